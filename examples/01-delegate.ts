@@ -1,0 +1,56 @@
+/**
+ * One agent delegates to two children and answers from what they report. The models are scripted, so that it runs anywhere; put
+ * a real provider into `models` and everything else stays as it is.
+ */
+
+import assert from "node:assert/strict";
+import { createErrand } from "../src/index.ts";
+import {
+  byContext,
+  callTool,
+  callTools,
+  createMemoryChannel,
+  createScriptedModels,
+  say,
+} from "../src/testing/index.ts";
+
+const models = createScriptedModels({
+  "scripted/editor": byContext([
+    callTools([
+      { name: "start_background_agent", input: { task: "Count the words of the draft.", label: "Count" } },
+      { name: "start_background_agent", input: { task: "Find the draft's weakest sentence.", label: "Critique" } },
+    ]),
+    say("I asked two colleagues to look at it."),
+    say("The draft has 812 words, and its third sentence should go."),
+  ]),
+  "scripted/worker": (_request, { task, replies }) => {
+    if (replies > 0) return say("Reported.");
+    return callTool("send_agent_message", { text: task.startsWith("Count") ? "812 words" : "The third sentence." });
+  },
+});
+
+const errand = await createErrand({
+  store: "memory",
+  models: [models],
+  agents: [
+    { name: "editor", prompt: "You edit drafts.", model: "scripted/editor" },
+    { name: "worker", prompt: "You do one task well.", model: "scripted/worker" },
+    { name: "researcher", prompt: "You find things out.", model: "scripted/worker" },
+    { name: "orchestrator", prompt: "You coordinate.", model: "scripted/editor" },
+  ],
+});
+
+const channel = createMemoryChannel();
+const editor = await errand.openAgent({ agent: "editor", channel });
+const reply = await editor.send("What do you think of my draft?");
+assert.equal(reply.text, "I asked two colleagues to look at it.");
+
+const messages = await channel.received(2);
+for (const message of messages) console.log(`editor: ${message.text}`);
+assert.equal(messages.at(-1)?.text, "The draft has 812 words, and its third sentence should go.");
+
+for (const run of await errand.runs()) {
+  console.log(`${run.name}: ${run.status}, "${await errand.result(run.id)}"`);
+  assert.equal(run.delivery, "placed");
+}
+await errand.close();

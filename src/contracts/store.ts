@@ -1,0 +1,201 @@
+/**
+ * The store port: journals, mail, blobs, snapshots, outbox and projections of many trees.
+ *
+ * Promises every store keeps, and `test/conformance/store.ts` checks:
+ *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is.
+ *  2. A commit whose tree is not at the expected epoch and sequence changes no row (`commit-conflict`).
+ *  3. Every string comes back as it was put, lone surrogates and NUL included: a store encodes what its database would change.
+ *  4. Mail is put once per (tree, id); the same id with another hash is `id-reused`.
+ *  5. Nothing here decides anything: the store keeps what it is given.
+ */
+
+import type { AgentNumber, PostId, StepKey, TreeId } from "../core/ids.ts";
+import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal.ts";
+
+export type TreeStatus = "open" | "closed" | "quarantined";
+
+/** A tree's row: what is known of it without reading its journal. */
+export interface TreeRecord {
+  readonly id: TreeId;
+  readonly agent: string;
+  readonly kind: "foreground" | "background";
+  readonly status: TreeStatus;
+  /** The fence: a commit that names a lower one changes nothing. */
+  readonly epoch: number;
+  /** The sequence the next row must have; the first row is 1. */
+  readonly nextSeq: number;
+  /** The chain's hash after the last row. */
+  readonly hash: string;
+  /** When the tree wants to be woken, or null. */
+  readonly wakeAt: number | null;
+  /** True while an effect is under way or work is queued: a restart must look at this tree. */
+  readonly busy: boolean;
+  /** The journal format this tree was written in. */
+  readonly format: number;
+  readonly failures: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** What one tree contributes to a commit. */
+export interface TreeCommit {
+  readonly tree: TreeId;
+  readonly epoch: number;
+  /** The tree's `nextSeq` as the writer knows it; the first row of `rows` has this number. */
+  readonly expectedSeq: number;
+  /** Given with the commit that makes the tree. */
+  readonly create?: { readonly agent: string; readonly kind: "foreground" | "background"; readonly format: number };
+  readonly rows: readonly JournalRow[];
+  readonly status: TreeStatus;
+  readonly wakeAt: number | null;
+  readonly busy: boolean;
+  readonly at: number;
+  readonly blobs: readonly Blob[];
+  readonly runs: readonly RunPatch[];
+  /** Posts that this commit records, and posts whose turn it ended. */
+  readonly posts: readonly PostRecord[];
+  readonly postsEnded: readonly { readonly id: PostId; readonly seq: number }[];
+  /** Messages for a user that this commit decided. */
+  readonly outbox: readonly OutboxMessage[];
+  /** Bodies replaced because their texts were erased. */
+  readonly erased: readonly { readonly seq: number; readonly body: string | null }[];
+  readonly snapshot?: Snapshot;
+}
+
+export interface Commit {
+  readonly trees: readonly TreeCommit[];
+  /** Outbox messages that a channel has taken since the last commit: they leave the outbox. */
+  readonly acknowledged: readonly OutboxKey[];
+}
+
+export interface Blob {
+  /** SHA-256 of `text`, base64url. */
+  readonly hash: string;
+  readonly text: string;
+}
+
+export interface Snapshot {
+  /** The last sequence folded into it. */
+  readonly seq: number;
+  /** The revision of `apply` and of the context builder that made it; another one ignores it. */
+  readonly revision: string;
+  readonly text: string;
+}
+
+/** A post the tree has taken: the index of idempotency, and where its turn's result stands. */
+export interface PostRecord {
+  readonly id: PostId;
+  /** Hash of the content, to tell a repetition from a reuse. */
+  readonly hash: string;
+  readonly seq: number;
+  readonly endedSeq: number | null;
+}
+
+/** A request from outside the owner: put by any process, taken by the owner, in the order of its arrival. */
+export interface Mail {
+  readonly tree: TreeId;
+  readonly id: PostId;
+  readonly hash: string;
+  /** JSON text of an input. */
+  readonly payload: string;
+}
+
+export type MailPut = { readonly status: "put" | "known" } | { readonly status: "id-reused" };
+
+export interface OutboxKey {
+  readonly tree: TreeId;
+  readonly key: StepKey;
+}
+
+export interface OutboxMessage {
+  readonly key: StepKey;
+  readonly agent: AgentNumber;
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface TreeQuery {
+  readonly status?: TreeStatus;
+  /** Only trees created before this id, newest first: pass the last one to page on. */
+  readonly before?: TreeId;
+  readonly limit: number;
+}
+
+export interface RunQuery {
+  readonly tree?: TreeId;
+  readonly state?: RunState;
+  /** Runs come in spawn order within a tree; newest tree first. */
+  readonly limit: number;
+}
+
+export type StoredRun = RunRecord & { readonly tree: TreeId };
+
+/** The time base of the store: `at` was the kernel's time when the two clocks read `wall` and `monotonic` in boot `boot`. */
+export interface Anchor {
+  readonly at: number;
+  readonly wall: number;
+  readonly monotonic: number;
+  readonly boot: string;
+}
+
+export interface Store {
+  /** For people: what and where this store is. */
+  readonly description: string;
+
+  commit(commit: Commit): Promise<void>;
+
+  /**
+   * Makes this process the writer of the trees: their epochs rise, so that whoever wrote them before writes no more. Returns the
+   * rows of those that exist, with the epoch that commits must name from now on. A store that is owned whole needs no write for
+   * it: there the epoch belongs to the owner, an earlier owner is refused every commit, and a tree's row takes the new epoch with
+   * its next commit.
+   */
+  claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
+  /** Counts a failed claim, and quarantines the tree if told to. A commit leaves the count as it is. */
+  markFailure(tree: TreeId, quarantine: boolean): Promise<void>;
+  /** Forgets the failures, and reopens a quarantined tree. */
+  release(tree: TreeId): Promise<void>;
+
+  tree(id: TreeId): Promise<TreeRecord | null>;
+  trees(query: TreeQuery): Promise<readonly TreeRecord[]>;
+  /** Open trees that are busy or whose wake time is not after `at`, oldest first: what a restart must look at. */
+  unfinished(at: number): Promise<readonly TreeId[]>;
+  /** Open trees whose wake time is not after `at`, the earliest wake time first. */
+  due(at: number): Promise<readonly TreeId[]>;
+  /** The earliest wake time of an open tree, or null. */
+  nextWake(): Promise<number | null>;
+
+  /** Rows `from` and on, in order, at most `limit`. */
+  rows(tree: TreeId, from: number, limit: number): Promise<readonly JournalRow[]>;
+  blob(tree: TreeId, hash: string): Promise<string | null>;
+  snapshot(tree: TreeId): Promise<Snapshot | null>;
+
+  run(id: string): Promise<StoredRun | null>;
+  /** The run whose child has this agent id. */
+  runOfAgent(agent: string): Promise<StoredRun | null>;
+  runs(query: RunQuery): Promise<readonly StoredRun[]>;
+  post(tree: TreeId, id: PostId): Promise<PostRecord | null>;
+
+  /** Durable when it resolves. The tree need not exist yet. */
+  putMail(mail: Mail): Promise<MailPut>;
+  /** Mail that no commit has taken yet, in the order it was put. A commit takes it by recording its post. */
+  pendingMail(limit: number): Promise<readonly Mail[]>;
+  /** True when another process may have written since the last call. */
+  changed(): Promise<boolean>;
+
+  /** Replaces what the projections say of a tree by what its journal was folded to. */
+  replaceProjections(
+    tree: TreeId,
+    projections: { readonly runs: readonly RunRecord[]; readonly posts: readonly PostRecord[] },
+  ): Promise<void>;
+
+  /** Messages that no channel has taken, in the order they were decided. */
+  pendingOutbox(tree: TreeId): Promise<readonly OutboxMessage[]>;
+  /** Trees that have such messages, oldest first, open or not: what a restart must send again. */
+  outboxTrees(): Promise<readonly TreeId[]>;
+
+  anchor(): Promise<Anchor | null>;
+  setAnchor(anchor: Anchor): Promise<void>;
+
+  close(): Promise<void>;
+}

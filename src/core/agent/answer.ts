@@ -1,0 +1,62 @@
+/** Answers to tool calls. */
+
+import type { Deciding } from "../deciding.ts";
+import type { CallFacts } from "../event.ts";
+import type { Json } from "../json.ts";
+import type { ToolCallPart } from "../message.ts";
+import type { AgentState } from "../state.ts";
+import type { Arguments } from "./arguments.ts";
+
+/** A call of a delegation tool whose arguments fit its schema. */
+export interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Arguments;
+  readonly facts: CallFacts;
+}
+
+export interface Answer {
+  readonly text: string;
+  readonly failed: boolean;
+}
+
+/** A result the model can act on: JSON text. */
+export function toolAnswer(value: Json): Answer {
+  return { text: JSON.stringify(value), failed: false };
+}
+
+/** A failure the model can act on: what is wrong, and what to do. */
+export function toolError(problem: string): Answer {
+  return { text: `Error: ${problem}`, failed: true };
+}
+
+/** Answers a call at once. */
+export function answer(d: Deciding, agent: AgentState, call: string, given: Answer): void {
+  d.emit({
+    type: "tool-answered",
+    agent: agent.number,
+    call,
+    text: d.text(given.text),
+    ...(given.failed ? { failed: true } : {}),
+    size: given.text.length,
+  });
+}
+
+/** Lets an effect answer the call. */
+export function callOpens(
+  d: Deciding,
+  agent: AgentState,
+  part: ToolCallPart,
+  how: { readonly safe?: true; readonly read?: true },
+): void {
+  const n = d.number();
+  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, ...how });
+  d.effect({
+    type: how.read === true ? "read-store" : "call-tool",
+    key: d.key(n),
+    attempt: 1,
+    agent: agent.number,
+    call: part.id,
+    name: part.name,
+  });
+}

@@ -1,0 +1,152 @@
+/** What facts about model calls, tool calls and their results do to the state. */
+
+import type { Fact } from "../event.ts";
+import { type AgentNumber, stepKey, type StepKey } from "../ids.ts";
+import type { Usage } from "../message.ts";
+import { modelCost } from "./prices.ts";
+import type { OpenEffect, TreeState } from "../state.ts";
+import { timerClear, timerSet } from "../timers.ts";
+import { effectDrop, runForget } from "./apply-agent.ts";
+import type { Place } from "../place.ts";
+
+type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
+
+function effectOpen(
+  state: TreeState,
+  key: StepKey,
+  effect: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
+): void {
+  state.effects.set(key, {
+    attempt: 1,
+    failures: 0,
+    call: null,
+    name: null,
+    safe: false,
+    compaction: false,
+    reserved: null,
+    retryAt: null,
+    ...effect,
+  });
+}
+
+export function applyModelCalled(state: TreeState, fact: FactOf<"model-called">, place: Place): void {
+  const turn = state.agents.get(fact.agent)?.turn;
+  if (turn === null || turn === undefined) return;
+  const key = stepKey(place.seq, fact.n);
+  const compaction = fact.purpose === "compaction";
+  if (!compaction) turn.iterations += 1;
+  turn.model = key;
+  if (state.budgetQueue.length > 0) state.budgetQueue = state.budgetQueue.filter((agent) => agent !== fact.agent);
+  effectOpen(state, key, { kind: "model", agent: fact.agent, compaction, reserved: fact.reserved ?? null });
+  if (fact.reserved !== undefined) {
+    state.ledger.reservedTokens += fact.reserved.tokens;
+    state.ledger.reservedCost += fact.reserved.cost;
+  }
+}
+
+/** Books what a call used. A call whose usage is unknown is booked at its reservation. */
+function settle(state: TreeState, number: AgentNumber, effect: OpenEffect, usage: Usage | null): void {
+  const agent = state.agents.get(number);
+  if (agent === undefined) return;
+  const tokens = usage === null ? (effect.reserved?.tokens ?? 0) : usage.input + usage.output;
+  const cost = usage === null ? (effect.reserved?.cost ?? 0) : modelCost(agent.definition.price, usage);
+  state.ledger.tokens += tokens;
+  state.ledger.cost += cost;
+  const run = state.runs.get(number);
+  if (run !== undefined) {
+    run.tokens += tokens;
+    run.cost += cost;
+  }
+}
+
+export function applyModelReplied(state: TreeState, fact: FactOf<"model-replied">): void {
+  const effect = state.effects.get(fact.effect);
+  if (effect === undefined) return;
+  settle(state, effect.agent, effect, fact.usage);
+  effectDrop(state, fact.effect);
+  const agent = state.agents.get(effect.agent);
+  if (agent === undefined || agent.turn === null) return;
+  agent.turn.model = null;
+  if (effect.compaction) return;
+  if (fact.said === true) agent.said = true;
+  if (fact.usage === null) {
+    agent.bytesSince += fact.size;
+  } else {
+    agent.tokensKnown = fact.usage.input + fact.usage.output;
+    agent.bytesSince = 0;
+  }
+}
+
+export function applyModelFailed(state: TreeState, fact: FactOf<"model-failed">): void {
+  const effect = state.effects.get(fact.effect);
+  if (effect === undefined) return;
+  effect.failures += 1;
+  if (fact.usage !== null) settle(state, effect.agent, effect, fact.usage);
+}
+
+export function applyTurnModelDropped(state: TreeState, fact: FactOf<"turn-model-dropped">): void {
+  const turn = state.agents.get(fact.agent)?.turn;
+  if (turn === null || turn === undefined || turn.model === null) return;
+  effectDrop(state, turn.model);
+  turn.model = null;
+  turn.iterations -= 1;
+}
+
+export function applyModelRetrySet(state: TreeState, fact: FactOf<"model-retry-set">): void {
+  const effect = state.effects.get(fact.effect);
+  if (effect === undefined) return;
+  effect.retryAt = fact.at;
+  timerSet(state.timers, `retry:${fact.effect}`, fact.at);
+}
+
+export function applyEffectRepeated(state: TreeState, fact: FactOf<"effect-repeated">): void {
+  const effect = state.effects.get(fact.effect);
+  if (effect === undefined) return;
+  effect.attempt = fact.attempt;
+  effect.retryAt = null;
+  timerClear(state.timers, `retry:${fact.effect}`);
+}
+
+export function applyToolCalled(state: TreeState, fact: FactOf<"tool-called">, place: Place): void {
+  const turn = state.agents.get(fact.agent)?.turn;
+  if (turn === null || turn === undefined) return;
+  const key = stepKey(place.seq, fact.n);
+  turn.calls.set(fact.call, { id: fact.call, name: fact.name, effect: key, run: null });
+  effectOpen(state, key, {
+    kind: fact.read === true ? "read" : "tool",
+    agent: fact.agent,
+    call: fact.call,
+    name: fact.name,
+    safe: fact.safe === true || fact.read === true,
+  });
+}
+
+function callAnswered(state: TreeState, number: AgentNumber, call: string, size: number): void {
+  const agent = state.agents.get(number);
+  if (agent === undefined || agent.turn === null) return;
+  const open = agent.turn.calls.get(call);
+  if (open !== undefined && open.effect !== null) effectDrop(state, open.effect);
+  agent.turn.calls.delete(call);
+  agent.bytesSince += size;
+}
+
+export function applyToolFinished(state: TreeState, fact: FactOf<"tool-finished">): void {
+  const effect = state.effects.get(fact.effect);
+  if (effect === undefined || effect.call === null) return;
+  const agent = state.agents.get(effect.agent);
+  if (agent !== undefined && effect.kind === "tool" && fact.size > 0) agent.toolEnded = true;
+  callAnswered(state, effect.agent, effect.call, fact.size);
+}
+
+export function applyToolAnswered(state: TreeState, fact: FactOf<"tool-answered">): void {
+  callAnswered(state, fact.agent, fact.call, fact.size);
+  if (fact.run !== undefined) runForget(state, fact.run);
+}
+
+export function applyErasureAsked(state: TreeState, fact: FactOf<"erasure-asked">, place: Place): void {
+  effectOpen(state, stepKey(place.seq, fact.n), { kind: "erase", agent: fact.run, safe: true });
+}
+
+export function applyTextsErased(state: TreeState, fact: FactOf<"texts-erased">): void {
+  state.effects.delete(fact.effect);
+}

@@ -1,0 +1,118 @@
+/** Issuing a model call: within the iterations of the turn, the budget of the tree and the window of the model. */
+
+import type { Deciding } from "../deciding.ts";
+import type { StepKey } from "../ids.ts";
+import type { AgentState } from "../state.ts";
+import { modelCost } from "./prices.ts";
+
+/** Bytes of text that are about one token, in the languages and code that models mostly read. */
+const BYTES_PER_TOKEN = 4;
+/** Tokens of output that a call is reserved for. */
+const OUTPUT_TOKENS = 1_024;
+/** The part of a model's window at which older turns are summarised. */
+const WINDOW_SHARE = 0.8;
+/** The part of a budget that is kept for nudges, announcements and compaction: what brings results home. */
+const RESERVE_SHARE = 0.05;
+/** The part of a limit at which it is said to be near. */
+const WARN_SHARE = 0.8;
+
+function contextTokens(agent: AgentState): number {
+  return agent.tokensKnown + Math.ceil(agent.bytesSince / BYTES_PER_TOKEN);
+}
+
+export function callModel(d: Deciding, agent: AgentState): void {
+  const turn = agent.turn;
+  if (turn === null) return;
+  const cap = agent.maxIterations + (turn.nudge === null ? 0 : 1);
+  if (turn.iterations >= cap) {
+    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "iteration-limit" } });
+    return;
+  }
+  const window = agent.definition.window;
+  const compaction =
+    window !== null && !turn.compacted && agent.turns > 1 && contextTokens(agent) > window * WINDOW_SHARE;
+  issueCall(d, agent, compaction);
+}
+
+export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): void {
+  const room = reserve(d, agent, compaction);
+  if (room.refused !== null) {
+    if (room.mayWait) return d.emit({ type: "budget-awaited", agent: agent.number });
+    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: room.refused } });
+    return;
+  }
+  const n = d.number();
+  d.emit({
+    type: "model-called",
+    agent: agent.number,
+    n,
+    ...(compaction ? { purpose: "compaction" } : {}),
+    ...(room.reserved === null ? {} : { reserved: room.reserved }),
+  });
+  d.effect({ type: "call-model", key: d.key(n), attempt: 1, agent: agent.number });
+  warn(d);
+}
+
+interface Room {
+  readonly refused: "token-limit" | "cost-limit" | null;
+  /** True if calls under way may still leave room when they are settled. */
+  readonly mayWait: boolean;
+  readonly reserved: { readonly tokens: number; readonly cost: number } | null;
+}
+
+/** Sets aside what the call will probably use, where the tree has a budget. */
+function reserve(d: Deciding, agent: AgentState, compaction: boolean): Room {
+  const { tokensPerTree, costPerTree } = d.settings.limits;
+  if (tokensPerTree === null && costPerTree === null) return { refused: null, mayWait: false, reserved: null };
+  const input = contextTokens(agent);
+  const tokens = input + OUTPUT_TOKENS;
+  const cost = modelCost(agent.definition.price, { input, output: OUTPUT_TOKENS });
+  const housekeeping = compaction || agent.turn === null || agent.turn.nudge !== null || agent.turn.announcement !== null;
+  const share = housekeeping ? 1 : 1 - RESERVE_SHARE;
+  const { ledger } = d.state;
+  if (tokensPerTree !== null && ledger.tokens + ledger.reservedTokens + tokens > tokensPerTree * share) {
+    const mayWait = ledger.reservedTokens > 0 && ledger.tokens + tokens <= tokensPerTree * share;
+    return { refused: "token-limit", mayWait, reserved: null };
+  }
+  if (costPerTree !== null && ledger.cost + ledger.reservedCost + cost > costPerTree * share) {
+    const mayWait = ledger.reservedCost > 0 && ledger.cost + cost <= costPerTree * share;
+    return { refused: "cost-limit", mayWait, reserved: null };
+  }
+  return { refused: null, mayWait: false, reserved: { tokens, cost } };
+}
+
+/** Says once when a limit is near, so that a person can raise it or step in. */
+export function warn(d: Deciding): void {
+  const { tokensPerTree, costPerTree, runsPerTree } = d.settings.limits;
+  const { ledger, runsCreated } = d.state;
+  near(d, "tokensPerTree", ledger.tokens + ledger.reservedTokens, tokensPerTree);
+  near(d, "costPerTree", ledger.cost + ledger.reservedCost, costPerTree);
+  near(d, "runsPerTree", runsCreated, runsPerTree);
+}
+
+function near(
+  d: Deciding,
+  limit: "tokensPerTree" | "costPerTree" | "runsPerTree",
+  used: number,
+  most: number | null,
+): void {
+  if (most === null || used < most * WARN_SHARE || d.state.neared.has(limit)) return;
+  d.emit({ type: "limit-neared", limit, used });
+}
+
+/** Agents whose call waited for room try again, in the order in which they began to wait. */
+export function spend(d: Deciding): void {
+  for (const number of d.state.budgetQueue.slice()) {
+    const agent = d.state.agents.get(number);
+    if (agent !== undefined && agent.turn !== null && agent.turn.model === null) callModel(d, agent);
+  }
+}
+
+/** Issues an effect again under the same key, as a new attempt: results of the earlier one are late from here on. */
+export function callModelAgain(d: Deciding, key: StepKey): void {
+  const effect = d.state.effects.get(key);
+  if (effect === undefined || effect.kind !== "model") return;
+  const attempt = effect.attempt + 1;
+  d.emit({ type: "effect-repeated", effect: key, attempt });
+  d.effect({ type: "call-model", key, attempt, agent: effect.agent });
+}

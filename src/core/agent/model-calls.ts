@@ -1,0 +1,93 @@
+/** What follows from a model's reply, or from its failure. */
+
+import type { Deciding } from "../deciding.ts";
+import type { Input } from "../event.ts";
+import type { OpenEffect, AgentState } from "../state.ts";
+import { replyPartsOf, replyText } from "../message.ts";
+import { messageNoMessageIs, sayBlocks, tagExtract } from "../text/index.ts";
+import { issueCall } from "./call-model.ts";
+import { answerCall } from "./tool-calls.ts";
+import { finishTurn } from "./turns.ts";
+
+type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
+
+/** Waits before the second, third and fourth attempt of a call, in milliseconds. */
+const RETRY_WAITS = [1_000, 4_000, 16_000] as const;
+
+/** The effect that a result names, if it is open and of that attempt. */
+function openEffect(d: Deciding, key: OpenEffectKey, attempt: number): OpenEffect | null {
+  const effect = d.state.effects.get(key);
+  return effect === undefined || effect.attempt !== attempt || effect.retryAt !== null ? null : effect;
+}
+type OpenEffectKey = InputOf<"model-replied">["effect"];
+
+export function modelReplied(d: Deciding, input: InputOf<"model-replied">): string | null {
+  const effect = openEffect(d, input.effect, input.attempt);
+  const agent = effect === null ? undefined : d.state.agents.get(effect.agent);
+  if (effect === null || effect.kind !== "model" || agent === undefined || agent.turn === null)
+    return "no such effect is open";
+  d.accept();
+  const parts = replyPartsOf(d.texts[0]);
+  if (input.stop === "refused") {
+    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "refused" } });
+    return null;
+  }
+  if (effect.compaction) {
+    d.emit({ type: "context-compacted", agent: agent.number, size: input.size });
+    issueCall(d, agent, false);
+    return null;
+  }
+  const text = replyText(parts);
+  const silent = messageNoMessageIs(text);
+  if (agent.kind === "foreground" && !silent) sendToUser(d, agent, text);
+  let called = false;
+  for (const [index, part] of parts.entries()) {
+    if (part.type !== "tool-call") continue;
+    called = true;
+    answerCall(d, agent, part, input.facts?.[index] ?? {});
+  }
+  if (called) d.later({ do: "iterate", agent: agent.number });
+  else
+    finishTurn(d, agent, {
+      silent,
+      tagged: agent.definition.reporting === "tag" && tagExtract(text, "response") !== null,
+    });
+  return null;
+}
+
+/** What of a foreground agent's reply its user is shown. */
+function sendToUser(d: Deciding, agent: AgentState, text: string): void {
+  if (!agent.definition.say) {
+    if (text.trim() !== "") d.emit({ type: "channel-sent", agent: agent.number, n: d.number() });
+    return;
+  }
+  for (const [index] of sayBlocks(text).entries()) {
+    d.emit({ type: "channel-sent", agent: agent.number, n: d.number(), say: index });
+  }
+}
+
+export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string | null {
+  const effect = openEffect(d, input.effect, input.attempt);
+  const agent = effect === null ? undefined : d.state.agents.get(effect.agent);
+  if (effect === null || effect.kind !== "model" || agent === undefined || agent.turn === null)
+    return "no such effect is open";
+  d.accept();
+  if (input.code === "context-overflow" && !agent.turn.compacted && !effect.compaction && agent.turns > 1) {
+    d.emit({ type: "turn-model-dropped", agent: agent.number });
+    issueCall(d, agent, true);
+    return null;
+  }
+  const patient = input.retryable || (agent.turn.announcement !== null && input.code === "provider-error");
+  const wait = RETRY_WAITS[effect.failures - 1];
+  if (patient && wait !== undefined) {
+    d.emit({ type: "model-retry-set", effect: input.effect, at: d.at + Math.max(wait, input.retryAfterMs ?? 0) });
+    return null;
+  }
+  const error = d.texts[0];
+  d.later({
+    do: "fail-turn",
+    agent: agent.number,
+    end: { status: "error", reason: input.code, ...(typeof error === "string" ? { error } : {}) },
+  });
+  return null;
+}

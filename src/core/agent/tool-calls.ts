@@ -1,0 +1,115 @@
+/** What follows from a tool call: an answer at once, or an effect whose result comes back as an input. */
+
+import type { Deciding } from "../deciding.ts";
+import type { CallFacts, Input } from "../event.ts";
+import { sendUserMessage } from "../inbox/send-user-message.ts";
+import { sendAgentMessage } from "../reports/send-agent-message.ts";
+import { cancelRun, steerRun } from "../runs/control.ts";
+import { startBackgroundAgent, subagent } from "../runs/spawn.ts";
+import type { ToolCallPart } from "../message.ts";
+import type { AgentState } from "../state.ts";
+import { type Answer, answer, type Call, callOpens, toolError } from "./answer.ts";
+import { argumentsProblem } from "./arguments.ts";
+import {
+  DELEGATION_SCHEMAS,
+  type DelegationTool,
+  delegationToolIs,
+  delegationToolVisible,
+} from "./delegation-tools.ts";
+import { jsonObjectIs } from "../json.ts";
+
+type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
+
+/** Decides one call of a reply. */
+export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, facts: CallFacts): void {
+  const refusal = refuse(d, agent, part);
+  if (refusal !== null) return answer(d, agent, part.id, toolError(refusal));
+  if (!delegationToolIs(part.name)) {
+    const tool = agent.definition.tools.find((known) => known.name === part.name);
+    return callOpens(d, agent, part, tool?.safe === true ? { safe: true } : {});
+  }
+  const args = jsonObjectIs(part.input) ? part.input : {};
+  const given = decideDelegation(d, agent, part.name, { id: part.id, name: part.name, args, facts });
+  if (given === "read") return callOpens(d, agent, part, { read: true });
+  if (given !== "open") answer(d, agent, part.id, given);
+}
+
+/** Why the call cannot be taken at all, or null. */
+function refuse(d: Deciding, agent: AgentState, part: ToolCallPart): string | null {
+  if (delegationToolIs(part.name)) {
+    if (
+      !delegationToolVisible(part.name, agent, d.settings.limits.maxDepth) &&
+      part.name !== "subagent" &&
+      part.name !== "start_background_agent"
+    ) {
+      return `there is no tool "${part.name}" here; use one of those you were given`;
+    }
+    const problem = argumentsProblem(DELEGATION_SCHEMAS[part.name], part.input);
+    return problem === null ? null : `${part.name}: ${problem}`;
+  }
+  if (!agent.definition.tools.some((tool) => tool.name === part.name)) {
+    return `there is no tool "${part.name}" here; use one of those you were given`;
+  }
+  if (typeof part.input === "string") return `${part.name}: the arguments are not valid JSON; send one JSON object`;
+  return null;
+}
+
+/** "open": the answer comes with the end of a run. "read": it stands in the store. */
+function decideDelegation(d: Deciding, agent: AgentState, name: DelegationTool, call: Call): Answer | "open" | "read" {
+  switch (name) {
+    case "send_agent_message":
+      return sendAgentMessage(d, agent, call);
+    case "send_user_message":
+      return sendUserMessage(d, agent, call);
+    case "subagent":
+      return subagent(d, agent, call);
+    case "start_background_agent":
+      return startBackgroundAgent(d, agent, call);
+    case "cancel_run":
+      return cancelRun(d, agent, call);
+    case "steer_run":
+      return steerRun(d, agent, call);
+    case "list_runs":
+    case "read_result":
+      return "read";
+  }
+}
+
+export function toolFinished(d: Deciding, input: InputOf<"tool-finished">): string | null {
+  const effect = d.state.effects.get(input.effect);
+  if (effect === undefined || effect.attempt !== input.attempt || effect.call === null) return "no such effect is open";
+  d.accept();
+  d.later({ do: "iterate", agent: effect.agent });
+  return null;
+}
+
+/** Effects whose process is gone: what is safe to repeat is repeated, what is not is told to the model as of unknown outcome. */
+export function effectsLost(d: Deciding, input: InputOf<"effects-lost">): string | null {
+  const lost = input.effects.filter((key) => d.state.effects.has(key));
+  if (lost.length === 0) return "no such effect is open";
+  d.accept();
+  for (const key of lost) {
+    const effect = d.state.effects.get(key);
+    if (effect === undefined || effect.retryAt !== null) continue;
+    const agent = d.state.agents.get(effect.agent);
+    if (effect.kind === "tool" && !effect.safe && agent !== undefined && effect.call !== null) {
+      answer(
+        d,
+        agent,
+        effect.call,
+        toolError("interrupted, outcome unknown: the process that ran this tool is gone; check before you repeat it"),
+      );
+      d.later({ do: "iterate", agent: agent.number });
+      continue;
+    }
+    const attempt = effect.attempt + 1;
+    d.emit({ type: "effect-repeated", effect: key, attempt });
+    const { kind, call, name } = effect;
+    if (kind === "model") d.effect({ type: "call-model", key, attempt, agent: effect.agent });
+    else if (kind === "erase") d.effect({ type: "erase-texts", key, attempt, run: effect.agent });
+    else if (call !== null && name !== null) {
+      d.effect({ type: kind === "tool" ? "call-tool" : "read-store", key, attempt, agent: effect.agent, call, name });
+    }
+  }
+  return null;
+}

@@ -1,0 +1,190 @@
+/**
+ * Turns: when an idle agent starts one, how it goes from iteration to iteration, and how it ends.
+ *
+ * Invariants:
+ *  1. User messages and steers go before messages of other agents, and those before announcements.
+ *  2. A silent message joins the context and causes no inference.
+ *  3. A child's run ends only when its turn has ended, nothing of its own is open, and it has reported or was asked to once.
+ */
+
+import { completeBatch } from "../announcements/batches.ts";
+import type { Deciding, RunEnd } from "../deciding.ts";
+import type { AgentNumber, StepKey } from "../ids.ts";
+import { reportKindOf, reportOutcome, reportWanted } from "../reports/outcome.ts";
+import { eraseIfAsked } from "../runs/erasure.ts";
+import type { AgentState, InboxMessage } from "../state.ts";
+import { callModel } from "./call-model.ts";
+
+/** True while the agent has children, or results of children, that it must still hear of. */
+function agentOccupied(agent: AgentState): boolean {
+  return (
+    agent.live.size > 0 || agent.queue.length > 0 || agent.pending !== null || batchesEnded(agent) || inboxWaits(agent)
+  );
+}
+
+function batchesEnded(agent: AgentState): boolean {
+  for (const batch of agent.batches.values()) if (batch.ended.length > 0) return true;
+  return false;
+}
+
+function inboxWaits(agent: AgentState): boolean {
+  return agent.inbox.some((message) => !message.silent);
+}
+
+/** An idle agent takes what waits for it, or ends its run, or waits. */
+export function settle(d: Deciding, number: AgentNumber): void {
+  const agent = d.state.agents.get(number);
+  if (agent === undefined || agent.turn !== null) return;
+  const run = d.state.runs.get(number);
+  if (run !== undefined && run.state === "queued") return;
+  const next = nextTake(agent);
+  if (next !== null) return startTurn(d, agent, next);
+  joinMessages(d, agent, (message) => message.silent);
+  if (run === undefined) return;
+  if (agentOccupied(agent)) {
+    if (run.state === "running") d.emit({ type: "run-state-changed", run: number, state: "waiting" });
+    return;
+  }
+  if (reportWanted(agent, run, agent.tagged)) {
+    startTurn(d, agent, { take: [], announcement: null, nudge: true });
+    return;
+  }
+  d.later({ do: "end-run", run: number, end: reportOutcome(agent, run) });
+}
+
+interface Take {
+  readonly take: readonly StepKey[];
+  readonly announcement: StepKey | null;
+  readonly nudge: boolean;
+}
+
+/** What the next turn of an idle agent is about, or null if there is nothing. */
+function nextTake(agent: AgentState): Take | null {
+  const asked = agent.inbox.some((message) => message.kind === "user" || message.kind === "steer");
+  const wanted = (message: InboxMessage): boolean =>
+    message.silent || (asked ? message.kind === "user" || message.kind === "steer" : true);
+  if (asked || inboxWaits(agent)) {
+    return { take: agent.inbox.filter(wanted).map((message) => message.key), announcement: null, nudge: false };
+  }
+  if (agent.pending === null) return null;
+  return { take: agent.inbox.map((message) => message.key), announcement: agent.pending.key, nudge: false };
+}
+
+function startTurn(d: Deciding, agent: AgentState, next: Take): void {
+  const run = d.state.runs.get(agent.number);
+  if (run !== undefined && run.state === "waiting")
+    d.emit({ type: "run-state-changed", run: run.number, state: "running" });
+  const told = next.announcement === null ? [] : (agent.pending?.runs ?? []).map((number) => d.state.runs.get(number));
+  d.emit({
+    type: "turn-started",
+    agent: agent.number,
+    take: next.take,
+    ...(next.announcement === null ? {} : { announcement: next.announcement, placed: agent.pending?.runs ?? [] }),
+  });
+  for (const ended of told) eraseIfAsked(d, ended);
+  if (next.nudge) d.emit({ type: "nudge-given", agent: agent.number, about: "report" });
+  if (agent.turnsUnprompted > d.settings.limits.agentTurns) {
+    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "turn-limit" } });
+    return;
+  }
+  callModel(d, agent);
+}
+
+function joinMessages(d: Deciding, agent: AgentState, wanted: (message: InboxMessage) => boolean): number {
+  const take = agent.inbox.filter(wanted).map((message) => message.key);
+  if (take.length > 0) d.emit({ type: "messages-joined", agent: agent.number, take });
+  return take.length;
+}
+
+/** Every call of the newest reply may be answered: then the next model call, unless the report was all that was asked for. */
+export function iterate(d: Deciding, number: AgentNumber): void {
+  const agent = d.state.agents.get(number);
+  if (agent === undefined || agent.turn === null || agent.turn.model !== null) return;
+  const run = d.state.runs.get(number);
+  if (agent.turn.calls.size > 0) {
+    const waits = [...agent.turn.calls.values()].every((call) => call.run !== null);
+    if (waits && run !== undefined && run.state === "running") {
+      d.emit({ type: "run-state-changed", run: number, state: "waiting" });
+    }
+    return;
+  }
+  if (run !== undefined && run.state === "waiting")
+    d.emit({ type: "run-state-changed", run: number, state: "running" });
+  joinMessages(d, agent, (message) => message.silent || message.kind === "steer");
+  if (agent.turn.nudge === "report" && run !== undefined && reportKindOf(agent, run, false) === "tool") {
+    d.emit({ type: "turn-ended", agent: number, outcome: "done" });
+    d.later({ do: "settle", agent: number });
+    return;
+  }
+  callModel(d, agent);
+}
+
+/** The reply asked for no tool: the turn is over, unless somebody spoke into it or something was forgotten. */
+export function finishTurn(
+  d: Deciding,
+  agent: AgentState,
+  reply: { readonly silent: boolean; readonly tagged: boolean },
+): void {
+  const turn = agent.turn;
+  if (turn === null) return;
+  if (joinMessages(d, agent, (message) => message.kind === "steer") > 0) return callModel(d, agent);
+  if (turn.relays.length > 0 && !turn.sent) {
+    if (!turn.nudgedUser) {
+      d.emit({ type: "nudge-given", agent: agent.number, about: "user-message" });
+      return callModel(d, agent);
+    }
+    relayAll(d, agent);
+  }
+  const run = d.state.runs.get(agent.number);
+  if (run !== undefined && !agentOccupied(agent) && reportWanted(agent, run, reply.tagged)) {
+    d.emit({ type: "nudge-given", agent: agent.number, about: "report" });
+    return callModel(d, agent);
+  }
+  d.emit({
+    type: "turn-ended",
+    agent: agent.number,
+    outcome: "done",
+    ...(reply.silent ? { silent: true } : {}),
+    ...(reply.tagged ? { tagged: true } : {}),
+    ...(turn.posts.length > 0 ? { posts: turn.posts } : {}),
+  });
+  afterTurn(d, agent, turn.number);
+}
+
+/** Messages for the user that the agent did not present are sent as they are. */
+function relayAll(d: Deciding, agent: AgentState): void {
+  for (const relay of agent.turn?.relays ?? []) {
+    d.emit({ type: "channel-sent", agent: agent.number, n: d.number(), relay });
+  }
+}
+
+/** The batch of the turn can be complete now; then the agent is idle. */
+function afterTurn(d: Deciding, agent: AgentState, turn: number): void {
+  completeBatch(d, agent, `turn:${turn}`);
+  d.later({ do: "settle", agent: agent.number });
+}
+
+/** The turn cannot go on: a child's run ends, any other agent's turn ends as failed. */
+export function failTurn(d: Deciding, number: AgentNumber, end: RunEnd): void {
+  const agent = d.state.agents.get(number);
+  if (agent === undefined || agent.turn === null) return;
+  if (d.state.runs.has(number)) return d.later({ do: "end-run", run: number, end });
+  const turn = agent.turn;
+  if (turn.model !== null) d.effect({ type: "abort", key: turn.model });
+  for (const call of turn.calls.values()) {
+    if (call.effect !== null) d.effect({ type: "abort", key: call.effect });
+    if (call.run !== null)
+      d.later({ do: "end-run", run: call.run, end: { status: "cancelled", reason: "parent-ended" } });
+  }
+  if (turn.relays.length > 0 && !turn.sent) relayAll(d, agent);
+  if (turn.announcement !== null) d.emit({ type: "announcement-blocked", agent: number, key: turn.announcement });
+  d.emit({
+    type: "turn-ended",
+    agent: number,
+    outcome: end.status === "cancelled" ? "cancelled" : "failed",
+    ...(end.reason === undefined ? {} : { reason: end.reason }),
+    ...(end.error === undefined ? {} : { error: d.text(end.error) }),
+    ...(turn.posts.length > 0 ? { posts: turn.posts } : {}),
+  });
+  afterTurn(d, agent, turn.number);
+}

@@ -1,0 +1,123 @@
+/**
+ * The contexts of a tree: what each living agent's model is sent, folded from the same facts as the state, and from their texts.
+ * A context is extended message by message with a rolling hash, never rebuilt; the hash is recorded with every model call, so that
+ * replay can tell a context that differs in one byte.
+ *
+ * Invariants:
+ *  1. Append-only within a turn; rewritten only between turns, after an internal turn or by compaction.
+ *  2. A tool call and its result stay paired, and results stand in call order.
+ *  3. Whatever a child wrote stands in its parent's context inside a frame of that child's id, or as a JSON string of a result.
+ */
+
+import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
+import type { Sha256 } from "../journal.ts";
+import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../message.ts";
+import { plainFromText, plainToText } from "../plain-text.ts";
+import type { RunTexts } from "./run-texts.ts";
+
+export interface AgentContext {
+  readonly system: string;
+  readonly tools: readonly ToolSpec[];
+  readonly model: string;
+  messages: ContextMessage[];
+  /** Rolling hash over the system prompt, the tools and every message ever appended. */
+  hash: string;
+  /** Where the turn under way began: what a rewrite goes back to. */
+  mark: { readonly length: number; readonly hash: string; readonly last: ContextMessage | undefined };
+  /** Calls of the newest reply and the results that have come so far. */
+  open: { readonly calls: readonly ToolCallPart[]; readonly results: Map<string, ToolResult> } | null;
+  /** The announcement that the turn placed, to be replaced by its short line. */
+  announced: readonly RunTexts[];
+  /** Runs that the turn under way started. */
+  started: RunNumber[];
+  /** User-facing messages that the turn under way took. */
+  relays: StepKey[];
+  /** True while the model call under way is asked for a summary. */
+  compacting: boolean;
+}
+
+export interface Contexts {
+  readonly agents: Map<AgentNumber, AgentContext>;
+  /** Texts of messages that wait in inboxes, framed as the model will see them. */
+  readonly messages: Map<StepKey, { readonly to: AgentNumber; readonly text: string }>;
+  /** Runs whose outcome is not in their parent's context yet. */
+  readonly runs: Map<RunNumber, RunTexts>;
+  readonly announcements: Map<AgentNumber, { runs: RunNumber[]; stragglers: RunNumber[] }>;
+  /** User-facing messages that have not reached the user, for the case that the agent does not present them. */
+  readonly relays: Map<StepKey, { readonly name: string; readonly text: string }>;
+  /** The agent and call that an effect under way serves. */
+  readonly effects: Map<StepKey, { readonly agent: AgentNumber; readonly call: string | null }>;
+}
+
+export function contextsEmpty(): Contexts {
+  return {
+    agents: new Map(),
+    messages: new Map(),
+    runs: new Map(),
+    announcements: new Map(),
+    relays: new Map(),
+    effects: new Map(),
+  };
+}
+
+export function contextNew(system: string, tools: readonly ToolSpec[], model: string, sha256: Sha256): AgentContext {
+  const hash = sha256(JSON.stringify([model, system, tools]));
+  return {
+    system,
+    tools,
+    model,
+    messages: [],
+    hash,
+    mark: { length: 0, hash, last: undefined },
+    open: null,
+    announced: [],
+    started: [],
+    relays: [],
+    compacting: false,
+  };
+}
+
+/** Appends a message. Two user messages in a row become one, because providers want roles to alternate. */
+export function contextAppend(context: AgentContext, message: ContextMessage, sha256: Sha256): void {
+  const last = context.messages.at(-1);
+  if (message.role === "user" && last?.role === "user") {
+    context.messages[context.messages.length - 1] = { role: "user", text: `${last.text}\n\n${message.text}` };
+  } else {
+    context.messages.push(message);
+  }
+  context.hash = sha256(context.hash + JSON.stringify(message));
+}
+
+/** Remembers where a turn begins. */
+export function contextMark(context: AgentContext): void {
+  context.mark = { length: context.messages.length, hash: context.hash, last: context.messages.at(-1) };
+  context.started = [];
+}
+
+/** Takes the context back to where the turn began. */
+export function contextRewind(context: AgentContext): void {
+  const { length, hash, last } = context.mark;
+  context.messages.length = length;
+  if (last !== undefined) context.messages[length - 1] = last;
+  context.hash = hash;
+}
+
+export function contextsToText(contexts: Contexts): string {
+  return plainToText(contexts);
+}
+
+export function contextsFromText(text: string): Contexts {
+  return plainFromText(text) as Contexts;
+}
+
+/** Forgets an agent that is gone, with all that waited for it. */
+export function contextDrop(contexts: Contexts, number: AgentNumber): void {
+  for (const key of contexts.agents.get(number)?.relays ?? []) contexts.relays.delete(key);
+  contexts.agents.delete(number);
+  contexts.announcements.delete(number);
+  for (const [key, message] of contexts.messages) {
+    if (message.to !== number) continue;
+    contexts.messages.delete(key);
+    contexts.relays.delete(key);
+  }
+}

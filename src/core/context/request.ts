@@ -1,0 +1,82 @@
+/** The request of a model call: an agent's context, and what stands only at its end. */
+
+import type { AgentNumber } from "../ids.ts";
+import type { ContextMessage, ToolSpec } from "../message.ts";
+import type { AgentState, Run, TreeState } from "../state.ts";
+import { durationLabel } from "../text/index.ts";
+import type { Sha256 } from "../journal.ts";
+import type { AgentContext, Contexts } from "./contexts.ts";
+import { COMPACTION_REQUEST } from "./prompts.ts";
+
+export interface ContextRequest {
+  readonly model: string;
+  readonly system: string;
+  readonly tools: readonly ToolSpec[];
+  readonly messages: readonly ContextMessage[];
+}
+
+/** Characters of a recorded context hash: 132 bits of SHA-256. */
+const HASH_LENGTH = 22;
+
+/** What the model is sent now. The messages are the context's own array where nothing stands at the end: not to be changed. */
+export function contextRequest(
+  state: TreeState,
+  contexts: Contexts,
+  number: AgentNumber,
+  at: number,
+): ContextRequest | null {
+  const context = contexts.agents.get(number);
+  const agent = state.agents.get(number);
+  if (context === undefined || agent === undefined) return null;
+  const { model, system, tools } = context;
+  const end = requestEnd(state, contexts, agent, context, at);
+  if (end === "") return { model, system, tools, messages: context.messages };
+  const messages = context.compacting ? context.messages.slice(0, context.mark.length) : [...context.messages];
+  const last = messages.at(-1);
+  if (last?.role === "user") messages[messages.length - 1] = { role: "user", text: `${last.text}\n\n${end}` };
+  else messages.push({ role: "user", text: end });
+  return { model, system, tools, messages };
+}
+
+/** The hash of what the model is sent now: recorded with the call. */
+export function contextRequestHash(
+  state: TreeState,
+  contexts: Contexts,
+  number: AgentNumber,
+  at: number,
+  sha256: Sha256,
+): string {
+  const context = contexts.agents.get(number);
+  const agent = state.agents.get(number);
+  if (context === undefined || agent === undefined) return "";
+  const end = requestEnd(state, contexts, agent, context, at);
+  return (end === "" ? context.hash : sha256(context.hash + end)).slice(0, HASH_LENGTH);
+}
+
+function requestEnd(
+  state: TreeState,
+  contexts: Contexts,
+  agent: AgentState,
+  context: AgentContext,
+  at: number,
+): string {
+  if (context.compacting) return COMPACTION_REQUEST;
+  const open = [...agent.live, ...agent.queue];
+  const ended = [...agent.batches.values()].flatMap((batch) => batch.ended);
+  return [...open, ...ended, ...(agent.pending?.runs ?? [])]
+    .toSorted((a, b) => a - b)
+    .map((number) => {
+      const run = state.runs.get(number);
+      const texts = contexts.runs.get(number);
+      return run === undefined || texts === undefined ? "" : openLine(run, texts.name, at);
+    })
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+/** Rule D11: one compact line for each child that is running or not yet told of, so that nobody polls or starts it twice. */
+function openLine(run: Run, name: string, at: number): string {
+  const since = run.startedAt === null ? "" : ` ${durationLabel(at - run.startedAt)}`;
+  const state = run.outcome === null ? `${run.state}${since}` : "ended, its result will follow";
+  return `[run ${run.id} "${name}": ${state}]`;
+}

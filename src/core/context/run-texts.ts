@@ -1,0 +1,105 @@
+/** What is known of a run until its outcome is in its parent's context: its name, its report, and once it has ended the outcome. */
+
+import type { Json } from "../json.ts";
+import type { ReportKind, RunStatus, Sha256 } from "../journal.ts";
+import type { ContextMessage } from "../message.ts";
+import { replyText } from "../message.ts";
+import { codePointsPrefix, salvageText, tagExtract } from "../text/index.ts";
+
+export interface TaskFacts {
+  /** SHA-256 of the task with CRLF as LF, trimmed; base64url. */
+  readonly hash: string;
+  /** The first 80 code points. */
+  readonly preview: string;
+}
+
+export function taskFacts(task: string, sha256: Sha256): TaskFacts {
+  return { hash: sha256(task.replaceAll("\r\n", "\n").trim()), preview: codePointsPrefix(task, PREVIEW_LENGTH) };
+}
+
+const PREVIEW_LENGTH = 80;
+
+export interface RunOutcomeTexts {
+  readonly status: RunStatus;
+  readonly reason: string | null;
+  readonly error: string | null;
+  readonly report: ReportKind;
+  readonly nudged: boolean;
+  /** The findings: the report, or what was salvaged of it, or empty. */
+  readonly findings: string;
+  readonly startedAt: number | null;
+  readonly endedAt: number;
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+export interface RunTexts {
+  readonly id: string;
+  readonly agent: string;
+  readonly name: string;
+  /** Rule F8: what a delegation is known by outside. */
+  readonly task: TaskFacts;
+  /** JSON Schema of the result's data, where one was given. */
+  readonly schema: Json | undefined;
+  /** Reports so far; the last one counts. */
+  reports: number;
+  report: string;
+  artifacts: Json;
+  data: Json | undefined;
+  outcome: RunOutcomeTexts | null;
+}
+
+export const NO_OUTPUT = "(no output)";
+const SALVAGED = "Salvaged from its last words:";
+const LAST_TOOL_OUTPUT = "No final answer. Last tool output:";
+
+/** The findings of a run that had to answer in a tag and did not: the error first, then what was salvaged, labelled (rule B4). */
+export function findingsWithError(error: string, kind: ReportKind, found: string): string {
+  if (found === "") return error;
+  return kind === "salvaged" ? `${error}\n\n${SALVAGED}\n${found}` : `${error}\n\n${found}`;
+}
+
+/** What a run leaves to its parent, by where it comes from (rule B6). */
+export function findingsOf(
+  kind: ReportKind,
+  texts: Pick<RunTexts, "report">,
+  transcript: readonly ContextMessage[],
+): string {
+  switch (kind) {
+    case "tool":
+      return texts.report;
+    case "tag":
+      return tagExtract(lastReplyText(transcript), "response") ?? "";
+    case "salvaged":
+      return lastSalvage(transcript);
+    case "missing": {
+      const output = lastToolOutput(transcript);
+      return output === "" ? "" : `${LAST_TOOL_OUTPUT}\n${output}`;
+    }
+  }
+}
+
+function lastReplyText(transcript: readonly ContextMessage[]): string {
+  const last = transcript.findLast((message) => message.role === "assistant");
+  return last?.role === "assistant" ? replyText(last.parts) : "";
+}
+
+function lastSalvage(transcript: readonly ContextMessage[]): string {
+  for (let index = transcript.length - 1; index >= 0; index -= 1) {
+    const message = transcript[index];
+    if (message?.role !== "assistant") continue;
+    const text = salvageText(replyText(message.parts));
+    if (text !== "") return text;
+  }
+  return "";
+}
+
+function lastToolOutput(transcript: readonly ContextMessage[]): string {
+  for (let index = transcript.length - 1; index >= 0; index -= 1) {
+    const message = transcript[index];
+    if (message?.role !== "tool") continue;
+    const result = message.results.findLast((given) => given.text.trim() !== "");
+    if (result !== undefined) return result.text;
+  }
+  return "";
+}

@@ -1,0 +1,148 @@
+/**
+ * What one step works with. Deciding advances the state as it goes: a fact is applied when it is decided, so that the next decision
+ * of the same step sees it. What is left to look at stands on an agenda, which keeps the parts of the kernel from calling each
+ * other in circles and the stack from growing with the tree.
+ */
+
+import { apply } from "./apply.ts";
+import type { Effect } from "./effect.ts";
+import type { Decided, Fact, Input, TextIndex } from "./event.ts";
+import { type AgentNumber, type RunNumber, stepKey, type StepKey, uuidOf } from "./ids.ts";
+import type { RunStatus } from "./journal.ts";
+import type { Json } from "./json.ts";
+import type { Settings } from "./limits.ts";
+import type { Place } from "./place.ts";
+import type { TreeState } from "./state.ts";
+
+/** What comes into a step: an input, its texts, and the time, randomness and process slots the step may use. */
+export interface Step {
+  readonly at: number;
+  readonly seed: string;
+  readonly slots: number;
+  readonly input: Input;
+  readonly texts: readonly Json[];
+}
+
+export interface Decision {
+  /** Why the input changed nothing, or null. */
+  readonly late: string | null;
+  readonly events: readonly Decided[];
+  readonly effects: readonly Effect[];
+  /** Texts the kernel added to those of the input. */
+  readonly texts: readonly Json[];
+  /** Whether the outcome depended on the seed and on the slots: only then they need to be recorded. */
+  readonly seedUsed: boolean;
+  readonly slotsUsed: boolean;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly reason?: string;
+  readonly error?: string;
+}
+
+/** Things to look at before the step is over. */
+export type Task =
+  /** The calls of the agent's newest reply may all be answered: go on with its turn. */
+  | { readonly do: "iterate"; readonly agent: AgentNumber }
+  /** The agent may be idle: start a turn, end its run, or wait. */
+  | { readonly do: "settle"; readonly agent: AgentNumber }
+  | { readonly do: "end-run"; readonly run: RunNumber; readonly end: RunEnd }
+  /** The agent's turn cannot go on. */
+  | { readonly do: "fail-turn"; readonly agent: AgentNumber; readonly end: RunEnd }
+  /** Room in the budget may have become free for calls that wait for it. */
+  | { readonly do: "spend" }
+  /** A slot may be free for a queued child of the agent. */
+  | { readonly do: "fill"; readonly agent: AgentNumber };
+
+/** Sees every fact right after it was applied: the contexts are folded this way. */
+export type Observer = (fact: Fact, place: Place, textAt: (index: TextIndex) => Json | undefined) => void;
+
+export interface Deciding {
+  readonly state: TreeState;
+  readonly settings: Settings;
+  readonly seq: number;
+  readonly at: number;
+  readonly texts: readonly Json[];
+  slots: number;
+  /** Applies the input itself. */
+  accept(): void;
+  emit(fact: Decided): void;
+  effect(effect: Effect): void;
+  /** The next number within the step: the key of an effect or a message. */
+  number(): number;
+  key(number: number): StepKey;
+  uuid(): string;
+  text(value: Json): TextIndex;
+  later(task: Task): void;
+}
+
+export interface DecidingWork extends Deciding {
+  next(): Task | undefined;
+  decision(late: string | null): Decision;
+}
+
+export function deciding(
+  state: TreeState,
+  settings: Settings,
+  step: Step,
+  observe: Observer | undefined,
+): DecidingWork {
+  const place: Place = { seq: state.seq + 1, at: step.at };
+  const events: Decided[] = [];
+  const effects: Effect[] = [];
+  const added: Json[] = [];
+  const agenda: Task[] = [];
+  let taken = 0;
+  let numbers = 0;
+  let uuids = 0;
+  const textAt = (index: TextIndex): Json | undefined =>
+    index < step.texts.length ? step.texts[index] : added[index - step.texts.length];
+  const work: DecidingWork = {
+    state,
+    settings,
+    seq: place.seq,
+    at: step.at,
+    texts: step.texts,
+    slots: step.slots,
+    accept() {
+      apply(state, step.input, place);
+      observe?.(step.input, place, textAt);
+    },
+    emit(fact) {
+      events.push(fact);
+      apply(state, fact, place);
+      observe?.(fact, place, textAt);
+    },
+    effect(effect) {
+      effects.push(effect);
+    },
+    number() {
+      numbers += 1;
+      return numbers;
+    },
+    key(number) {
+      return stepKey(place.seq, number);
+    },
+    uuid() {
+      uuids += 1;
+      return uuidOf(step.at, step.seed, uuids - 1);
+    },
+    text(value) {
+      added.push(value);
+      return step.texts.length + added.length - 1;
+    },
+    later(task) {
+      agenda.push(task);
+    },
+    next() {
+      const task = agenda[taken];
+      taken += 1;
+      return task;
+    },
+    decision(late) {
+      return { late, events, effects, texts: added, seedUsed: uuids > 0, slotsUsed: work.slots !== step.slots };
+    },
+  };
+  return work;
+}

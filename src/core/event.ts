@@ -1,0 +1,244 @@
+/**
+ * The facts of a tree. A journal row holds one input (a fact that came from outside the kernel) and the events that the kernel
+ * decided because of it. The state is the fold of both, in that order.
+ *
+ * Invariants:
+ *  1. Facts are past tense. Nothing here is an intention: those are effects.
+ *  2. A fact holds no text that only models and people read; it holds an index into the row's texts, which stand in its body.
+ *  3. `n` is a fact's number within its step: with the step's sequence it is the key of an effect, a message or an announcement.
+ */
+
+import type { DefinitionFacts } from "./definition.ts";
+import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
+import type { ReportKind, RunMode, RunStatus } from "./journal.ts";
+import type { Settings } from "./limits.ts";
+import type { Usage } from "./message.ts";
+
+export type AgentKind = "foreground" | "background";
+/** An index into the texts of the fact's own row. */
+export type TextIndex = number;
+
+export type FailureCode = "provider-error" | "context-overflow" | "aborted" | "refused";
+
+/** Facts from outside. Their texts, if any, are the first texts of the row. */
+export type Input =
+  | {
+      readonly type: "tree-opened";
+      readonly agent: string;
+      readonly kind: AgentKind;
+      readonly definition: string;
+      readonly catalog: readonly DefinitionFacts[];
+      readonly settings: Settings;
+    }
+  /** The definitions on disk or in code are no longer those recorded: later children are made from these. */
+  | { readonly type: "catalog-changed"; readonly catalog: readonly DefinitionFacts[]; readonly root: DefinitionFacts }
+  /** Text 0: the message. */
+  | {
+      readonly type: "message-posted";
+      readonly id: PostId;
+      readonly to: AgentNumber;
+      readonly kind: "user" | "system" | "steer";
+      readonly silent?: true;
+      /** Who a system message says it is from; the runtime sets it. */
+      readonly origin?: string;
+      readonly size: number;
+    }
+  /** Text 0: the arguments of `start_background_agent`. */
+  | { readonly type: "run-asked"; readonly id: PostId; readonly parent: AgentNumber; readonly facts: CallFacts }
+  /** Text 0: the reply's parts. */
+  | {
+      readonly type: "model-replied";
+      readonly effect: StepKey;
+      readonly attempt: number;
+      readonly usage: Usage | null;
+      readonly stop: "end" | "tools" | "length" | "refused";
+      readonly size: number;
+      /** True if the reply holds text that could be salvaged as findings. */
+      readonly said?: true;
+      /** What the edge found out about calls of this reply, by the call's position. */
+      readonly facts?: Readonly<Record<string, CallFacts>>;
+    }
+  /** Text 0: the provider's message. */
+  | {
+      readonly type: "model-failed";
+      readonly effect: StepKey;
+      readonly attempt: number;
+      readonly code: FailureCode;
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number;
+      readonly usage: Usage | null;
+    }
+  /** Text 0: the result. Also the answer to a read of the store. */
+  | {
+      readonly type: "tool-finished";
+      readonly effect: StepKey;
+      readonly attempt: number;
+      readonly failed?: true;
+      readonly size: number;
+    }
+  /** Effects whose process is gone, or that were parked by a shutdown. */
+  | { readonly type: "effects-lost"; readonly effects: readonly StepKey[] }
+  | { readonly type: "slots-offered" }
+  | { readonly type: "timers-due" }
+  | { readonly type: "cancel-asked"; readonly id: PostId; readonly run: RunNumber | null }
+  | { readonly type: "close-asked"; readonly id: PostId }
+  /** The texts of a run that asked for it are gone from the bodies of these rows; `hash` is that of what is left. */
+  | {
+      readonly type: "texts-erased";
+      readonly effect: StepKey;
+      readonly rows: readonly { readonly seq: number; readonly hash: string | null }[];
+    };
+
+/** What only the edge can know about a call that a model made: whether a model can be had, whether data fit their schema. */
+export interface CallFacts {
+  readonly model?: { readonly window: number | null; readonly price: DefinitionFacts["price"] };
+  /** Why the call cannot be honoured. */
+  readonly problem?: string;
+}
+
+/** Facts the kernel decided. */
+export type Decided =
+  | {
+      readonly type: "turn-started";
+      readonly agent: AgentNumber;
+      /** The messages it takes from the inbox, in order. */
+      readonly take: readonly StepKey[];
+      /** The announcement it places, and the runs of which that tells. */
+      readonly announcement?: StepKey;
+      readonly placed?: readonly RunNumber[];
+    }
+  /** Steers and silent messages that joined the context of a turn under way, or of an idle agent. */
+  | { readonly type: "messages-joined"; readonly agent: AgentNumber; readonly take: readonly StepKey[] }
+  | {
+      readonly type: "model-called";
+      readonly agent: AgentNumber;
+      readonly n: number;
+      readonly purpose?: "compaction";
+      readonly reserved?: { readonly tokens: number; readonly cost: number };
+    }
+  /** The model call under way is given up, because its context must be made smaller first. */
+  | { readonly type: "turn-model-dropped"; readonly agent: AgentNumber }
+  /** The tree's budget has no room until calls under way are settled: the agent's next model call waits. */
+  | { readonly type: "budget-awaited"; readonly agent: AgentNumber }
+  /** A tree used four fifths of a limit. Told once for each limit. */
+  | {
+      readonly type: "limit-neared";
+      readonly limit: "tokensPerTree" | "costPerTree" | "runsPerTree";
+      readonly used: number;
+    }
+  | { readonly type: "effect-repeated"; readonly effect: StepKey; readonly attempt: number }
+  | { readonly type: "model-retry-set"; readonly effect: StepKey; readonly at: number }
+  | {
+      readonly type: "tool-called";
+      readonly agent: AgentNumber;
+      readonly n: number;
+      readonly call: string;
+      readonly name: string;
+      readonly safe?: true;
+      /** Set for a kernel tool that reads the store. */
+      readonly read?: true;
+    }
+  /** A call answered by the kernel itself. The result is text `text`, or the outcome of run `run`. */
+  | {
+      readonly type: "tool-answered";
+      readonly agent: AgentNumber;
+      readonly call: string;
+      readonly text?: TextIndex;
+      readonly run?: RunNumber;
+      readonly failed?: true;
+      readonly size: number;
+    }
+  | {
+      readonly type: "run-created";
+      readonly run: RunNumber;
+      readonly parent: AgentNumber;
+      readonly id: string;
+      readonly agent: string;
+      readonly mode: RunMode;
+      readonly definition: string;
+      /** The call that asked for it, or null when it was asked from outside. */
+      readonly call: string | null;
+      readonly model?: {
+        readonly name: string;
+        readonly window: number | null;
+        readonly price: DefinitionFacts["price"];
+      };
+      readonly iterations: number;
+      readonly timeoutMs: number;
+      readonly announce?: "each";
+      readonly group?: string;
+      readonly cleanup?: "delete";
+      readonly typed?: true;
+      /** Names of arguments that were lowered to their cap. */
+      readonly lowered?: readonly string[];
+    }
+  /** The child takes up its task: its first turn begins. */
+  | { readonly type: "run-started"; readonly run: RunNumber }
+  | {
+      readonly type: "run-state-changed";
+      readonly run: RunNumber;
+      readonly state: "running" | "waiting" | "needs_input";
+    }
+  /** The child's call `call` of this row's reply is a report. */
+  | { readonly type: "run-reported"; readonly run: RunNumber; readonly call: string }
+  | {
+      readonly type: "run-ended";
+      readonly run: RunNumber;
+      readonly status: RunStatus;
+      readonly reason?: string;
+      readonly error?: TextIndex;
+      readonly report: ReportKind;
+      /** Posts that no turn of the child will answer any more. */
+      readonly posts?: readonly PostId[];
+    }
+  /** A run that had ended, whose parent is gone before it was told. */
+  | { readonly type: "run-undeliverable"; readonly run: RunNumber; readonly reason: string }
+  /** An agent wrote to another: with call `call` of this row's reply, or by the end of run `run`. */
+  | {
+      readonly type: "message-sent";
+      readonly n: number;
+      readonly from: AgentNumber;
+      readonly to: AgentNumber;
+      readonly call?: string;
+      readonly run?: RunNumber;
+      readonly kind: "system" | "user-facing" | "steer";
+      readonly silent?: true;
+      readonly size: number;
+    }
+  | {
+      readonly type: "announcement-queued";
+      readonly agent: AgentNumber;
+      readonly key: StepKey;
+      readonly runs: readonly RunNumber[];
+      /** Members of a batch whose barrier passed, that are still running. */
+      readonly stragglers?: readonly RunNumber[];
+    }
+  | { readonly type: "barrier-passed"; readonly agent: AgentNumber; readonly batch: string }
+  | { readonly type: "announcement-blocked"; readonly agent: AgentNumber; readonly key: StepKey }
+  | { readonly type: "nudge-given"; readonly agent: AgentNumber; readonly about: "report" | "user-message" }
+  /** A message for the user left for the channel: this row's reply, one of its `say` blocks, or a relayed message. */
+  | {
+      readonly type: "channel-sent";
+      readonly agent: AgentNumber;
+      readonly n: number;
+      readonly say?: number;
+      readonly relay?: StepKey;
+    }
+  | {
+      readonly type: "turn-ended";
+      readonly agent: AgentNumber;
+      readonly outcome: "done" | "failed" | "cancelled";
+      readonly reason?: string;
+      readonly error?: TextIndex;
+      readonly silent?: true;
+      /** The reply held a `<response>`, in a run that reports by tag. */
+      readonly tagged?: true;
+      readonly posts?: readonly PostId[];
+    }
+  /** Text `text` of this row is the summary that stands for everything before the turn under way. */
+  | { readonly type: "context-compacted"; readonly agent: AgentNumber; readonly size: number }
+  | { readonly type: "window-learnt"; readonly agent: AgentNumber; readonly window: number }
+  | { readonly type: "erasure-asked"; readonly run: RunNumber; readonly n: number }
+  | { readonly type: "tree-closed"; readonly posts?: readonly PostId[] };
+
+export type Fact = Input | Decided;

@@ -1,0 +1,45 @@
+/** What messages do to the state: they wait in an inbox until a turn takes them. */
+
+import { runForget } from "../agent/apply-agent.ts";
+import type { Fact } from "../event.ts";
+import { stepKey } from "../ids.ts";
+import type { Place } from "../place.ts";
+import type { TreeState } from "../state.ts";
+
+type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
+
+export function applyMessagePosted(state: TreeState, fact: FactOf<"message-posted">, place: Place): void {
+  state.agents.get(fact.to)?.inbox.push({
+    key: stepKey(place.seq, 0),
+    kind: fact.kind,
+    silent: fact.silent === true,
+    post: fact.id,
+    size: fact.size,
+  });
+}
+
+export function applyMessageSent(state: TreeState, fact: FactOf<"message-sent">, place: Place): void {
+  state.agents.get(fact.to)?.inbox.push({
+    key: stepKey(place.seq, fact.n),
+    kind: fact.kind,
+    silent: fact.silent === true,
+    post: null,
+    size: fact.size,
+  });
+  const sender = state.runs.get(fact.from);
+  if (fact.kind === "user-facing" && sender !== undefined) sender.userMessages += 1;
+  if (fact.run !== undefined) runForget(state, fact.run);
+}
+
+export function applyMessagesJoined(state: TreeState, fact: FactOf<"messages-joined">): void {
+  const agent = state.agents.get(fact.agent);
+  if (agent === undefined) return;
+  const taken = new Set(fact.take);
+  for (const message of agent.inbox) {
+    if (!taken.has(message.key)) continue;
+    agent.bytesSince += message.size;
+    if (message.kind === "steer") agent.turnsUnprompted = 0;
+    if (message.post !== null && agent.turn !== null) agent.turn.posts.push(message.post);
+  }
+  agent.inbox = agent.inbox.filter((message) => !taken.has(message.key));
+}

@@ -1,0 +1,38 @@
+/** `send_user_message`: what a background agent wants the user to know goes to the nearest agent that speaks to one. */
+
+import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
+import type { Deciding } from "../deciding.ts";
+import type { AgentState } from "../state.ts";
+
+export function sendUserMessage(d: Deciding, agent: AgentState, call: Call): Answer {
+  const target = foregroundAbove(d, agent);
+  if (target === null)
+    return toolError("send_user_message: nobody above you speaks to a user; put it into your report instead");
+  const run = d.state.runs.get(agent.number);
+  const limit = d.settings.limits.userMessagesPerRun;
+  if (run !== undefined && run.userMessages >= limit) {
+    return toolError(`send_user_message: the limit of ${limit} messages is reached; put the rest into your report`);
+  }
+  const size = typeof call.args["text"] === "string" ? call.args["text"].length : 0;
+  d.emit({
+    type: "message-sent",
+    n: d.number(),
+    from: agent.number,
+    to: target.number,
+    call: call.id,
+    kind: "user-facing",
+    size,
+  });
+  d.later({ do: "settle", agent: target.number });
+  return toolAnswer({ status: "sent", agent_id: target.id });
+}
+
+function foregroundAbove(d: Deciding, agent: AgentState): AgentState | null {
+  for (let at = agent.parent; at !== null;) {
+    const above = d.state.agents.get(at);
+    if (above === undefined) return null;
+    if (above.kind === "foreground") return above;
+    at = above.parent;
+  }
+  return null;
+}

@@ -1,0 +1,84 @@
+/** What a model is sent and what it answers, neutral between providers. Plain JSON: it stands in journal bodies as it is. */
+
+import { type Json, jsonObjectIs } from "./json.ts";
+
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  /** The part of `input` that the provider read from its cache. */
+  readonly cachedInput?: number;
+  /** True when the provider did not say, and the numbers are Errand's reservation. */
+  readonly estimated?: true;
+}
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** What the model thought, to be sent back to it unchanged. */
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  readonly text: string;
+  /** The provider's own data, such as a signature. */
+  readonly data?: Json;
+}
+
+export interface ToolCallPart {
+  readonly type: "tool-call";
+  readonly id: string;
+  readonly name: string;
+  /** The arguments as the model wrote them; a string when they were no JSON. */
+  readonly input: Json;
+}
+
+export type ReplyPart = TextPart | ReasoningPart | ToolCallPart;
+
+export type ContextMessage =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly parts: readonly ReplyPart[] }
+  | { readonly role: "tool"; readonly results: readonly ToolResult[] };
+
+export interface ToolResult {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly failed: boolean;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly schema: Json;
+}
+
+/** The text of a reply: its text parts, joined by a line break. */
+export function replyText(parts: readonly ReplyPart[]): string {
+  let text = "";
+  let first = true;
+  for (const part of parts) {
+    if (part.type !== "text") continue;
+    text = first ? part.text : `${text}\n${part.text}`;
+    first = false;
+  }
+  return text;
+}
+
+/** Reads a reply's parts back from a body; whatever is no part is left out. */
+export function replyPartsOf(value: Json | undefined): ReplyPart[] {
+  if (!Array.isArray(value)) return [];
+  const parts: ReplyPart[] = [];
+  for (const part of value as readonly Json[]) {
+    if (!jsonObjectIs(part)) continue;
+    const { type, text, id, name } = part;
+    if (type === "text" && typeof text === "string") parts.push({ type, text });
+    if (type === "reasoning" && typeof text === "string") {
+      parts.push(part["data"] === undefined ? { type, text } : { type, text, data: part["data"] });
+    }
+    if (type === "tool-call" && typeof id === "string" && typeof name === "string") {
+      parts.push({ type, id, name, input: part["input"] ?? null });
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,252 @@
+/**
+ * Drives a tree at random, from a list of numbers: any input at any time, sensible or not. What a model says, which effect answers,
+ * what time it is and how many slots there are all come from the numbers, so that a failing list can be shrunk and run again.
+ */
+
+import { createHash } from "node:crypto";
+import type { Step } from "./deciding.ts";
+import type { DefinitionFacts } from "./definition.ts";
+import type { CallFacts, Fact, Input } from "./event.ts";
+import { asPostId, asStepKey, type StepKey } from "./ids.ts";
+import type { JournalRow } from "./journal.ts";
+import type { Json } from "./json.ts";
+import { type LimitChoices, settingsOf } from "./limits.ts";
+import { headRead } from "./row.ts";
+import { type Stepped, type Tree, treeNew, type TreeSource, treeStep } from "./tree.ts";
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+export const testSource: TreeSource = {
+  sha256,
+  definition: (hash) => ({
+    name: hash,
+    description: `the ${hash}`,
+    prompt: `You are the ${hash}.`,
+    tools: [
+      { name: "look", description: "Look", schema: {} },
+      { name: "break", description: "Break", schema: {} },
+    ],
+  }),
+};
+
+function testDefinition(name: string, more: Partial<DefinitionFacts> = {}): DefinitionFacts {
+  return {
+    name,
+    hash: name,
+    reporting: "tool",
+    model: "scripted/x",
+    window: null,
+    price: { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 },
+    tools: [
+      { name: "look", safe: true },
+      { name: "break", safe: false },
+    ],
+    iterations: null,
+    timeoutSeconds: null,
+    typed: false,
+    say: false,
+    ...more,
+  };
+}
+
+function testOpened(
+  limits: LimitChoices = {},
+  more: Partial<Extract<Input, { type: "tree-opened" }>> = {},
+): Input {
+  return {
+    type: "tree-opened",
+    agent: "0198c0de-0000-7000-8000-000000000000",
+    kind: "foreground",
+    definition: "boss",
+    catalog: [
+      testDefinition("boss"),
+      testDefinition("worker"),
+      testDefinition("tagger", { reporting: "tag", window: 3_000 }),
+    ],
+    settings: settingsOf({ limits }),
+    ...more,
+  };
+}
+
+export interface Driven {
+  readonly tree: Tree;
+  readonly rows: JournalRow[];
+  readonly steps: Step[];
+  readonly stepped: Stepped[];
+}
+
+const SLOTS = [0, 1, 2, 64];
+const WAITS = [0, 1, 1_000, 17_000, 121_000, 301_000, 1_801_000];
+
+/** Interprets the numbers as a sequence of steps. */
+export function drive(numbers: readonly number[], limits: LimitChoices = {}): Driven {
+  const tree = treeNew(testSource);
+  const driven: Driven = { tree, rows: [], steps: [], stepped: [] };
+  let position = 0;
+  let at = 1_700_000_000_000;
+  const next = (): number => {
+    position += 1;
+    return Math.abs(numbers[position - 1] ?? 0);
+  };
+  const take = (input: Input, texts: readonly Json[]): void => {
+    const seed = sha256(`${position}`)
+      .replaceAll(/[^0-9a-f]/g, "")
+      .padEnd(16, "7")
+      .slice(0, 16);
+    const step: Step = { at, seed, slots: SLOTS[next() % SLOTS.length] ?? 0, input, texts };
+    driven.steps.push(step);
+    const stepped = treeStep(tree, step, "salt");
+    driven.stepped.push(stepped);
+    driven.rows.push(stepped.row);
+  };
+  take(testOpened(limits), []);
+  while (position < numbers.length) {
+    at += WAITS[next() % (next() % 4 === 0 ? WAITS.length : 3)] ?? 0;
+    const [input, texts] = chooseInput(tree, next, driven.steps.length);
+    take(input, texts);
+  }
+  return driven;
+}
+
+type Choice = readonly [Input, readonly Json[]];
+
+function chooseInput(tree: Tree, next: () => number, count: number): Choice {
+  const open = [...tree.state.effects];
+  const kind = next() % 20;
+  const picked = open[next() % Math.max(1, open.length)];
+  if (kind < 12 && picked !== undefined) {
+    const [key, effect] = picked;
+    const attempt = next() % 15 === 0 ? effect.attempt + 1 : effect.attempt;
+    if (effect.kind === "model") return modelInput(tree, key, attempt, next);
+    if (effect.kind === "erase") return [{ type: "texts-erased", effect: key, rows: [] }, []];
+    const text = ["saw it", "", "x".repeat(next() % 300)][next() % 3] ?? "";
+    return [
+      { type: "tool-finished", effect: key, attempt, ...(next() % 4 === 0 ? { failed: true } : {}), size: text.length },
+      [text],
+    ];
+  }
+  const agents = [...tree.state.agents.keys(), 99];
+  const agent = agents[next() % agents.length] ?? 0;
+  switch (kind) {
+    case 12:
+    case 13: {
+      const how = (["user", "system", "steer"] as const)[next() % 3] ?? "user";
+      const silent = how === "system" && next() % 2 === 0 ? ({ silent: true } as const) : {};
+      return [
+        {
+          type: "message-posted",
+          id: asPostId(`post-${count}`),
+          to: next() % 3 === 0 ? agent : 0,
+          kind: how,
+          ...silent,
+          size: 5,
+        },
+        [`hello ${count}`],
+      ];
+    }
+    case 14:
+      return [{ type: "effects-lost", effects: open.filter(() => next() % 2 === 0).map(([key]) => key) }, []];
+    case 15:
+      return [{ type: "slots-offered" }, []];
+    case 16:
+      return [{ type: "run-asked", id: asPostId(`ask-${count}`), parent: agent, facts: {} }, [spawnArguments(next)]];
+    case 17:
+      return next() % 3 === 0
+        ? [{ type: "cancel-asked", id: asPostId(`cancel-${count}`), run: next() % 5 === 0 ? null : agent }, []]
+        : [{ type: "timers-due" }, []];
+    case 18:
+      return next() % 8 === 0
+        ? [{ type: "close-asked", id: asPostId(`close-${count}`) }, []]
+        : [{ type: "timers-due" }, []];
+    default:
+      return modelInput(tree, asStepKey(`${next() % 50}.${next() % 4}`), 1, next);
+  }
+}
+
+function modelInput(tree: Tree, effect: StepKey, attempt: number, next: () => number): Choice {
+  const usage = next() % 4 === 0 ? null : { input: 10 + (next() % 3_000), output: next() % 50 };
+  if (next() % 7 === 0) {
+    const code =
+      (["provider-error", "context-overflow", "aborted", "refused"] as const)[next() % 4] ?? "provider-error";
+    const retryable = next() % 2 === 0;
+    return [
+      {
+        type: "model-failed",
+        effect,
+        attempt,
+        code,
+        retryable,
+        usage,
+        ...(next() % 2 === 0 ? { retryAfterMs: 5_000 } : {}),
+      },
+      ["it broke"],
+    ];
+  }
+  const parts: Json[] = [];
+  const facts: Record<string, CallFacts> = {};
+  const said = next() % 3 > 0;
+  if (said) parts.push({ type: "text", text: TEXTS[next() % TEXTS.length] ?? "" });
+  for (let calls = next() % 4; calls > 0; calls -= 1) {
+    if (next() % 6 === 0) facts[parts.length] = { problem: "it cannot be had" };
+    parts.push({ type: "tool-call", id: `c${parts.length}`, ...chooseCall(tree, next) });
+  }
+  const stop = next() % 12 === 0 ? "refused" : "end";
+  return [
+    { type: "model-replied", effect, attempt, usage, stop, size: 10, ...(said ? { said: true } : {}), facts },
+    [parts],
+  ];
+}
+
+const TEXTS = ["fine", "NO_REPLY", "a <response>tagged</response> b", "", "<thinking>x</thinking>", "<say>hi</say>"];
+
+function spawnArguments(next: () => number): { [name: string]: Json } {
+  return {
+    task: ["one", "two", " ", "three"][next() % 4] ?? "",
+    ...(next() % 3 === 0 ? { agent: ["tagger", "worker", "nobody"][next() % 3] ?? "" } : {}),
+    ...(next() % 4 === 0 ? { group: "g" } : {}),
+    ...(next() % 4 === 0 ? { announce: "each" } : {}),
+    ...(next() % 4 === 0 ? { timeout_seconds: 1 + (next() % 200) } : {}),
+    ...(next() % 6 === 0 ? { cleanup: "delete" } : {}),
+  };
+}
+
+function chooseCall(tree: Tree, next: () => number): { name: string; input: Json } {
+  const ids = [...tree.state.numbers.keys(), "nobody"];
+  const id = ids[next() % ids.length] ?? "nobody";
+  switch (next() % 12) {
+    case 0:
+    case 1:
+    case 2:
+      return { name: "start_background_agent", input: spawnArguments(next) };
+    case 3: {
+      const { task = "", agent = "worker" } = spawnArguments(next);
+      return { name: "subagent", input: { task, agent } };
+    }
+    case 4:
+    case 5:
+      return {
+        name: "send_agent_message",
+        input: next() % 3 === 0 ? { text: "hi", agentId: id } : { text: "my report" },
+      };
+    case 6:
+      return { name: "send_user_message", input: { text: "tell them" } };
+    case 7:
+      return { name: "cancel_run", input: { run_id: id } };
+    case 8:
+      return { name: "steer_run", input: { run_id: id, text: "that way" } };
+    case 9:
+      return { name: "list_runs", input: {} };
+    case 10:
+      return { name: next() % 2 === 0 ? "look" : "break", input: next() % 3 === 0 ? "not json" : {} };
+    default:
+      return { name: "no_such_tool", input: [1, 2] };
+  }
+}
+
+/** Every fact of the journal, in order. */
+export function factsOf(rows: readonly JournalRow[]): Fact[] {
+  return rows.flatMap((row) => {
+    const head = headRead(row.head);
+    return head.late === undefined ? [head.input, ...(head.events ?? [])] : [];
+  });
+}

@@ -1,0 +1,151 @@
+/**
+ * Replay: proves a journal without a model, a tool or a network. It always checks numbering, hash chain, bodies and fold; where a row was
+ * made by this revision and its texts are still there, it decides again and builds the contexts again, and compares every byte.
+ *
+ * Invariants:
+ *  1. It trusts nothing it reads: a damaged row is a difference with its place, never an exception.
+ *  2. A row that cannot be decided again is folded, so that what follows it can still be checked.
+ */
+
+import { bodyRead, CHAIN_START, headRead, type RowHead } from "./row.ts";
+import { ROW_REVISION } from "./revision.ts";
+import type { JournalRow } from "./journal.ts";
+import { type Tree, treeFold, treeNew, type TreeSource, treeStep } from "./tree.ts";
+import type { Json } from "./json.ts";
+
+/** The first place where the journal is not what it should be. */
+export interface ReplayDifference {
+  readonly seq: number;
+  readonly what: "numbering" | "hash" | "body" | "unreadable" | "decision";
+  readonly recorded: string;
+  readonly expected: string;
+}
+
+export interface ReplayReport {
+  readonly rows: number;
+  readonly facts: number;
+  readonly agents: number;
+  /** Rows that were decided again. */
+  readonly decided: number;
+  /** Sequences of rows whose texts were erased. */
+  readonly erased: readonly number[];
+  /** Revisions of rows that were folded but not decided again. */
+  readonly foreign: readonly string[];
+  readonly difference: ReplayDifference | null;
+}
+
+export interface Replay {
+  /** Takes the next row; false once a difference was found. */
+  take(row: JournalRow): boolean;
+  report(): ReplayReport;
+  readonly tree: Tree;
+}
+
+/** A replay that is fed row by row, so that a journal of any length is proven in bounded memory. */
+export function replayBegin(source: TreeSource): Replay {
+  const tree = treeNew(source);
+  const erased: number[] = [];
+  const foreign = new Set<string>();
+  let difference: ReplayDifference | null = null;
+  let rows = 0;
+  let facts = 0;
+  let decided = 0;
+  let agents = 0;
+  const unsettled = new Map<number, { readonly found: string | null; readonly promised: string | null }>();
+
+  function check(row: JournalRow): ReplayDifference | null {
+    const seq = tree.state.seq + 1;
+    if (row.seq !== seq) return { seq, what: "numbering", recorded: String(row.seq), expected: String(seq) };
+    const hash = source.sha256((seq === 1 ? CHAIN_START : tree.hash) + row.head);
+    if (hash !== row.hash) return { seq, what: "hash", recorded: row.hash, expected: hash };
+    const head = headRead(row.head);
+    for (const { seq: gone, hash: left } of head.input.type === "texts-erased" ? head.input.rows : [])
+      settle(gone, left);
+    facts += 1 + (head.events?.length ?? 0);
+    agents += (head.events ?? []).filter((event) => event.type === "run-created").length;
+    const found = row.body === null ? null : source.sha256(row.body);
+    if (found !== (head.body ?? null)) {
+      unsettled.set(seq, { found, promised: head.body ?? null });
+      erased.push(seq);
+      treeFold(tree, row);
+      return null;
+    }
+    return redo(row, head);
+  }
+
+  /** A recorded erasure says what is left of a body; then it is as it should be. */
+  function settle(seq: number, left: string | null): void {
+    if (unsettled.get(seq)?.found === left) unsettled.delete(seq);
+  }
+
+  function redo(row: JournalRow, head: RowHead): ReplayDifference | null {
+    if (head.rev !== ROW_REVISION) {
+      foreign.add(head.rev);
+      treeFold(tree, row);
+      return null;
+    }
+    const { salt, texts } = bodyRead(row.body);
+    const step = {
+      at: head.at,
+      seed: head.seed ?? "",
+      slots: head.slots ?? 0,
+      input: head.input,
+      texts: texts.slice(0, head.texts ?? 0) as readonly Json[],
+    };
+    const again = treeStep(tree, step, salt).row;
+    tree.hash = row.hash;
+    if (erased.length > 0 && again.head !== row.head && withoutContexts(again.head) === withoutContexts(row.head))
+      return null;
+    decided += 1;
+    if (again.head !== row.head) return { seq: row.seq, what: "decision", recorded: row.head, expected: again.head };
+    if (again.body !== row.body) {
+      return { seq: row.seq, what: "decision", recorded: row.body ?? "(none)", expected: again.body ?? "(none)" };
+    }
+    return null;
+  }
+
+  /** A body that is not what its head promises, and that no erasure explains. */
+  function unexplained(): ReplayDifference | null {
+    for (const [seq, { found, promised }] of unsettled) {
+      return { seq, what: "body", recorded: found ?? "(none)", expected: promised ?? "(none)" };
+    }
+    return null;
+  }
+
+  return {
+    tree,
+    take(row) {
+      if (difference !== null) return false;
+      rows += 1;
+      try {
+        difference = check(row);
+      } catch (error) {
+        const expected = error instanceof Error ? error.message : "a readable row";
+        difference = { seq: row.seq, what: "unreadable", recorded: row.head, expected };
+      }
+      return difference === null;
+    },
+    report: () => ({
+      rows,
+      facts,
+      agents: agents + Math.min(1, rows),
+      decided,
+      erased,
+      foreign: [...foreign],
+      difference: difference ?? unexplained(),
+    }),
+  };
+}
+
+/** An agent whose texts were erased cannot have its contexts built again; everything else of a row still counts. */
+function withoutContexts(head: string): string {
+  return JSON.stringify({ ...headRead(head), contexts: [] });
+}
+
+/** The verdict in words. */
+export function replayVerdict(report: ReplayReport): string {
+  if (report.difference !== null) return `broken at row ${report.difference.seq} (${report.difference.what})`;
+  if (report.foreign.length > 0) return `intact, decided by revision ${report.foreign.join(", ")}, not re-decided`;
+  if (report.erased.length > 0) return `intact, ${report.erased.length} rows without their texts, not re-decided there`;
+  return "proven";
+}

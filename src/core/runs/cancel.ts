@@ -1,0 +1,45 @@
+/** Cancelling from outside, and closing a tree. */
+
+import type { Deciding } from "../deciding.ts";
+import type { Input } from "../event.ts";
+import type { RunNumber } from "../ids.ts";
+import { postsLeft, untold } from "./end-run.ts";
+
+export function cancelAsked(d: Deciding, input: Extract<Input, { type: "cancel-asked" }>): string | null {
+  if (input.run !== null) {
+    const run = d.state.runs.get(input.run);
+    if (run === undefined || run.outcome !== null) return "the run has ended";
+    d.accept();
+    d.later({ do: "end-run", run: input.run, end: { status: "cancelled" } });
+    return null;
+  }
+  const root = d.state.agents.get(0);
+  if (root === undefined) return "the tree is closed";
+  d.accept();
+  d.later({ do: "fail-turn", agent: 0, end: { status: "cancelled" } });
+  for (const run of [...root.live, ...root.queue]) d.later({ do: "end-run", run, end: { status: "cancelled" } });
+  return null;
+}
+
+/** How many runs would end with this one: itself and every run below it. */
+export function runsBelow(d: Deciding, run: RunNumber): number {
+  const agent = d.state.agents.get(run);
+  let count = 1;
+  for (const child of [...(agent?.live ?? []), ...(agent?.queue ?? [])]) count += runsBelow(d, child);
+  return count;
+}
+
+/** The root takes no more messages. Its children go on; their outcomes are kept as undeliverable. */
+export function closeAsked(d: Deciding): string | null {
+  const root = d.state.agents.get(0);
+  if (root === undefined) return "the tree is closed";
+  d.accept();
+  if (root.turn !== null) {
+    if (root.turn.model !== null) d.effect({ type: "abort", key: root.turn.model });
+    for (const call of root.turn.calls.values())
+      if (call.effect !== null) d.effect({ type: "abort", key: call.effect });
+  }
+  untold(d, root);
+  d.emit({ type: "tree-closed", ...postsLeft(root) });
+  return null;
+}

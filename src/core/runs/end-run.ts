@@ -1,0 +1,91 @@
+/**
+ * The end of a run: its outcome, and the way of that outcome to the parent, in one step.
+ *
+ * Invariants:
+ *  1. The first end wins; a later one finds the run ended.
+ *  2. The outcome enters the parent's inbox, its open call, or the record as undeliverable, in the step that ends the run.
+ *  3. Nothing below an ended run goes on.
+ */
+
+import { announce, completeBatch } from "../announcements/batches.ts";
+import type { Deciding, RunEnd } from "../deciding.ts";
+import type { PostId, RunNumber } from "../ids.ts";
+import { reportKindOf } from "../reports/outcome.ts";
+import type { AgentState, Run } from "../state.ts";
+import { eraseIfAsked } from "./erasure.ts";
+
+export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
+  const run = d.state.runs.get(number);
+  if (run === undefined || run.outcome !== null) return;
+  const child = d.state.agents.get(number);
+  const parent = d.state.agents.get(run.parent);
+  if (child !== undefined) leaveBehind(d, child);
+  d.emit({
+    type: "run-ended",
+    run: number,
+    status: end.status,
+    ...(end.reason === undefined ? {} : { reason: end.reason }),
+    ...(end.error === undefined ? {} : { error: d.text(end.error) }),
+    report: child === undefined ? "missing" : reportKindOf(child, run, child.tagged),
+    ...postsLeft(child),
+  });
+  if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
+  d.later({ do: "fill", agent: parent.number });
+  deliver(d, parent, run);
+}
+
+/** Posts that wait for an answer of an agent that goes. */
+export function postsLeft(agent: AgentState | undefined): { readonly posts?: readonly PostId[] } {
+  const waiting = agent?.inbox.map((message) => message.post).filter((post) => post !== null) ?? [];
+  const posts = [...(agent?.turn?.posts ?? []), ...waiting];
+  return posts.length === 0 ? {} : { posts };
+}
+
+/** Aborts what the child has under way and ends what it has started. */
+function leaveBehind(d: Deciding, child: AgentState): void {
+  if (child.turn !== null && child.turn.model !== null) d.effect({ type: "abort", key: child.turn.model });
+  for (const call of child.turn?.calls.values() ?? [])
+    if (call.effect !== null) d.effect({ type: "abort", key: call.effect });
+  for (const run of [...child.live, ...child.queue]) {
+    d.later({ do: "end-run", run, end: { status: "cancelled", reason: "parent-ended" } });
+  }
+  untold(d, child);
+}
+
+/** Ended runs whose parent goes before it was told of them. */
+export function untold(d: Deciding, agent: AgentState): void {
+  const runs = [...(agent.pending?.runs ?? []), ...[...agent.batches.values()].flatMap((batch) => batch.ended)];
+  for (const run of runs) d.emit({ type: "run-undeliverable", run, reason: "parent-closed" });
+}
+
+/** One road for each outcome. */
+function deliver(d: Deciding, parent: AgentState, run: Run): void {
+  if (run.mode === "awaited" && run.call !== null) {
+    if (parent.turn?.calls.has(run.call) !== true) {
+      return d.emit({ type: "run-undeliverable", run: run.number, reason: "turn-ended" });
+    }
+    d.emit({ type: "tool-answered", agent: parent.number, call: run.call, run: run.number, size: 0 });
+    eraseIfAsked(d, run);
+    return d.later({ do: "iterate", agent: parent.number });
+  }
+  if (run.announceEach) {
+    if (run.outcome?.report === "tool") {
+      d.emit({
+        type: "message-sent",
+        n: d.number(),
+        from: run.number,
+        to: parent.number,
+        run: run.number,
+        kind: "system",
+        silent: true,
+        size: 0,
+      });
+      eraseIfAsked(d, run);
+    } else {
+      announce(d, parent, [run.number], []);
+    }
+  } else if (run.batch !== null && run.batch !== `turn:${parent.turn?.number}`) {
+    completeBatch(d, parent, run.batch);
+  }
+  d.later({ do: "settle", agent: parent.number });
+}

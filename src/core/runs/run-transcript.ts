@@ -1,0 +1,68 @@
+/** A run's own words, gathered from the rows between its creation and its end: for results that are read long after. */
+
+import { findingsOf } from "../context/run-texts.ts";
+import type { Fact } from "../event.ts";
+import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
+import type { JournalRow, ReportKind } from "../journal.ts";
+import { type Json, jsonObjectIs } from "../json.ts";
+import { type ContextMessage, replyPartsOf } from "../message.ts";
+import { bodyRead, headRead } from "../row.ts";
+
+interface Gathering {
+  readonly run: RunNumber;
+  readonly effects: Set<StepKey>;
+  readonly transcript: ContextMessage[];
+  readonly reports: string[];
+}
+
+export interface RunTranscript {
+  readonly transcript: readonly ContextMessage[];
+  /** Every report, in order; the last one is the run's. */
+  readonly reports: readonly string[];
+}
+
+export function runTranscript(run: RunNumber, rows: Iterable<JournalRow>): RunTranscript {
+  const gathering: Gathering = { run, effects: new Set(), transcript: [], reports: [] };
+  for (const row of rows) {
+    const head = headRead(row.head);
+    if (head.late !== undefined) continue;
+    const { texts } = bodyRead(row.body);
+    for (const fact of [head.input, ...(head.events ?? [])]) gather(gathering, fact, row.seq, texts);
+  }
+  return gathering;
+}
+
+function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]): void {
+  const { run, effects, transcript, reports } = into;
+  switch (fact.type) {
+    case "model-called":
+    case "tool-called":
+      if (fact.agent === run) effects.add(stepKey(seq, fact.n));
+      return;
+    case "model-replied":
+      if (effects.delete(fact.effect)) transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
+      return;
+    case "tool-finished": {
+      const text = texts[0];
+      if (!effects.delete(fact.effect) || typeof text !== "string") return;
+      transcript.push({ role: "tool", results: [{ id: "", name: "", text, failed: fact.failed === true }] });
+      return;
+    }
+    case "run-reported": {
+      if (fact.run !== run) return;
+      const call = replyPartsOf(texts[0]).find((part) => part.type === "tool-call" && part.id === fact.call);
+      const text = call?.type === "tool-call" && jsonObjectIs(call.input) ? call.input["text"] : undefined;
+      reports.push(typeof text === "string" ? text : "");
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/** The run's findings in full: what an announcement or a payload may have cut. Earlier reports follow under a heading. */
+export function transcriptFindings(kind: ReportKind, { transcript, reports }: RunTranscript): string {
+  const findings = findingsOf(kind, { report: reports.at(-1) ?? "" }, transcript);
+  const earlier = reports.slice(0, -1).map((text, index) => `[message ${index + 1}]\n${text}`);
+  return earlier.length === 0 ? findings : `${findings}\n\nEarlier messages:\n\n${earlier.join("\n\n")}`;
+}

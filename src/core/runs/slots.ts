@@ -1,0 +1,17 @@
+/** Queued children start when their parent has room for another live child and the process has a slot. */
+
+import { callModel } from "../agent/call-model.ts";
+import type { Deciding } from "../deciding.ts";
+import type { AgentNumber } from "../ids.ts";
+
+export function fill(d: Deciding, number: AgentNumber): void {
+  const parent = d.state.agents.get(number);
+  while (parent !== undefined && parent.live.size < d.settings.limits.liveChildren && d.slots > 0) {
+    const run = parent.queue[0];
+    if (run === undefined) return;
+    d.slots -= 1;
+    d.emit({ type: "run-started", run });
+    const child = d.state.agents.get(run);
+    if (child !== undefined) callModel(d, child);
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Starting a run. Every way to start one goes through `spawn`, the one gate that holds depth, number, budget and rights.
+ */
+
+import { type Answer, type Call, toolAnswer } from "../agent/answer.ts";
+import { warn } from "../agent/call-model.ts";
+import type { Arguments } from "../agent/arguments.ts";
+import type { Deciding } from "../deciding.ts";
+import type { CallFacts, Input } from "../event.ts";
+import type { RunNumber } from "../ids.ts";
+import type { RunMode } from "../journal.ts";
+import { jsonObjectIs } from "../json.ts";
+import { limitAsked } from "../limits.ts";
+import type { AgentState } from "../state.ts";
+
+interface Refusal {
+  readonly reason: string;
+  readonly error: string;
+}
+
+interface Wish {
+  readonly mode: RunMode;
+  readonly call: string | null;
+  readonly args: Arguments;
+  readonly facts: CallFacts;
+}
+
+/** Makes the run, or says why not; nothing is half-made. */
+function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal {
+  const { args, facts, mode } = wish;
+  const { limits } = d.settings;
+  if (parent.depth >= limits.maxDepth) {
+    return { reason: "depth-limit", error: `depth limit reached (max_depth ${limits.maxDepth})` };
+  }
+  if (d.state.runsCreated >= limits.runsPerTree) {
+    return { reason: "run-limit", error: `run limit reached (${limits.runsPerTree} runs in this tree)` };
+  }
+  if (typeof args["task"] !== "string" || args["task"].trim() === "")
+    return { reason: "refused", error: "the task is empty" };
+  const name = typeof args["agent"] === "string" ? args["agent"] : "worker";
+  const definition = d.state.catalog.get(name);
+  if (definition === undefined) {
+    const known = [...d.state.catalog.keys()].join(", ");
+    return { reason: "unknown-agent", error: `there is no agent definition "${name}" (known: ${known})` };
+  }
+  if (facts.problem !== undefined) return { reason: "refused", error: facts.problem };
+  const { tokensPerTree, costPerTree } = limits;
+  if (tokensPerTree !== null && d.state.ledger.tokens >= tokensPerTree) {
+    return { reason: "token-limit", error: `token limit reached (${tokensPerTree} tokens in this tree)` };
+  }
+  if (costPerTree !== null && d.state.ledger.cost >= costPerTree) {
+    return { reason: "cost-limit", error: `cost limit reached (${costPerTree} micro-dollars in this tree)` };
+  }
+  const typed = args["output_schema"] !== undefined || definition.typed;
+  if (typed && definition.reporting === "tag") {
+    return {
+      reason: "refused",
+      error: `typed results need a definition that reports by tool; "${name}" reports by tag`,
+    };
+  }
+  const run = d.state.runsCreated + 1;
+  const timeout = mode === "awaited" ? "awaitedTimeoutSeconds" : "backgroundTimeoutSeconds";
+  const seconds = wanted(args["timeout_seconds"], definition.timeoutSeconds) ?? limits[timeout];
+  const iterations = wanted(args["max_iterations"], definition.iterations) ?? limits.delegatedIterations;
+  const secondsHeld = limitAsked(timeout, seconds, limits);
+  const iterationsHeld = limitAsked("delegatedIterations", iterations, limits);
+  const lowered = [
+    ...(secondsHeld < seconds ? ["timeout_seconds"] : []),
+    ...(iterationsHeld < iterations ? ["max_iterations"] : []),
+  ];
+  const model = typeof args["model"] === "string" ? args["model"] : undefined;
+  d.emit({
+    type: "run-created",
+    run,
+    parent: parent.number,
+    id: d.uuid(),
+    agent: d.uuid(),
+    mode,
+    definition: name,
+    call: wish.call,
+    ...(model === undefined
+      ? {}
+      : { model: { name: model, window: facts.model?.window ?? null, price: facts.model?.price ?? null } }),
+    iterations: iterationsHeld,
+    timeoutMs: secondsHeld * 1_000,
+    ...(args["announce"] === "each" ? { announce: "each" } : {}),
+    ...(typeof args["group"] === "string" ? { group: args["group"] } : {}),
+    ...(args["cleanup"] === "delete" ? { cleanup: "delete" } : {}),
+    ...(typed ? { typed: true } : {}),
+    ...(lowered.length === 0 ? {} : { lowered }),
+  });
+  warn(d);
+  d.later({ do: "fill", agent: parent.number });
+  return run;
+}
+
+function wanted(asked: unknown, defined: number | null): number | null {
+  return typeof asked === "number" ? asked : defined;
+}
+
+/** The awaited tool: the answer comes with the end of the run. */
+export function subagent(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
+  if (!d.settings.subagentEnabled) {
+    return refusedPayload({ reason: "not-enabled", error: "subagent is not enabled in this phase" });
+  }
+  const run = spawn(d, agent, { mode: "awaited", call: call.id, args: call.args, facts: call.facts });
+  return typeof run === "number" ? "open" : refusedPayload(run);
+}
+
+/** The result of an awaited call for which no run was made: the same keys in the same order as any other. */
+function refusedPayload(refusal: Refusal): Answer {
+  return toolAnswer({
+    success: false,
+    summary: "",
+    artifacts: [],
+    error: refusal.error,
+    reason: refusal.reason,
+    timed_out: false,
+    duration_ms: 0,
+    run_id: null,
+    report: "missing",
+    nudged: false,
+  });
+}
+
+export function startBackgroundAgent(d: Deciding, agent: AgentState, call: Call): Answer {
+  const run = spawn(d, agent, { mode: "background", call: call.id, args: call.args, facts: call.facts });
+  if (typeof run !== "number") return toolAnswer({ status: "refused", reason: run.reason, error: run.error });
+  const made = d.state.runs.get(run);
+  return toolAnswer({ status: "accepted", run_id: made?.id ?? "", agent_id: made?.agent ?? "" });
+}
+
+/** A run asked for from outside. Its refusal is why the input changes nothing. */
+export function runAsked(d: Deciding, input: Extract<Input, { type: "run-asked" }>): string | null {
+  const parent = d.state.agents.get(input.parent);
+  if (parent === undefined) return "the agent is closed";
+  const args = jsonObjectIs(d.texts[0]) ? d.texts[0] : {};
+  d.accept();
+  const run = spawn(d, parent, { mode: "background", call: null, args, facts: input.facts });
+  return typeof run === "number" ? null : run.error;
+}

@@ -1,0 +1,225 @@
+/**
+ * The control state of a tree: the fold of its facts and nothing else.
+ *
+ * Invariants:
+ *  1. It holds no texts. What a model reads is in the contexts (context.ts), folded from the same rows.
+ *  2. It does not grow with history: agents leave it when they close, runs when their outcome is in the parent's context.
+ *  3. Only `apply` changes it, in place: it is used linearly.
+ */
+
+import type { DefinitionFacts } from "./definition.ts";
+import type { AgentKind } from "./event.ts";
+import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
+import type { ReportKind, RunMode, RunState, RunStatus } from "./journal.ts";
+import type { Settings } from "./limits.ts";
+import { plainFromText, plainToText } from "./plain-text.ts";
+import { type Timers, timersEmpty, timersFrom } from "./timers.ts";
+
+export type MessageKind = "user" | "system" | "user-facing" | "steer";
+
+export interface InboxMessage {
+  readonly key: StepKey;
+  readonly kind: MessageKind;
+  readonly silent: boolean;
+  /** The post it came by, whose sender may wait for the turn. */
+  readonly post: PostId | null;
+  readonly size: number;
+}
+
+export interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  /** The effect under way for it, the run it waits for, or neither once it is answered. */
+  effect: StepKey | null;
+  run: RunNumber | null;
+}
+
+export interface Turn {
+  readonly number: number;
+  iterations: number;
+  /** The announcement it placed. */
+  announcement: StepKey | null;
+  posts: PostId[];
+  /** The model call under way. */
+  model: StepKey | null;
+  /** Calls of the newest reply that are not answered yet. */
+  calls: Map<string, OpenCall>;
+  /** User-facing messages it took, which must reach the user. */
+  relays: StepKey[];
+  /** True once something of this turn was sent to the channel. */
+  sent: boolean;
+  /** The nudge whose answer is awaited, if the newest model call follows one. */
+  nudge: "report" | "user-message" | null;
+  nudgedUser: boolean;
+  compacted: boolean;
+}
+
+/** Background runs of one parent that are announced together. */
+export interface Batch {
+  readonly key: string;
+  /** Members that have not ended. */
+  open: Set<RunNumber>;
+  /** Members that have ended and wait to be announced. */
+  ended: RunNumber[];
+  /** True once its barrier has passed: every later end is announced by itself. */
+  passed: boolean;
+}
+
+export interface Announcement {
+  readonly key: StepKey;
+  runs: RunNumber[];
+  stragglers: RunNumber[];
+}
+
+export interface AgentState {
+  readonly number: AgentNumber;
+  readonly id: string;
+  readonly kind: AgentKind;
+  readonly parent: AgentNumber | null;
+  readonly depth: number;
+  definition: DefinitionFacts;
+  readonly maxIterations: number;
+  inbox: InboxMessage[];
+  turn: Turn | null;
+  turns: number;
+  /** Turns in a row that were caused by other agents alone. */
+  turnsUnprompted: number;
+  /** Children started and not ended. */
+  live: Set<RunNumber>;
+  /** Children that wait for a slot, in spawn order. */
+  queue: RunNumber[];
+  batches: Map<string, Batch>;
+  /** The announcement that waits for a turn, or null. */
+  pending: Announcement | null;
+  /** Announcements that are whole in the context because their turn failed. */
+  blocked: StepKey[];
+  /** Tokens of the context at the newest reply, and bytes added since. */
+  tokensKnown: number;
+  bytesSince: number;
+  /** True if its transcript holds an assistant text that could be salvaged, or a tool result. */
+  said: boolean;
+  toolEnded: boolean;
+  /** True if the reply that ended its newest turn held a `<response>`, in a run that reports by tag. */
+  tagged: boolean;
+}
+
+export interface Outcome {
+  readonly status: RunStatus;
+  readonly reason: string | null;
+  readonly report: ReportKind;
+}
+
+export interface Run {
+  readonly number: RunNumber;
+  readonly id: string;
+  readonly agent: string;
+  readonly parent: AgentNumber;
+  readonly mode: RunMode;
+  readonly call: string | null;
+  readonly timeoutMs: number;
+  readonly announceEach: boolean;
+  /** The batch it is announced with, or null. */
+  readonly batch: string | null;
+  readonly erase: boolean;
+  readonly typed: boolean;
+  readonly createdAt: number;
+  state: RunState;
+  startedAt: number | null;
+  endedAt: number | null;
+  /** Time its clock has run, and since when it runs on (null while it stands still). */
+  clockUsed: number;
+  clockSince: number | null;
+  reports: number;
+  nudged: boolean;
+  userMessages: number;
+  tokens: number;
+  cost: number;
+  outcome: Outcome | null;
+}
+
+/** An effect that was started and not answered. */
+export interface OpenEffect {
+  readonly kind: "model" | "tool" | "read" | "erase";
+  readonly agent: AgentNumber;
+  attempt: number;
+  /** How often a model call failed and was set to be tried again. */
+  failures: number;
+  /** The tool call it serves. */
+  readonly call: string | null;
+  readonly name: string | null;
+  readonly safe: boolean;
+  readonly compaction: boolean;
+  readonly reserved: { readonly tokens: number; readonly cost: number } | null;
+  /** Set while it waits to be repeated. */
+  retryAt: number | null;
+}
+
+export interface Ledger {
+  tokens: number;
+  cost: number;
+  reservedTokens: number;
+  reservedCost: number;
+}
+
+export interface TreeState {
+  id: string;
+  /** The sequence of the newest row. */
+  seq: number;
+  at: number;
+  closed: boolean;
+  settings: Settings | null;
+  catalog: Map<string, DefinitionFacts>;
+  agents: Map<AgentNumber, AgentState>;
+  runs: Map<RunNumber, Run>;
+  /** Numbers of living agents and of runs in the state, by their ids. */
+  numbers: Map<string, number>;
+  runsCreated: number;
+  /** Runs that hold a slot of the process, and runs that wait for one. */
+  running: number;
+  queued: number;
+  effects: Map<StepKey, OpenEffect>;
+  timers: Timers;
+  ledger: Ledger;
+  /** Agents whose next model call waits for room in the budget. */
+  budgetQueue: AgentNumber[];
+  /** Limits that were said to be near. */
+  neared: Set<string>;
+}
+
+export function stateEmpty(): TreeState {
+  return {
+    id: "",
+    seq: 0,
+    at: 0,
+    closed: false,
+    settings: null,
+    catalog: new Map(),
+    agents: new Map(),
+    runs: new Map(),
+    numbers: new Map(),
+    runsCreated: 0,
+    running: 0,
+    queued: 0,
+    effects: new Map(),
+    timers: timersEmpty(),
+    ledger: { tokens: 0, cost: 0, reservedTokens: 0, reservedCost: 0 },
+    budgetQueue: [],
+    neared: new Set(),
+  };
+}
+
+/** JSON text of the state: for snapshots, and for comparing two folds byte for byte. */
+export function stateToText(state: TreeState): string {
+  const moments = [...state.timers.moments].toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
+  return plainToText({ ...state, timers: moments });
+}
+
+export function stateFromText(text: string): TreeState {
+  const plain = plainFromText(text) as Omit<TreeState, "timers"> & { timers: [string, number][] };
+  return { ...plain, timers: timersFrom(plain.timers) };
+}
+
+/** True while something is under way or queued that a restart must look at. */
+export function stateBusy(state: TreeState): boolean {
+  return state.effects.size > 0 || state.queued > 0;
+}

@@ -1,0 +1,25 @@
+// The words for how a run ended (D4, B2). Reads the outcome the runtime decided; never the child's text.
+
+export interface LabelledOutcome {
+  readonly status: "ok" | "error" | "timeout" | "cancelled" | "interrupted";
+  readonly reason?: string;
+  readonly error?: string;
+}
+
+export function statusLabel(outcome: LabelledOutcome | null): string {
+  if (outcome === null) return "completed with unknown status";
+  switch (outcome.status) {
+    case "ok":
+      return outcome.reason === "no-report" ? "completed without reporting" : "completed successfully";
+    case "error": {
+      const error = outcome.error?.trim() ?? "";
+      return error === "" ? "failed" : `failed: ${error}`;
+    }
+    case "timeout":
+      return "timed out";
+    case "cancelled":
+      return "was cancelled";
+    case "interrupted":
+      return "was interrupted";
+  }
+}

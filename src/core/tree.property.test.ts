@@ -1,0 +1,196 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { contextsToText } from "./context/contexts.ts";
+import { drive, factsOf, testSource } from "./random-tree.test-support.ts";
+import { replayBegin, replayVerdict } from "./replay.ts";
+import { stateToText } from "./state.ts";
+import { treeFold, treeFromText, treeNew, treeStep, treeToText } from "./tree.ts";
+
+const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 900 });
+const limits = fc.record({
+  maxDepth: fc.integer({ min: 1, max: 3 }),
+  liveChildren: fc.integer({ min: 1, max: 3 }),
+  runsPerTree: fc.integer({ min: 1, max: 40 }),
+  tokensPerTree: fc.option(fc.integer({ min: 1_000, max: 500_000 })),
+  delegatedIterations: fc.integer({ min: 1, max: 4 }),
+});
+const RUNS = 400;
+
+test("no sequence of inputs throws, and folding the recorded rows gives the live tree, byte for byte", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const { tree, rows } = drive(list, bounds);
+      const folded = treeNew(testSource);
+      for (const row of rows) treeFold(folded, row);
+      expect(stateToText(folded.state)).toBe(stateToText(tree.state));
+      expect(contextsToText(folded.contexts)).toBe(contextsToText(tree.contexts));
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("the same inputs give the same bytes, and replay proves them by deciding again", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const first = drive(list, bounds);
+      const again = treeNew(testSource);
+      const rows = first.steps.map((step) => treeStep(again, step, "salt").row);
+      expect(rows).toEqual(first.rows);
+      const replay = replayBegin(testSource);
+      for (const row of rows) replay.take(row);
+      expect(replay.report()).toMatchObject({ difference: null, decided: rows.length });
+      expect(replayVerdict(replay.report())).toBe("proven");
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("a tree from a snapshot goes on as the tree it was taken of", () => {
+  fc.assert(
+    fc.property(numbers, limits, fc.nat({ max: 200 }), (list, bounds, cut) => {
+      const { steps, rows } = drive(list, bounds);
+      const tree = treeNew(testSource);
+      const at = cut % steps.length;
+      for (const step of steps.slice(0, at)) treeStep(tree, step, "salt");
+      const loaded = treeFromText(treeToText(tree), testSource);
+      const later = steps.slice(at).map((step) => treeStep(loaded, step, "salt").row);
+      expect(later).toEqual(rows.slice(at));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("I1–I4, I13, I14: every run ends at most once, and its outcome goes to its parent by exactly one road", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const { tree, rows } = drive(list, bounds);
+      const created = new Set<number>();
+      const ended = new Set<number>();
+      const told = new Map<number, number>();
+      const tell = (run: number): void => void told.set(run, (told.get(run) ?? 0) + 1);
+      for (const fact of factsOf(rows)) {
+        if (fact.type === "run-created") {
+          expect(created.has(fact.run)).toBe(false);
+          created.add(fact.run);
+        }
+        if (fact.type === "run-reported") expect(ended.has(fact.run)).toBe(false);
+        if (fact.type === "run-ended") {
+          expect(created.has(fact.run) && !ended.has(fact.run)).toBe(true);
+          ended.add(fact.run);
+        }
+        if (fact.type === "tool-answered" && fact.run !== undefined) tell(fact.run);
+        if (fact.type === "message-sent" && fact.run !== undefined) tell(fact.run);
+        if (fact.type === "run-undeliverable") tell(fact.run);
+        if (fact.type === "turn-started") for (const run of fact.placed ?? []) tell(run);
+      }
+      for (const [run, times] of told) expect([run, times, ended.has(run)]).toEqual([run, 1, true]);
+      for (const run of created) {
+        const known = tree.state.runs.get(run);
+        expect(known === undefined).toBe(told.has(run));
+        expect(known === undefined || (known.outcome === null) === !ended.has(run)).toBe(true);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("I15: calls and results stay paired and roles alternate in every context", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      for (const { messages, open } of drive(list, bounds).tree.contexts.agents.values()) {
+        for (const [index, message] of messages.entries()) {
+          const before = messages[index - 1];
+          if (message.role === "user") expect(before?.role).not.toBe("user");
+          if (message.role === "assistant") expect(["user", "tool"]).toContain(before?.role);
+          const calls = message.role === "assistant" ? message.parts.filter((part) => part.type === "tool-call") : [];
+          const after = messages[index + 1];
+          if (calls.length > 0 && after !== undefined) {
+            expect(after.role === "tool" ? after.results.map((result) => result.id) : []).toEqual(
+              calls.map((call) => call.id),
+            );
+          }
+          if (calls.length > 0 && after === undefined) expect(open).not.toBeNull();
+        }
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("I17: live children, depth and runs of a tree stay within their limits", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const { tree } = drive(list, bounds);
+      for (const agent of tree.state.agents.values()) {
+        expect(agent.live.size).toBeLessThanOrEqual(bounds.liveChildren);
+        expect(agent.depth).toBeLessThanOrEqual(bounds.maxDepth);
+      }
+      expect(tree.state.runsCreated).toBeLessThanOrEqual(bounds.runsPerTree);
+      const running = [...tree.state.runs.values()].filter((run) => run.state === "running").length;
+      const queued = [...tree.state.runs.values()].filter((run) => run.state === "queued").length;
+      expect([tree.state.running, tree.state.queued]).toEqual([running, queued]);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("at rest nothing is left behind: no effect, timer or text of an agent that is gone", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const { state, contexts } = drive(list, bounds).tree;
+      for (const effect of state.effects.values())
+        expect(effect.kind === "erase" || state.agents.has(effect.agent)).toBe(true);
+      for (const name of state.timers.moments.keys()) {
+        const [kind, subject = ""] = name.split(":");
+        if (kind === "deadline" || kind === "queue") expect(state.runs.get(Number(subject))?.outcome).toBeNull();
+        if (kind === "barrier") expect(state.agents.has(Number(subject))).toBe(true);
+      }
+      expect([...contexts.agents.keys()].toSorted((a, b) => a - b)).toEqual([...state.agents.keys()].toSorted((a, b) => a - b));
+      expect([...contexts.runs.keys()].toSorted((a, b) => a - b)).toEqual([...state.runs.keys()].toSorted((a, b) => a - b));
+      const waiting = [...state.agents.values()].flatMap((agent) => agent.inbox.map((message) => message.key));
+      for (const key of contexts.messages.keys()) expect(waiting).toContain(key);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("the random driver reaches every kind of fact and every way to end", () => {
+  const facts = new Set<string>();
+  const ends = new Set<string>();
+  for (let seed = 1; seed <= 200; seed += 1) {
+    let x = seed * 7_919;
+    const list = Array.from({ length: 3_000 }, () => {
+      x = (x * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return (x >> 8) % 1_000;
+    });
+    const bounds = {
+      maxDepth: 1 + (seed % 3),
+      liveChildren: 1 + (seed % 4),
+      runsPerTree: 60,
+      tokensPerTree: seed % 4 === 0 ? 5_000 : null,
+      delegatedIterations: 3,
+    };
+    for (const fact of factsOf(drive(list, bounds).rows)) {
+      facts.add(fact.type);
+      if (fact.type === "run-ended") ends.add(`${fact.status}/${fact.reason ?? ""}`);
+    }
+  }
+  expect(facts).toContain("announcement-blocked");
+  expect(facts).toContain("context-compacted");
+  expect(facts).toContain("run-undeliverable");
+  expect(facts).toContain("nudge-given");
+  expect(facts.size).toBeGreaterThanOrEqual(34);
+  for (const end of [
+    "ok/",
+    "ok/no-report",
+    "error/no-report",
+    "error/iteration-limit",
+    "error/token-limit",
+    "timeout/deadline",
+    "timeout/queue-timeout",
+    "cancelled/",
+    "cancelled/parent-ended",
+  ]) {
+    expect(ends).toContain(end);
+  }
+});

@@ -1,0 +1,141 @@
+/**
+ * A tree in memory: its state, its contexts and the end of its chain, moved on by steps or folded from rows. This is the whole kernel
+ * as the runtime and replay see it.
+ *
+ * Invariant: a tree that was stepped and a tree that was folded from the rows of those steps are equal, byte for byte.
+ */
+
+import { apply } from "./apply.ts";
+import { type Contexts, contextsEmpty, contextsFromText, contextsToText } from "./context/contexts.ts";
+import { type Observing, observe } from "./context/observe.ts";
+import { contextRequestHash } from "./context/request.ts";
+import { decide } from "./decide.ts";
+import type { Decision, Observer, Step } from "./deciding.ts";
+import type { DefinitionText } from "./definition.ts";
+import type { Decided, Fact, TextIndex } from "./event.ts";
+import { type AgentNumber, type StepKey, stepKey } from "./ids.ts";
+import type { JournalRow, RunPatch, Sha256 } from "./journal.ts";
+import type { Json } from "./json.ts";
+import { replyPartsOf, replyText } from "./message.ts";
+import type { Place } from "./place.ts";
+import { bodyRead, CHAIN_START, headRead, rowWrite } from "./row.ts";
+import { runPatch } from "./runs/run-patch.ts";
+import { stateEmpty, stateFromText, stateToText, type TreeState } from "./state.ts";
+import { sayBlocks } from "./text/index.ts";
+
+export interface TreeSource {
+  readonly sha256: Sha256;
+  readonly definition: (hash: string) => DefinitionText;
+}
+
+export interface Tree {
+  readonly source: TreeSource;
+  readonly state: TreeState;
+  readonly contexts: Contexts;
+  hash: string;
+}
+
+export interface Outgoing {
+  readonly key: StepKey;
+  readonly agent: AgentNumber;
+  readonly text: string;
+}
+
+/** Everything a step gave. */
+export interface Stepped {
+  readonly row: JournalRow;
+  readonly decision: Decision;
+  readonly runs: readonly RunPatch[];
+  readonly outgoing: readonly Outgoing[];
+}
+
+export function treeNew(source: TreeSource): Tree {
+  return { source, state: stateEmpty(), contexts: contextsEmpty(), hash: CHAIN_START };
+}
+
+/** What is gathered while facts go by. */
+interface Gathered {
+  readonly contexts: string[];
+  readonly runs: RunPatch[];
+  readonly outgoing: Outgoing[];
+}
+
+function gather(tree: Tree, into: Gathered): Observer {
+  const observing: Observing = { ...tree.source, state: tree.state, contexts: tree.contexts };
+  const { state, contexts, source } = tree;
+  return (fact, place, textAt) => {
+    if (fact.type === "channel-sent") into.outgoing.push(outgoingOf(tree, fact, place, textAt));
+    observe(observing, fact, place, textAt);
+    const called = calledAgent(state, fact);
+    if (called !== null) into.contexts.push(contextRequestHash(state, contexts, called, place.at, source.sha256));
+    const patch = runPatch(state, contexts, fact, place);
+    if (patch !== null) into.runs.push(...patch);
+  };
+}
+
+/** The agent whose model is called because of this fact. */
+function calledAgent(state: TreeState, fact: Fact): AgentNumber | null {
+  if (fact.type === "model-called") return fact.agent;
+  if (fact.type !== "effect-repeated") return null;
+  const effect = state.effects.get(fact.effect);
+  return effect?.kind === "model" ? effect.agent : null;
+}
+
+type TextAt = (index: TextIndex) => Json | undefined;
+
+function outgoingOf(
+  tree: Tree,
+  fact: Extract<Decided, { type: "channel-sent" }>,
+  place: Place,
+  textAt: TextAt,
+): Outgoing {
+  const key = stepKey(place.seq, fact.n);
+  const relay = fact.relay === undefined ? undefined : tree.contexts.relays.get(fact.relay);
+  if (relay !== undefined) return { key, agent: fact.agent, text: `${relay.name}: ${relay.text}` };
+  const text = replyText(replyPartsOf(textAt(0)));
+  return { key, agent: fact.agent, text: fact.say === undefined ? text : (sayBlocks(text)[fact.say] ?? "") };
+}
+
+/** Moves the tree on by one step. `salt` is what the row's body begins with. */
+export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [] };
+  const decision = decide(tree.state, step, gather(tree, gathered));
+  const row = rowWrite(
+    tree.state.seq,
+    { step, decision, contexts: gathered.contexts },
+    salt,
+    tree.hash,
+    tree.source.sha256,
+  );
+  tree.hash = row.hash;
+  return { row, decision, runs: gathered.runs, outgoing: gathered.outgoing };
+}
+
+/** Folds a recorded row: nothing is decided again. Returns what it says of runs. */
+export function treeFold(tree: Tree, row: JournalRow): readonly RunPatch[] {
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [] };
+  const observer = gather(tree, gathered);
+  const head = headRead(row.head);
+  const { texts } = bodyRead(row.body);
+  const place: Place = { seq: row.seq, at: head.at };
+  const textAt: TextAt = (index) => texts[index];
+  const facts: readonly Fact[] = head.late === undefined ? [head.input, ...(head.events ?? [])] : [];
+  for (const fact of facts) {
+    apply(tree.state, fact, place);
+    observer(fact, place, textAt);
+  }
+  tree.state.seq = row.seq;
+  tree.state.at = Math.max(tree.state.at, head.at);
+  tree.hash = row.hash;
+  return gathered.runs;
+}
+
+/** A snapshot's text, and a tree from it. */
+export function treeToText(tree: Tree): string {
+  return JSON.stringify([tree.hash, stateToText(tree.state), contextsToText(tree.contexts)]);
+}
+
+export function treeFromText(text: string, source: TreeSource): Tree {
+  const [hash, state, contexts] = JSON.parse(text) as [string, string, string];
+  return { source, hash, state: stateFromText(state), contexts: contextsFromText(contexts) };
+}

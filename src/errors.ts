@@ -1,0 +1,57 @@
+/**
+ * One registry of the errors a user of Errand can meet. A code is stable, its page is docs/reference/errors.md, and a test
+ * compares the two. A message says what happened and why; the remedy says what to do.
+ */
+
+/** Every code, with what it means in one sentence. */
+export const ERROR_CODES = {
+  usage: "A command line or a call was given something it does not take.",
+  "node-too-old": "The running Node.js is older than the oldest one Errand works with.",
+  "sqlite-too-old": "The SQLite inside this Node.js is older than the oldest one Errand trusts with data.",
+  "store-unreadable": "The store's file cannot be opened, or is not an Errand store.",
+  "store-too-new": "The store was written by a newer version of Errand.",
+  "store-owned": "Another process runs the trees of this store.",
+  "store-read-only": "This process may read the store and put mail, but does not own it.",
+  "store-corrupt": "A row of the store does not say what its hash promises.",
+  "store-full": "The disk that holds the store is full.",
+  "store-failed": "The store could not make a write durable.",
+  "store-closed": "The store was closed while something still wanted it.",
+  "commit-conflict": "A commit did not find its tree as its writer knew it, because another writer came first.",
+  "id-reused": "An id was used again with other content.",
+  "tree-unknown": "There is no such tree in the store.",
+  "tree-quarantined": "The tree failed to load or to step several times and waits for a person.",
+  "agent-unknown": "There is no such agent, or it is closed.",
+  "run-unknown": "There is no such run.",
+  "definition-unknown": "No agent definition has that name.",
+  "definition-invalid": "An agent definition holds something that cannot be used.",
+  "model-unknown": "No model can be had under that name.",
+  "turn-failed": "The turn that was waited for ended without an answer.",
+  "turn-timeout": "The turn that was waited for did not end in time; it goes on.",
+  "shutting-down": "The runtime is closing and takes no new work.",
+  "silent-await": "A silent message causes no turn, so there is nothing to wait for.",
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+interface ErrandErrorOptions {
+  /** What the reader can do about it: one sentence. */
+  readonly remedy?: string;
+  readonly cause?: unknown;
+  /** Machine-readable particulars, such as the reason a turn failed. */
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** The one class of error that Errand throws at its users. Anything else that is thrown is a bug. */
+export class ErrandError extends Error {
+  readonly code: ErrorCode;
+  readonly remedy: string | undefined;
+  readonly details: Readonly<Record<string, string | number | boolean | null>>;
+
+  constructor(code: ErrorCode, message: string, options: ErrandErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "ErrandError";
+    this.code = code;
+    this.remedy = options.remedy;
+    this.details = options.details ?? {};
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Owns the scripted model: one that says what a test tells it to say, and records what it was asked.
+ *
+ * Invariants:
+ *  1. A reply follows from the script and the request alone: ids, usage and text are the same for the same script and calls.
+ *  2. A list gives its replies in the order of the calls; when it runs out, the call fails with a sentence, it does not repeat.
+ *  3. Every call, also one that fails or hangs, is in `requests`, in the order in which they came.
+ *  4. An abort rejects at once with a failure `aborted`, whatever the script is doing.
+ */
+
+import { ModelFailure } from "../contracts/model.ts";
+import type {
+  Model,
+  ModelCallOptions,
+  ModelFacts,
+  ModelProvider,
+  ModelReply,
+  ModelRequest,
+} from "../contracts/model.ts";
+import { replyText } from "../core/message.ts";
+import type { ReplyPart } from "../core/message.ts";
+import { estimateUsage } from "./estimate-usage.ts";
+import type { ScriptedReply } from "./scripted-reply.ts";
+import { aborted, streamWords } from "./stream-words.ts";
+import { callId, nextCallNumber } from "./tool-call-ids.ts";
+
+export { callTool, callTools, fail, hang, malformedCall, say, unknownToolCall } from "./scripted-reply.ts";
+export type { ScriptedReply } from "./scripted-reply.ts";
+
+/** What a script's function may go by, besides the request. */
+export interface ScriptedSituation {
+  /** Which call of this model it is, from 1. */
+  readonly number: number;
+  /** How many replies the context already holds, from 0: the same when a call is made again after a crash or a failure. */
+  readonly replies: number;
+  /** The first user message: the task, for a child. Tells agents of one model apart. */
+  readonly task: string;
+  /** The newest user message. */
+  readonly newest: string;
+  readonly signal: AbortSignal;
+}
+
+export type Script =
+  | readonly (ScriptedReply | string)[]
+  | ((request: ModelRequest, situation: ScriptedSituation) => ScriptedReply | string | Promise<ScriptedReply | string>);
+
+export interface ScriptedModel extends Model {
+  readonly requests: readonly ModelRequest[];
+}
+
+export interface ScriptedModels extends ModelProvider {
+  /** The model of that name, for its `requests`; throws if the script has none. */
+  model(name: string): ScriptedModel;
+  /** All requests of all models, in the order in which they came. */
+  readonly requests: readonly ModelRequest[];
+}
+
+const UNKNOWN_FACTS: ModelFacts = { window: null, price: null };
+
+export function createScriptedModel(script: Script): ScriptedModel {
+  return recordingModel(script, []);
+}
+
+/** A provider of scripted models by name; `facts` are unknown unless given. */
+export function createScriptedModels(
+  scripts: Readonly<Record<string, Script>>,
+  facts: Readonly<Record<string, Partial<ModelFacts>>> = {},
+): ScriptedModels {
+  const requests: ModelRequest[] = [];
+  const models = new Map(Object.entries(scripts).map(([name, script]) => [name, recordingModel(script, requests)]));
+  const names = [...models.keys()].join(", ");
+  return {
+    requests,
+    model(name) {
+      const model = models.get(name);
+      if (model === undefined) throw new Error(`there is no script for ${name}; there are scripts for ${names}`);
+      return model;
+    },
+    resolve(name) {
+      const model = models.get(name);
+      if (model === undefined)
+        return { unavailable: `There is no script for the model ${name}; there are scripts for ${names}.` };
+      return { model, facts: { ...UNKNOWN_FACTS, ...(Object.hasOwn(facts, name) ? facts[name] : {}) } };
+    },
+  };
+}
+
+/** A script by the context instead of by the call: the same request, made again, gets the same reply. */
+export function byContext(replies: readonly (ScriptedReply | string)[]): Script {
+  return (_request, situation) => replies[situation.replies] ?? ranOut(replies.length, situation.replies + 1);
+}
+
+function recordingModel(script: Script, all: ModelRequest[]): ScriptedModel {
+  const requests: ModelRequest[] = [];
+  return {
+    requests,
+    async call(request, options) {
+      const asked = { ...request, messages: [...request.messages] };
+      requests.push(asked);
+      if (all !== requests) all.push(asked);
+      if (options.signal.aborted) throw aborted();
+      const situation = situationOf(request, requests.length, options.signal);
+      const given = await unlessAborted(options.signal, async () =>
+        typeof script === "function"
+          ? script(request, situation)
+          : (script[situation.number - 1] ?? ranOut(script.length, situation.number)),
+      );
+      return await perform(
+        typeof given === "string" ? { kind: "reply", parts: [{ type: "text", text: given }] } : given,
+        request,
+        options,
+      );
+    },
+  };
+}
+
+async function perform(reply: ScriptedReply, request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> {
+  switch (reply.kind) {
+    case "failure":
+      throw new ModelFailure(reply.code, reply.message, {
+        retryable: reply.retryable,
+        ...(reply.retryAfterMs === undefined ? {} : { retryAfterMs: reply.retryAfterMs }),
+        ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+      });
+    case "hang":
+      streamWords(reply.text, options);
+      return await unlessAborted(options.signal, () => new Promise<never>(() => undefined));
+    case "reply": {
+      let number = nextCallNumber(request.messages);
+      const parts = reply.parts.map((part): ReplyPart =>
+        part.type === "tool-call" ? { ...part, id: part.id ?? callId(number++) } : part,
+      );
+      streamWords(replyText(parts), options);
+      return {
+        parts,
+        usage: reply.usage === undefined ? estimateUsage(request, parts) : reply.usage,
+        stop: reply.stop ?? (parts.some((part) => part.type === "tool-call") ? "tools" : "end"),
+      };
+    }
+  }
+}
+
+function situationOf(request: ModelRequest, number: number, signal: AbortSignal): ScriptedSituation {
+  const texts = request.messages.flatMap((message) => (message.role === "user" ? [message.text] : []));
+  return {
+    number,
+    replies: request.messages.filter((message) => message.role === "assistant").length,
+    task: texts[0] ?? "",
+    newest: texts.at(-1) ?? "",
+    signal,
+  };
+}
+
+function ranOut(length: number, number: number): ScriptedReply {
+  return {
+    kind: "failure",
+    code: "provider-error",
+    message: `The script has ${length} ${length === 1 ? "reply" : "replies"} and was asked for number ${number}.`,
+    retryable: false,
+  };
+}
+
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(aborted());
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work(), promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

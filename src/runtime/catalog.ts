@@ -1,0 +1,116 @@
+/** From the definitions a user gives to what the kernel and the contexts work with. */
+
+import type { ModelProvider } from "../contracts/model.ts";
+import type { Blob } from "../contracts/store.ts";
+import type { Tool } from "../contracts/tool.ts";
+import type { DefinitionFacts, DefinitionText } from "../core/definition.ts";
+import type { Sha256 } from "../core/journal.ts";
+import { ErrandError } from "../errors.ts";
+import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
+
+/** What an agent is made from. */
+export interface AgentDefinition {
+  /** Letters, digits, `-` and `_`; unique among the definitions. */
+  readonly name: string;
+  /** What it is good for: shown to agents that may delegate to it. */
+  readonly description?: string;
+  /** Its system prompt. */
+  readonly prompt: string;
+  /** Names of the ordinary tools it has; all of them when left out. */
+  readonly tools?: readonly string[];
+  /** `provider/model`; the default model when left out. */
+  readonly model?: string;
+  /** How it reports when it is a child. */
+  readonly reporting?: "tool" | "tag";
+  /** Schema of the data that its reports must hold. A Standard Schema must be able to tell its JSON Schema. */
+  readonly output?: OutputSchema;
+  readonly maxIterations?: number;
+  readonly timeoutSeconds?: number;
+  /** Only `<say>` blocks of its replies reach the user. */
+  readonly say?: boolean;
+}
+
+export interface Catalog {
+  readonly facts: readonly DefinitionFacts[];
+  readonly texts: ReadonlyMap<string, DefinitionText>;
+  readonly blobs: readonly Blob[];
+  /** Standard Schemas, by the hash of the definition that gave them. */
+  readonly outputs: ReadonlyMap<string, StandardSchema>;
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+interface CatalogSource {
+  readonly definitions: readonly AgentDefinition[];
+  readonly tools: readonly Tool[];
+  readonly models: ModelProvider;
+  readonly defaultModel: string;
+  readonly sha256: Sha256;
+}
+
+export function createCatalog(source: CatalogSource): Catalog {
+  const facts: DefinitionFacts[] = [];
+  const texts = new Map<string, DefinitionText>();
+  const blobs: Blob[] = [];
+  const outputs = new Map<string, StandardSchema>();
+  for (const definition of source.definitions) {
+    if (facts.some((known) => known.name === definition.name))
+      throw invalid(definition, "another definition has the same name");
+    const resolved = resolve(definition, source);
+    facts.push(resolved.facts);
+    texts.set(resolved.facts.hash, resolved.text);
+    if (definition.output !== undefined && standardSchemaIs(definition.output))
+      outputs.set(resolved.facts.hash, definition.output);
+    blobs.push({ hash: resolved.facts.hash, text: JSON.stringify(resolved.text) });
+  }
+  return { facts, texts, blobs, outputs };
+}
+
+function invalid(definition: AgentDefinition, why: string): ErrandError {
+  return new ErrandError(
+    "definition-invalid",
+    `The agent definition ${JSON.stringify(definition.name)} cannot be used: ${why}.`,
+  );
+}
+
+function resolve(definition: AgentDefinition, source: CatalogSource): { facts: DefinitionFacts; text: DefinitionText } {
+  if (!NAME.test(definition.name)) throw invalid(definition, "a name is up to 64 letters, digits, - and _");
+  const tools =
+    definition.tools === undefined ? source.tools : definition.tools.map((name) => toolNamed(definition, source, name));
+  const model = definition.model ?? source.defaultModel;
+  const found = source.models.resolve(model);
+  if ("unavailable" in found) throw new ErrandError("model-unknown", found.unavailable);
+  const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);
+  if (output === null)
+    throw invalid(definition, "its output schema cannot tell its JSON Schema; give a JSON Schema instead");
+  const text: DefinitionText = {
+    name: definition.name,
+    description: definition.description ?? "",
+    prompt: definition.prompt,
+    tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
+    ...(output === undefined ? {} : { output }),
+  };
+  const facts: DefinitionFacts = {
+    name: definition.name,
+    hash: source.sha256(JSON.stringify(text)),
+    reporting: definition.reporting ?? "tool",
+    model,
+    window: found.facts.window,
+    price: found.facts.price,
+    tools: tools.map(({ name, safe }) => ({ name, safe })),
+    iterations: definition.maxIterations ?? null,
+    timeoutSeconds: definition.timeoutSeconds ?? null,
+    typed: output !== undefined,
+    say: definition.say ?? false,
+  };
+  return { facts, text };
+}
+
+function toolNamed(definition: AgentDefinition, source: CatalogSource, name: string): Tool {
+  const tool = source.tools.find((known) => known.name === name);
+  if (tool !== undefined) return tool;
+  throw invalid(
+    definition,
+    `there is no tool "${name}" (known: ${source.tools.map((known) => known.name).join(", ") || "none"})`,
+  );
+}

@@ -1,0 +1,109 @@
+/**
+ * The composition root: the only file of the runtime that sees adapters. Here a user's options become a store, models, tools and a
+ * runtime, behind the public `Errand`.
+ */
+
+import { hash } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import type { ModelProvider } from "../contracts/model.ts";
+import type { Store } from "../contracts/store.ts";
+import type { Tool } from "../contracts/tool.ts";
+import type { World } from "../contracts/world.ts";
+import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/limits.ts";
+import { builtInDefinitions } from "../definitions/built-in.ts";
+import type { ErrandError } from "../errors.ts";
+import { createRehearsalProvider } from "../models/rehearsal.ts";
+import { createMemoryStore } from "../stores/memory/memory-store.ts";
+import { openSqliteStore } from "../stores/sqlite/sqlite-store.ts";
+import { fileTools } from "../tools/index.ts";
+import { type AgentDefinition, createCatalog } from "./catalog.ts";
+import { openClock } from "./clock.ts";
+import { type Errand, openErrand } from "./errand.ts";
+import { joinProviders } from "./join-providers.ts";
+import { createSystemWorld } from "./world.ts";
+
+export interface ErrandOptions {
+  /**
+   * Where journals are kept: a path of a SQLite file, `{ path, durability }`, `"memory"`, or a store of your own. `relaxed` durability
+   * may lose the last moments before a power failure; a crash of the process loses nothing either way.
+   */
+  readonly store?: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
+  /** Where models come from, asked in order. The offline rehearsal model is always there. */
+  readonly models?: readonly ModelProvider[];
+  /** `provider/model` of agents whose definition names none. Default: `offline/rehearsal`. */
+  readonly model?: string;
+  /** Agent definitions, beside the built-in ones; one of the same name replaces a built-in. */
+  readonly agents?: readonly AgentDefinition[];
+  /** Ordinary tools. Default: list, search and read files of the workspace. */
+  readonly tools?: readonly Tool[];
+  /** The folder that tools work in. Default: the current one. */
+  readonly workspace?: string;
+  readonly limits?: LimitChoices;
+  /** False: the tool `subagent` answers that it is not enabled. */
+  readonly subagentEnabled?: boolean;
+  /** Kinds of artifacts a report may hold. Default: all. */
+  readonly artifactKinds?: readonly ArtifactKind[];
+  /** Runs that may be under way at the same time in this process. Default: 64. */
+  readonly slots?: number;
+  /** Told of failures that no caller waits for. Default: thrown as an uncaught exception. */
+  readonly onFailure?: (error: ErrandError) => void;
+  /** Clocks, timers and randomness. Default: the system's. */
+  readonly world?: World;
+}
+
+const DEFAULT_PATH = ".errand/errand.db";
+const DEFAULT_SLOTS = 64;
+
+/** Opens a store and takes up what an earlier process left unfinished in it. */
+export async function createErrand(options: ErrandOptions = {}): Promise<Errand> {
+  const world = options.world ?? createSystemWorld();
+  const sha256 = (text: string): string => hash("sha256", text, "base64url");
+  const models = joinProviders([...(options.models ?? []), createRehearsalProvider()]);
+  const tools = options.tools ?? fileTools();
+  const given = options.agents ?? [];
+  const replaced = new Set(given.map((definition) => definition.name));
+  const definitions = [...given, ...builtInDefinitions().filter((definition) => !replaced.has(definition.name))];
+  const catalog = createCatalog({
+    definitions,
+    tools,
+    models,
+    defaultModel: options.model ?? "offline/rehearsal",
+    sha256,
+  });
+  const store = openStore(options.store ?? DEFAULT_PATH);
+  const clock = await openClock(store, world);
+  const { limits, subagentEnabled, artifactKinds } = options;
+  const settings = settingsOf({
+    ...(limits === undefined ? {} : { limits }),
+    ...(subagentEnabled === undefined ? {} : { subagentEnabled }),
+    ...(artifactKinds === undefined ? {} : { artifactKinds }),
+  });
+  return openErrand({
+    store,
+    world,
+    clock,
+    models,
+    tools,
+    catalog,
+    settings,
+    sha256,
+    workspace: resolve(options.workspace ?? "."),
+    slots: options.slots ?? DEFAULT_SLOTS,
+    onFailure: options.onFailure ?? rethrow,
+  });
+}
+
+function openStore(store: NonNullable<ErrandOptions["store"]>): Store {
+  if (store === "memory") return createMemoryStore();
+  if (typeof store === "object" && "commit" in store) return store;
+  const { path, durability = "full" } = typeof store === "string" ? { path: store } : store;
+  const owner = { pid: process.pid, host: hostname(), command: process.argv.slice(1, 3).join(" ") };
+  return openSqliteStore({ path, access: "own", durability, owner });
+}
+
+function rethrow(error: ErrandError): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}

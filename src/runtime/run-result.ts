@@ -1,0 +1,26 @@
+/** The whole result of an ended run, read from the journal: nothing is run again for it. */
+
+import type { Store, StoredRun } from "../contracts/store.ts";
+import type { JournalRow } from "../core/journal.ts";
+import { runTranscript, transcriptFindings } from "../core/runs/run-transcript.ts";
+
+const ROWS_AT_A_TIME = 500;
+
+export async function runFindings(store: Store, run: StoredRun): Promise<string> {
+  if (run.report === null) return "";
+  return transcriptFindings(run.report, runTranscript(run.number, await runRows(store, run)));
+}
+
+/** The rows of the tree between the run's creation and its end. */
+export async function runRows(store: Store, run: StoredRun): Promise<JournalRow[]> {
+  const rows: JournalRow[] = [];
+  const end = run.endedSeq ?? 0;
+  for (let from = run.createdSeq; from <= end;) {
+    const page = await store.rows(run.tree, from, Math.min(ROWS_AT_A_TIME, end - from + 1));
+    const last = page.at(-1);
+    if (last === undefined) break;
+    rows.push(...page);
+    from = last.seq + 1;
+  }
+  return rows;
+}

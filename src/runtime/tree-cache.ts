@@ -1,0 +1,146 @@
+/**
+ * Trees in memory. A tree with nothing to do is dropped once it is not among the last few that had; a waiting tree costs a row.
+ *
+ * Invariants:
+ *  1. A tree is loaded once at a time; whoever asks meanwhile waits for that load.
+ *  2. A tree whose load throws stops alone; after three failures in a row it is quarantined.
+ *  3. A dropped tree had no effect under way, no commit pending and no input queued.
+ */
+
+import type { Snapshot, Store, TreeRecord } from "../contracts/store.ts";
+import { JOURNAL_FORMAT, SNAPSHOT_REVISION } from "../core/revision.ts";
+import type { TreeId } from "../core/ids.ts";
+import { type Tree, treeFold, treeFromText, treeNew, type TreeSource, treeToText } from "../core/tree.ts";
+import { ErrandError } from "../errors.ts";
+import type { DefinitionLibrary } from "./definition-library.ts";
+
+export interface LoadedTree {
+  readonly id: TreeId;
+  readonly tree: Tree;
+  readonly epoch: number;
+  /** The sequence of the newest snapshot. */
+  snapshotSeq: number;
+}
+
+const MAX_FAILURES = 3;
+const ROWS_AT_A_TIME = 500;
+/** A snapshot is written when this many rows came since the last, and at least half as many as it covers. */
+const SNAPSHOT_ROWS = 200;
+
+export interface TreeCache {
+  get(id: TreeId): LoadedTree | undefined;
+  /** A tree that does not exist yet: its first step makes it. */
+  begin(id: TreeId): LoadedTree;
+  load(id: TreeId): Promise<LoadedTree>;
+  /** Forgets a tree: the next use loads what the store holds. */
+  drop(id: TreeId): void;
+  fail(id: TreeId): Promise<void>;
+  /** The snapshot that is due, if one is: always when texts are erased, because the last one may hold them. */
+  snapshotDue(loaded: LoadedTree, erasing: boolean): Snapshot | null;
+  readonly size: number;
+}
+
+interface TreeCacheParts {
+  readonly store: Store;
+  readonly source: TreeSource;
+  readonly library: DefinitionLibrary;
+  /** Called when a tree comes into memory from the store, and when one leaves it. */
+  readonly onLoaded: (loaded: LoadedTree) => void;
+  readonly onDropped: (loaded: LoadedTree) => void;
+}
+
+export function createTreeCache({ store, source, library, onLoaded, onDropped }: TreeCacheParts): TreeCache {
+  const trees = new Map<TreeId, LoadedTree>();
+
+  function drop(id: TreeId): void {
+    const loaded = trees.get(id);
+    if (loaded === undefined) return;
+    trees.delete(id);
+    onDropped(loaded);
+  }
+  const loads = new Map<TreeId, Promise<LoadedTree>>();
+
+  async function read(id: TreeId): Promise<LoadedTree> {
+    const [record] = await store.claim([id]);
+    if (record === undefined) throw new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    if (record.status === "quarantined") {
+      throw new ErrandError("tree-quarantined", `Tree ${id} is quarantined: it failed ${record.failures} times.`, {
+        remedy: `Look at its journal, then release it with: errand resume ${id}`,
+      });
+    }
+    if (record.format > JOURNAL_FORMAT) {
+      throw new ErrandError("store-too-new", `Tree ${id} was written by a newer version of Errand.`, {
+        remedy: "Update Errand.",
+      });
+    }
+    try {
+      return await fold(id, record);
+    } catch (cause) {
+      await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+      throw cause;
+    }
+  }
+
+  async function fold(id: TreeId, record: TreeRecord): Promise<LoadedTree> {
+    const snapshot = await store.snapshot(id);
+    const usable = snapshot !== null && snapshot.revision === SNAPSHOT_REVISION ? snapshot : null;
+    const tree = usable === null ? treeNew(source) : treeFromText(usable.text, source);
+    await library.readFor(store, id, tree.state);
+    for (let from = tree.state.seq + 1; from < record.nextSeq; from = tree.state.seq + 1) {
+      const rows = await store.rows(id, from, ROWS_AT_A_TIME);
+      if (rows.length === 0) break;
+      for (const row of rows) {
+        await library.readForRow(store, id, row);
+        treeFold(tree, row);
+      }
+    }
+    if (tree.state.seq + 1 !== record.nextSeq || tree.hash !== record.hash) {
+      throw new ErrandError(
+        "store-corrupt",
+        `The journal of tree ${id} does not end as its record says (row ${tree.state.seq}).`,
+        {
+          remedy: `Find the damaged row with: errand replay ${id}`,
+        },
+      );
+    }
+    return { id, tree, epoch: record.epoch, snapshotSeq: usable?.seq ?? 0 };
+  }
+
+  return {
+    get: (id) => trees.get(id),
+    begin(id) {
+      const loaded = { id, tree: treeNew(source), epoch: 1, snapshotSeq: 0 };
+      trees.set(id, loaded);
+      return loaded;
+    },
+    load(id) {
+      const known = trees.get(id);
+      if (known !== undefined) return Promise.resolve(known);
+      const under = loads.get(id);
+      if (under !== undefined) return under;
+      const load = read(id)
+        .then((loaded) => {
+          trees.set(id, loaded);
+          onLoaded(loaded);
+          return loaded;
+        })
+        .finally(() => loads.delete(id));
+      loads.set(id, load);
+      return load;
+    },
+    drop,
+    async fail(id) {
+      drop(id);
+      const record = await store.tree(id);
+      if (record !== null) await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+    },
+    snapshotDue({ tree, snapshotSeq }, erasing) {
+      const since = tree.state.seq - snapshotSeq;
+      if (!(erasing && snapshotSeq > 0) && since < Math.max(SNAPSHOT_ROWS, snapshotSeq / 2)) return null;
+      return { seq: tree.state.seq, revision: SNAPSHOT_REVISION, text: treeToText(tree) };
+    },
+    get size() {
+      return trees.size;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** What came of the turn that took a post, read from the row that ended it. */
+
+import type { Decided } from "../core/event.ts";
+import type { PostId } from "../core/ids.ts";
+import type { JournalRow } from "../core/journal.ts";
+import { replyPartsOf, replyText } from "../core/message.ts";
+import { bodyRead, headRead } from "../core/row.ts";
+import { ErrandError } from "../errors.ts";
+
+/** An agent's answer to a message that was waited for. */
+export interface Reply {
+  /** What the agent answered; empty when it decided to say nothing. */
+  readonly text: string;
+  /** True when the agent answered NO_REPLY: it was recorded, and nothing was sent to the user. */
+  readonly silent: boolean;
+}
+
+/** The posts that are answered, or never will be, from these events on. */
+export function postsEnded(events: readonly Decided[]): readonly PostId[] {
+  return events.flatMap((event) => ("posts" in event ? (event.posts ?? []) : []));
+}
+
+export function turnOutcome(row: JournalRow, post: PostId): Reply | ErrandError {
+  const head = headRead(row.head);
+  const { texts } = bodyRead(row.body);
+  const ended = head.events?.find((event) => event.type === "turn-ended" && event.posts?.includes(post) === true);
+  if (ended?.type !== "turn-ended")
+    return new ErrandError("store-corrupt", `Row ${row.seq} does not end the turn of post ${post}.`);
+  if (ended.outcome === "done") {
+    const silent = ended.silent === true;
+    return { text: silent || head.input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0])), silent };
+  }
+  const why = ended.error === undefined ? undefined : texts[ended.error];
+  const reason = ended.reason ?? ended.outcome;
+  const detail = typeof why === "string" && why !== "" ? `: ${why}` : "";
+  return new ErrandError("turn-failed", `The turn ended without an answer (${reason})${detail}.`, {
+    remedy: "The message is kept in the conversation; send another one to go on.",
+    details: { reason, outcome: ended.outcome },
+  });
+}

@@ -1,0 +1,41 @@
+/**
+ * What every store says when it refuses: one wording for one refusal, whatever the store.
+ */
+
+import type { RunNumber, PostId, TreeId } from "../core/ids.ts";
+import { ErrandError } from "../errors.ts";
+
+export function treeConflict(tree: TreeId, why: string): ErrandError {
+  return new ErrandError("commit-conflict", `The commit for tree ${tree} was refused: ${why}.`, {
+    remedy: "Load the tree again and decide on what it says now.",
+    details: { tree },
+  });
+}
+
+export function storeClosed(description: string): ErrandError {
+  return new ErrandError("store-closed", `${description} is closed.`, {
+    remedy: "Open it again, or close it only after the last use.",
+  });
+}
+
+export function postReused(tree: TreeId, id: PostId): ErrandError {
+  return new ErrandError("id-reused", `The post ${id} of tree ${tree} is already known with other content.`, {
+    remedy: "Give other content another id.",
+    details: { tree, id },
+  });
+}
+
+export function treeUnknown(tree: TreeId): ErrandError {
+  return new ErrandError("tree-unknown", `There is no tree ${tree} in the store.`, {
+    remedy: "List the trees to see which there are.",
+    details: { tree },
+  });
+}
+
+/** A patch that holds only some columns found no run to change. */
+export function patchedRunUnknown(tree: TreeId, run: RunNumber): ErrandError {
+  return new ErrandError("run-unknown", `Tree ${tree} has no run ${run} to change.`, {
+    remedy: "Give the first patch of a run all of its columns.",
+    details: { tree, run },
+  });
+}

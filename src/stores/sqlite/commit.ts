@@ -1,0 +1,144 @@
+/**
+ * The commit, and the other writes of an owner. Each is one transaction, and runs inline.
+ *
+ * Invariants:
+ *  1. The tree's row is looked at first, under the writer's lock; unless epoch and sequence are as the writer knew them, all of the
+ *     commit is rolled back. A lower epoch, a gap or a repetition therefore changes nothing.
+ *  2. A column that stands in an index is written only when it changes: most commits leave status, wake time and busy as they
+ *     were, and then touch one page of `trees` and no index of it. (No RETURNING here: it doubles the cost of an update.)
+ *  3. A process that is no longer the owner writes nothing (`fence`).
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
+import type { TreeId } from "../../core/ids.ts";
+import { treeConflict, treeUnknown } from "../refusals.ts";
+import { requireSequence } from "../sequence.ts";
+import { type Cell, hashCell, idCell, numberOf, optionalCell, type Row, textCell } from "./cells.ts";
+import { treeKinds, treeStatuses } from "./columns.ts";
+import { prepareProjections } from "./projections.ts";
+import type { Transaction } from "./transaction.ts";
+
+type Projections = Parameters<Store["replaceProjections"]>[1];
+
+export interface OwnerWrites {
+  commit(commit: Commit): void;
+  markFailure(tree: TreeId, quarantine: boolean): void;
+  release(tree: TreeId): void;
+  replaceProjections(tree: TreeId, projections: Projections): void;
+  setAnchor(anchor: Anchor): void;
+}
+
+export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, fence: () => void): OwnerWrites {
+  const projections = prepareProjections(db);
+  const createTree = db.prepare(`
+    insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning key`);
+  const known = db.prepare("select key, epoch, next_seq, status, wake_at, busy from trees where id = ?");
+  const advance = db.prepare(
+    "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ? where key = ?",
+  );
+  const index = db.prepare("update trees set status = ?, wake_at = ?, busy = ? where key = ?");
+  const append = db.prepare("insert into journal (tree, seq, head, body, hash) values (?, ?, ?, ?, ?)");
+  const erase = db.prepare("update journal set body = ? where tree = ? and seq = ?");
+  const blob = db.prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
+  const snapshot = db.prepare("insert or replace into snapshots (tree, seq, revision, text) values (?, ?, ?, ?)");
+  const send = db.prepare("insert or ignore into outbox (tree, key, agent, text, at) values (?, ?, ?, ?, ?)");
+  const acknowledge = db.prepare("delete from outbox where tree = (select key from trees where id = ?) and key = ?");
+  const keyOfTree = db.prepare("select key from trees where id = ?");
+  const fail = db.prepare("update trees set failures = failures + 1 where id = ? returning key");
+  const setStatus = db.prepare("update trees set status = ? where key = ?");
+  const forgive = db.prepare("update trees set failures = 0 where id = ? returning key");
+  const reopen = db.prepare("update trees set status = ? where key = ? and status = ?");
+  const anchor = db.prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
+
+  function makeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>, id: Cell, hash: Cell): number {
+    const { tree, epoch, expectedSeq, rows, wakeAt, at } = part;
+    if (expectedSeq !== 1) throw treeConflict(tree, "a new tree's first row is 1");
+    const named = [id, textCell(made.agent), treeKinds.cell(made.kind), treeStatuses.cell(part.status)];
+    const next = expectedSeq + rows.length;
+    const row = createTree.get(...named, epoch, next, hash ?? "", wakeAt, Number(part.busy), made.format, at, at);
+    if (row === undefined) throw treeConflict(tree, "it exists already");
+    return numberOf(row, "key");
+  }
+
+  /** Changes the tree's row to what the commit leaves, and returns its key. The transaction already holds the writer's lock. */
+  function moveTree(part: TreeCommit): number {
+    const { tree, epoch, expectedSeq, rows, wakeAt } = part;
+    const id = idCell(tree);
+    const hash = optionalCell(rows.at(-1)?.hash ?? null, hashCell);
+    if (part.create !== undefined) return makeTree(part, part.create, id, hash);
+    const row = known.get(id);
+    if (row === undefined) throw treeConflict(tree, "it does not exist");
+    if (numberOf(row, "epoch") > epoch) throw treeConflict(tree, `epoch ${epoch} is over`);
+    const next = numberOf(row, "next_seq");
+    if (next !== expectedSeq) throw treeConflict(tree, `its next row is ${next}, not ${expectedSeq}`);
+    const key = numberOf(row, "key");
+    advance.run(epoch, expectedSeq + rows.length, hash, part.at, key);
+    const status = treeStatuses.cell(part.status);
+    const busy = Number(part.busy);
+    const same = row["status"] === status && row["wake_at"] === wakeAt && row["busy"] === busy;
+    if (!same) index.run(status, wakeAt, busy, key);
+    return key;
+  }
+
+  function write(part: TreeCommit): void {
+    requireSequence(part);
+    const key = moveTree(part);
+    const tree = { key, id: part.tree };
+    for (const { seq, head, body, hash } of part.rows) {
+      append.run(key, seq, textCell(head), optionalCell(body, textCell), hashCell(hash));
+    }
+    for (const { hash, text } of part.blobs) blob.run(key, hashCell(hash), textCell(text));
+    for (const patch of part.runs) projections.patchRun(tree, patch);
+    for (const post of part.posts) projections.recordPost(part.tree, post);
+    for (const { id, seq } of part.postsEnded) projections.endPost(part.tree, id, seq);
+    for (const { key: step, agent, text, at } of part.outbox) send.run(key, textCell(step), agent, textCell(text), at);
+    for (const { seq, body } of part.erased) erase.run(optionalCell(body, textCell), key, seq);
+    if (part.snapshot !== undefined) {
+      const { seq, revision, text } = part.snapshot;
+      snapshot.run(key, seq, textCell(revision), textCell(text));
+    }
+  }
+
+  const owned = <Result>(work: () => Result): Result =>
+    transaction(() => {
+      fence();
+      return work();
+    });
+
+  return {
+    commit({ trees, acknowledged }) {
+      owned(() => {
+        for (const part of trees) write(part);
+        for (const { tree, key } of acknowledged) acknowledge.run(idCell(tree), textCell(key));
+      });
+    },
+    markFailure(tree, quarantine) {
+      owned(() => {
+        const key = knownKey(fail.get(idCell(tree)), tree);
+        if (quarantine) setStatus.run(treeStatuses.cell("quarantined"), key);
+      });
+    },
+    release(tree) {
+      owned(() => {
+        const key = knownKey(forgive.get(idCell(tree)), tree);
+        reopen.run(treeStatuses.cell("open"), key, treeStatuses.cell("quarantined"));
+      });
+    },
+    replaceProjections(tree, { runs, posts }) {
+      owned(() => {
+        const key = knownKey(keyOfTree.get(idCell(tree)), tree);
+        projections.replace({ key, id: tree }, runs, posts);
+      });
+    },
+    setAnchor({ at, wall, monotonic, boot }) {
+      owned(() => anchor.run(at, wall, monotonic, textCell(boot)));
+    },
+  };
+}
+
+function knownKey(row: Row, tree: TreeId): number {
+  if (row === undefined) throw treeUnknown(tree);
+  return numberOf(row, "key");
+}

@@ -1,0 +1,184 @@
+/**
+ * Opening the database file: its place, its mode, what kind of file it is, and the settings that durability rests on.
+ *
+ * Invariants:
+ *  1. A file that is not an Errand store, or is one of a newer version, is not changed: it is looked at through a read-only
+ *     connection before anything is written.
+ *  2. New files are made with mode 0600 whatever the umask; SQLite gives `-wal` and `-shm` the mode of the database.
+ *  3. An existing file is never opened and closed by anything but SQLite: closing a second descriptor would drop the locks of
+ *     this process on it (POSIX).
+ *  4. Every setting is read back; one that was not taken is an error.
+ */
+
+import { closeSync, existsSync, fchmodSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { ErrandError } from "../../errors.ts";
+import { numberOf, textOf } from "./cells.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
+import { messageOf } from "./sqlite-errors.ts";
+
+/**
+ * `full`: a commit that resolved survives the loss of power. `relaxed`: it survives the death of the process, but a loss of power
+ * may take the commits since the last checkpoint with it, the newest first and never one out of the middle. `none`: for
+ * simulations; a loss of power may destroy the store.
+ */
+export type Durability = "full" | "relaxed" | "none";
+
+const SYNCHRONOUS: Readonly<Record<Durability, number>> = { none: 0, relaxed: 1, full: 2 };
+
+export const ACCESS_REMEDY = "Check the path, and that you may read and write the file and its folder.";
+const KIND_REMEDY = "Name the file of a store, or a path where there is no file yet.";
+
+/** The oldest SQLite that is trusted with data: earlier ones can lose a WAL that is reset while it is read. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+export function unreadable(path: string, why: string, remedy: string, cause?: unknown): ErrandError {
+  return new ErrandError("store-unreadable", `The store ${path} cannot be opened: ${why}.`, {
+    remedy,
+    cause,
+    details: { path },
+  });
+}
+
+export function requireSqlite(version: string): void {
+  const parts = version.split(".").map(Number);
+  for (const [place, least] of OLDEST_SQLITE.entries()) {
+    const part = parts[place] ?? 0;
+    if (part > least) return;
+    if (part < least) {
+      throw new ErrandError(
+        "sqlite-too-old",
+        `This Node.js has SQLite ${version}; Errand needs ${OLDEST_SQLITE.join(".")}.`,
+        {
+          remedy: "Use a newer Node.js, such as the latest release of version 24.",
+        },
+      );
+    }
+  }
+}
+
+export function sqliteVersionOf(db: DatabaseSync): string {
+  return textOf(db.prepare("select sqlite_version() as version").get(), "version");
+}
+
+/** The one name of a store's file, so that a symbolic link to it is not taken for another store. */
+export function canonicalPath(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return realpathSync(absolute);
+  } catch {
+    // The file is not there yet, or cannot be looked at, which opening it will tell.
+    try {
+      return join(realpathSync(dirname(absolute)), basename(absolute));
+    } catch {
+      return absolute;
+    }
+  }
+}
+
+/** One folder at a time: Node's own recursion never ends where a folder cannot be made, such as in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
+}
+
+/** Makes the file, empty and private, and the folder it stands in, unless they exist. */
+export function makePrivateFile(path: string): void {
+  try {
+    makeFolder(dirname(path));
+    const file = openSync(path, "wx", 0o600);
+    fchmodSync(file, 0o600);
+    closeSync(file);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+  }
+}
+
+export function openConnection(path: string, readOnly: boolean): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { readOnly });
+  } catch (error) {
+    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+  }
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return numberOf(db.prepare(`pragma ${name}`).get(), name);
+}
+
+/** What the file at hand is. Throws when it is no store, or one that this version of Errand cannot read. */
+export function schemaVersionOf(db: DatabaseSync, path: string): number {
+  let application: number;
+  let version: number;
+  let tables: number;
+  try {
+    application = pragma(db, "application_id");
+    version = pragma(db, "user_version");
+    tables = numberOf(db.prepare("select count(*) as tables from sqlite_schema").get(), "tables");
+  } catch (error) {
+    throw unreadable(path, messageOf(error), KIND_REMEDY, error);
+  }
+  if (application === 0 && version === 0 && tables === 0) return 0;
+  if (application !== APPLICATION_ID) {
+    throw unreadable(path, "it is a database of another program", KIND_REMEDY);
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new ErrandError(
+      "store-too-new",
+      `The store ${path} has schema version ${version}; this Errand knows versions up to ${SCHEMA_VERSION}.`,
+      { remedy: "Use the version of Errand that wrote it, or a newer one.", details: { path, version } },
+    );
+  }
+  return version;
+}
+
+function sizeOf(path: string): number {
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+  }
+  if (stats === undefined) return 0;
+  if (!stats.isFile()) throw unreadable(path, "it is not a file", KIND_REMEDY);
+  return stats.size;
+}
+
+/** Looks at the file without changing it. Returns its schema version, or null where no store was begun yet. */
+export function inspectFile(path: string): number | null {
+  if (sizeOf(path) === 0) return null;
+  const db = openConnection(path, true);
+  try {
+    return schemaVersionOf(db, path);
+  } finally {
+    db.close();
+  }
+}
+
+function requireSetting(path: string, name: string, wanted: number | string, got: number | string): void {
+  if (wanted === got) return;
+  throw unreadable(
+    path,
+    `SQLite left ${name} at ${got} where ${wanted} was asked for`,
+    "Put the store on a local disk.",
+  );
+}
+
+/** Settings that do not outlive a connection, and the journal mode, which the owner sets for all. */
+export function configure(
+  db: DatabaseSync,
+  path: string,
+  access: "own" | "read",
+  durability: Durability,
+  busyMs: number,
+): void {
+  db.exec(`pragma busy_timeout = ${busyMs}`);
+  requireSetting(path, "busy_timeout", busyMs, numberOf(db.prepare("pragma busy_timeout").get(), "timeout"));
+  const mode = db.prepare(access === "own" ? "pragma journal_mode = wal" : "pragma journal_mode").get();
+  requireSetting(path, "journal_mode", "wal", textOf(mode, "journal_mode"));
+  db.exec(`pragma synchronous = ${SYNCHRONOUS[durability]}`);
+  requireSetting(path, "synchronous", SYNCHRONOUS[durability], pragma(db, "synchronous"));
+}

@@ -1,0 +1,90 @@
+/**
+ * Ownership: one process at a time runs the trees of a store.
+ *
+ * Invariants:
+ *  1. The owner holds an exclusive lock on `PATH-owner`, a second and empty SQLite file. The operating system drops the lock at
+ *     any death of the process; nothing is left to be cleaned up, and nobody has to guess whether a process still lives.
+ *  2. Each owner has a higher epoch than the one before. It stands in `meta` and is compared in every write of an owner, so that
+ *     even one that lost its lock (because someone deleted the lock's file) writes nothing after another has come.
+ *  3. Who owns the store stands in `meta` for people only; it decides nothing.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { ErrandError } from "../../errors.ts";
+import { numberOf, textCell, textOf } from "./cells.ts";
+import { inspectFile, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
+import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
+
+/** How an owner is named to others. `startedAt` is in milliseconds since 1970. */
+export interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  readonly command: string;
+  readonly startedAt?: number;
+}
+
+export interface OwnerLock {
+  release(): void;
+}
+
+/** Takes the lock, or throws `store-owned`, naming who holds it. */
+export function takeOwnerLock(path: string): OwnerLock {
+  const lockPath = `${path}-owner`;
+  makePrivateFile(lockPath);
+  const lock = openConnection(lockPath, false);
+  try {
+    // Nothing is ever written to this file; a rollback journal in memory leaves none beside it.
+    lock.exec("pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive");
+  } catch (error) {
+    lock.close();
+    if (sqliteIsBusy(error)) throw ownedBy(path);
+    throw unreadable(path, messageOf(error), `Delete ${lockPath} if no process owns the store.`, error);
+  }
+  return { release: () => lock.close() };
+}
+
+function ownedBy(path: string): ErrandError {
+  const owner = readOwner(path) ?? "another process";
+  return new ErrandError("store-owned", `The store ${path} is owned by ${owner}.`, {
+    remedy: "Stop that process, or open the store to read and put mail.",
+    details: { path, owner },
+  });
+}
+
+function ownerText({ pid, host, command, startedAt }: Owner): string {
+  const since = startedAt === undefined ? "" : ` since ${new Date(startedAt).toISOString()}`;
+  return `pid ${pid} on ${host} (${command})${since}`;
+}
+
+/** Who wrote itself down as the owner last, if anybody did. An owner that is just making the store has not yet. */
+function readOwner(path: string): string | null {
+  if ((inspectFile(path) ?? 0) === 0) return null;
+  const db = openConnection(path, true);
+  try {
+    const row = db.prepare("select value from meta where name = 'owner'").get();
+    return row === undefined ? null : textOf(row, "value");
+  } finally {
+    db.close();
+  }
+}
+
+/** Writes down a new owner and returns its epoch. Runs in a transaction. */
+export function enterOwner(db: DatabaseSync, owner: Owner | undefined): number {
+  const raise = "insert into meta values ('epoch', 1) on conflict do update set value = value + 1 returning value";
+  const epoch = numberOf(db.prepare(raise).get(), "value");
+  db.exec("delete from meta where name = 'owner'");
+  if (owner !== undefined) db.prepare("insert into meta values ('owner', ?)").run(textCell(ownerText(owner)));
+  return epoch;
+}
+
+/** A check, to run inside a transaction, that this owner is still the last one. */
+export function prepareFence(db: DatabaseSync, epoch: number): () => void {
+  const current = db.prepare("select 1 from meta where name = 'epoch' and value = ?");
+  return () => {
+    if (current.get(epoch) !== undefined) return;
+    throw new ErrandError("commit-conflict", "Another process has become the owner of this store.", {
+      remedy: "Stop this process; its lock file was deleted while it ran.",
+      details: { epoch },
+    });
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Writing the projections: runs, and posts that were taken. Every function here runs inside a transaction of its caller.
+ *
+ * Invariants:
+ *  1. A patch touches the columns that it holds and no other, so an index is written only when its column changes.
+ *  2. Mail becomes a post in place: it keeps its arrival, gets its sequence and loses its payload.
+ *  3. A statement is prepared once: patches of the same columns share one.
+ */
+
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { PostRecord } from "../../contracts/store.ts";
+import type { PostId, TreeId } from "../../core/ids.ts";
+import type { RunPatch, RunRecord } from "../../core/journal.ts";
+import { patchedRunUnknown, postReused } from "../refusals.ts";
+import { patchIsWhole } from "../run-patches.ts";
+import { type Cell, hashCell, idCell } from "./cells.ts";
+import { RUN_COLUMNS } from "./columns.ts";
+
+/** A tree by both of its names: the key that stands in rows, and the id that errors speak of. */
+export interface TreeKey {
+  readonly key: number;
+  readonly id: TreeId;
+}
+
+export interface ProjectionWriter {
+  patchRun(tree: TreeKey, patch: RunPatch): void;
+  recordPost(tree: TreeId, post: PostRecord): void;
+  endPost(tree: TreeId, id: PostId, seq: number): void;
+  replace(tree: TreeKey, runs: readonly RunRecord[], posts: readonly PostRecord[]): void;
+}
+
+const WHOLE_RUN = `
+  insert into runs (tree, ${RUN_COLUMNS.map(({ name }) => name).join(", ")})
+  values (?, ${RUN_COLUMNS.map(() => "?").join(", ")})
+  on conflict (tree, number) do update set ${RUN_COLUMNS.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
+
+export function prepareProjections(db: DatabaseSync): ProjectionWriter {
+  const wholeRun = db.prepare(WHOLE_RUN);
+  const patches = new Map<string, StatementSync>();
+  const post = db.prepare(`
+    insert into posts (tree, id, hash, seq, ended_seq) values (?, ?, ?, ?, ?)
+    on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
+    where hash = excluded.hash`);
+  const ended = db.prepare("update posts set ended_seq = ? where tree = ? and id = ? and seq is not null");
+  const forgetRuns = db.prepare("delete from runs where tree = ?");
+  const forgetPosts = db.prepare("delete from posts where tree = ? and seq is not null");
+
+  function patchStatement(names: readonly string[]): StatementSync {
+    const set = names.map((name) => `${name} = ?`).join(", ");
+    const known = patches.get(set);
+    if (known !== undefined) return known;
+    const statement = db.prepare(`update runs set ${set} where tree = ? and number = ?`);
+    patches.set(set, statement);
+    return statement;
+  }
+
+  function patchRun(tree: TreeKey, patch: RunPatch): void {
+    const names: string[] = [];
+    const cells: Cell[] = [];
+    for (const column of RUN_COLUMNS) {
+      const cell = column.cell(patch);
+      if (cell === undefined) continue;
+      names.push(column.name);
+      cells.push(cell);
+    }
+    if (patchIsWhole(patch)) {
+      wholeRun.run(tree.key, ...cells);
+      return;
+    }
+    const { changes } = patchStatement(names).run(...cells, tree.key, patch.number);
+    if (changes === 0) throw patchedRunUnknown(tree.id, patch.number);
+  }
+
+  function recordPost(tree: TreeId, { id, hash, seq, endedSeq }: PostRecord): void {
+    const { changes } = post.run(idCell(tree), idCell(id), hashCell(hash), seq, endedSeq);
+    if (changes === 0) throw postReused(tree, id);
+  }
+
+  return {
+    patchRun,
+    recordPost,
+    endPost(tree, id, seq) {
+      ended.run(seq, idCell(tree), idCell(id));
+    },
+    replace(tree, runs, posts) {
+      forgetRuns.run(tree.key);
+      forgetPosts.run(idCell(tree.id));
+      for (const run of runs) patchRun(tree, run);
+      for (const taken of posts) recordPost(tree.id, taken);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/**
+ * Putting mail: the one write that any process may do.
+ *
+ * Invariant: (tree, id) is put once. A repetition is known by its hash, also after the mail was taken; another hash is a reuse.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Mail, MailPut } from "../../contracts/store.ts";
+import { hashCell, hashOf, idCell, textCell } from "./cells.ts";
+import type { Transaction } from "./transaction.ts";
+
+export function preparePutMail(db: DatabaseSync, transaction: Transaction): (mail: Mail) => MailPut {
+  const known = db.prepare("select hash from posts where tree = ? and id = ?");
+  const put = db.prepare("insert into posts (tree, id, hash, payload) values (?, ?, ?, ?)");
+  return (mail) =>
+    transaction(() => {
+      const tree = idCell(mail.tree);
+      const id = idCell(mail.id);
+      const earlier = known.get(tree, id);
+      if (earlier !== undefined) return { status: hashOf(earlier, "hash") === mail.hash ? "known" : "id-reused" };
+      put.run(tree, id, hashCell(mail.hash), textCell(mail.payload));
+      return { status: "put" };
+    });
+}

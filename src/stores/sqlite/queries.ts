@@ -1,0 +1,148 @@
+/**
+ * Reading a SQLite store: what any process may do, owner or not. Nothing here writes.
+ *
+ * Invariant: a statement is prepared once, when the store is opened.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import type {
+  Anchor,
+  Mail,
+  OutboxMessage,
+  PostRecord,
+  RunQuery,
+  Snapshot,
+  StoredRun,
+  TreeQuery,
+  TreeRecord,
+} from "../../contracts/store.ts";
+import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/ids.ts";
+import type { JournalRow } from "../../core/journal.ts";
+import { hashCell, hashOf, idCell, idOf, numberOf, optionalOf, type Row, textOf } from "./cells.ts";
+import {
+  journalRowOf,
+  outboxMessageOf,
+  postOf,
+  runOf,
+  runStates,
+  snapshotOf,
+  treeOf,
+  treeStatuses,
+} from "./columns.ts";
+
+export interface Queries {
+  tree(id: TreeId): TreeRecord | null;
+  trees(query: TreeQuery): TreeRecord[];
+  unfinished(at: number): TreeId[];
+  due(at: number): TreeId[];
+  nextWake(): number | null;
+  rows(tree: TreeId, from: number, limit: number): JournalRow[];
+  blob(tree: TreeId, hash: string): string | null;
+  snapshot(tree: TreeId): Snapshot | null;
+  run(id: string): StoredRun | null;
+  runOfAgent(agent: string): StoredRun | null;
+  runs(query: RunQuery): StoredRun[];
+  post(tree: TreeId, id: PostId): PostRecord | null;
+  pendingMail(limit: number): Mail[];
+  pendingOutbox(tree: TreeId): OutboxMessage[];
+  outboxTrees(): TreeId[];
+  anchor(): Anchor | null;
+  /** A number that changes when another process has written. */
+  dataVersion(): number;
+}
+
+const KEY_OF_TREE = "(select key from trees where id = ?)";
+const RUN = "select t.id as tree_id, r.* from";
+
+function found<Value>(row: Row, read: (row: Row) => Value): Value | null {
+  return row === undefined ? null : read(row);
+}
+
+function treeIdOf(row: Row): TreeId {
+  return asTreeId(idOf(row, "id"));
+}
+
+function mailOf(row: Row): Mail {
+  return {
+    tree: asTreeId(idOf(row, "tree")),
+    id: asPostId(idOf(row, "id")),
+    hash: hashOf(row, "hash"),
+    payload: textOf(row, "payload"),
+  };
+}
+
+function anchorOf(row: Row): Anchor {
+  return {
+    at: numberOf(row, "at"),
+    wall: numberOf(row, "wall"),
+    monotonic: numberOf(row, "monotonic"),
+    boot: textOf(row, "boot"),
+  };
+}
+
+export function prepareQueries(db: DatabaseSync): Queries {
+  const tree = db.prepare("select * from trees where id = ?");
+  const trees = db.prepare(`
+    select * from trees
+    where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
+      and (:status is null or status = :status)
+    order by key desc limit :limit`);
+  const unfinished = db.prepare(`
+    select id from trees where key in (
+      select key from trees where status = 0 and busy = 1
+      union select key from trees where status = 0 and wake_at is not null and wake_at <= ?
+    ) order by key`);
+  const due = db.prepare(
+    "select id from trees where status = 0 and wake_at is not null and wake_at <= ? order by wake_at, key",
+  );
+  const nextWake = db.prepare("select min(wake_at) as wake_at from trees where status = 0 and wake_at is not null");
+  const rows = db.prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit ?`);
+  const blob = db.prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
+  const snapshot = db.prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
+  const run = db.prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ?`);
+  const runOfAgent = db.prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ?`);
+  const runsOfTree = db.prepare(`
+    ${RUN} trees t cross join runs r on r.tree = t.key
+    where t.id = :tree and (:state is null or r.state = :state) order by r.number limit :limit`);
+  const liveRuns = db.prepare(`
+    ${RUN} runs r indexed by runs_live join trees t on t.key = r.tree
+    where r.state <> 4 and r.state = :state order by r.tree desc, r.number limit :limit`);
+  const allRuns = db.prepare(`
+    ${RUN} trees t cross join runs r on r.tree = t.key
+    where (:state is null or r.state = :state) order by t.key desc, r.number limit :limit`);
+  const post = db.prepare("select * from posts where tree = ? and id = ? and seq is not null");
+  const pendingMail = db.prepare("select * from posts where seq is null order by arrival limit ?");
+  const pendingOutbox = db.prepare(`select * from outbox where tree = ${KEY_OF_TREE} order by arrival`);
+  const outboxTrees = db.prepare("select id from trees where key in (select tree from outbox) order by key");
+  const anchor = db.prepare("select * from anchor");
+  const dataVersion = db.prepare("pragma data_version");
+
+  return {
+    tree: (id) => found(tree.get(idCell(id)), treeOf),
+    trees({ status, before, limit }) {
+      const wanted = status === undefined ? null : treeStatuses.cell(status);
+      return trees.all({ status: wanted, before: before === undefined ? null : idCell(before), limit }).map(treeOf);
+    },
+    unfinished: (at) => unfinished.all(at).map(treeIdOf),
+    due: (at) => due.all(at).map(treeIdOf),
+    nextWake: () => optionalOf(nextWake.get(), "wake_at", numberOf),
+    rows: (id, from, limit) => rows.all(idCell(id), from, limit).map(journalRowOf),
+    blob: (id, hash) => found(blob.get(idCell(id), hashCell(hash)), (row) => textOf(row, "text")),
+    snapshot: (id) => found(snapshot.get(idCell(id)), snapshotOf),
+    run: (id) => found(run.get(idCell(id)), runOf),
+    runOfAgent: (agent) => found(runOfAgent.get(idCell(agent)), runOf),
+    runs(query) {
+      const state = query.state === undefined ? null : runStates.cell(query.state);
+      const { limit } = query;
+      if (query.tree !== undefined) return runsOfTree.all({ tree: idCell(query.tree), state, limit }).map(runOf);
+      const live = state !== null && query.state !== "ended";
+      return (live ? liveRuns : allRuns).all({ state, limit }).map(runOf);
+    },
+    post: (id, postId) => found(post.get(idCell(id), idCell(postId)), postOf),
+    pendingMail: (limit) => pendingMail.all(limit).map(mailOf),
+    pendingOutbox: (id) => pendingOutbox.all(idCell(id)).map(outboxMessageOf),
+    outboxTrees: () => outboxTrees.all().map(treeIdOf),
+    anchor: () => found(anchor.get(), anchorOf),
+    dataVersion: () => numberOf(dataVersion.get(), "data_version"),
+  };
+}

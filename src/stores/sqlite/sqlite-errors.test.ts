@@ -1,0 +1,29 @@
+import { describe, expect, test } from "vitest";
+import { ErrandError } from "../../errors.ts";
+import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
+
+const sqliteError = (errcode: number): Error => Object.assign(new Error("from SQLite"), { errcode });
+
+describe("SQLite's errors", () => {
+  test.each([
+    [13, "store-full"],
+    [5, "store-failed"],
+    [261, "store-failed"],
+    [10, "store-failed"],
+    [1034, "store-failed"],
+    [11, "store-corrupt"],
+    [779, "store-corrupt"],
+    [26, "store-corrupt"],
+    [8, "store-failed"],
+  ])("result code %i is %s", (errcode, code) => {
+    const cause = sqliteError(errcode);
+    expect(storeErrorOf(cause, "The store")).toMatchObject({ code, cause, remedy: expect.any(String) });
+  });
+
+  test("what SQLite did not say is passed on", () => {
+    const refusal = new ErrandError("commit-conflict", "refused");
+    const odd = Object.assign(new Error("odd"), { errcode: "text" });
+    for (const thrown of [refusal, odd, "text"]) expect(storeErrorOf(thrown, "The store")).toBe(thrown);
+    expect(messageOf("text")).toBe("text");
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * What SQLite's errors mean to a user of Errand.
+ *
+ * Invariant: an error that is not SQLite's own is passed on as it is; it is a refusal, or a bug to be seen.
+ */
+
+import { ErrandError } from "../../errors.ts";
+
+/** Primary result codes of SQLite; an extended code has one of them in its low byte. */
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_NOTADB = 26;
+
+/** The primary result code of an error that SQLite made, or null. */
+function sqliteCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
+  return error.errcode & 0xff;
+}
+
+export function sqliteIsBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The error that a read or a write of an open store throws. */
+export function storeErrorOf(cause: unknown, description: string): unknown {
+  const why = messageOf(cause);
+  switch (sqliteCode(cause)) {
+    case null:
+      return cause;
+    case SQLITE_FULL:
+      return new ErrandError("store-full", `${description} has no room left for a write (${why}).`, {
+        remedy: "Make room on the disk; nothing of the write was kept, and it can be tried again.",
+        cause,
+      });
+    case SQLITE_BUSY:
+      return new ErrandError("store-failed", `${description} stayed locked by another process (${why}).`, {
+        remedy: "Try again; if it lasts, look for a process that holds the file open.",
+        cause,
+      });
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return new ErrandError("store-corrupt", `${description} is damaged (${why}).`, {
+        remedy: "Stop Errand and restore the file from a backup.",
+        cause,
+      });
+    default:
+      return new ErrandError("store-failed", `${description} could not be read or written (${why}).`, {
+        remedy: "Stop Errand and look at the disk; what was asked for may or may not have been kept.",
+        cause,
+      });
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The store in one SQLite file: opens it, and composes the port from its parts.
+ *
+ * Invariants:
+ *  1. `own` takes the owner's lock before it opens the database to write; `read` writes nothing but mail.
+ *  2. Everything is synchronous inside the port's promises: a commit is done when its call returns to the event loop.
+ *  3. When opening fails, the lock and the connection are released.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Store } from "../../contracts/store.ts";
+import { ErrandError } from "../../errors.ts";
+import { storeClosed } from "../refusals.ts";
+import { type OwnerWrites, prepareOwnerWrites } from "./commit.ts";
+import * as file from "./open-database.ts";
+import { enterOwner, type Owner, prepareFence, takeOwnerLock } from "./ownership.ts";
+import { preparePutMail } from "./put-mail.ts";
+import { prepareQueries } from "./queries.ts";
+import { migrate, SCHEMA_VERSION } from "./schema.ts";
+import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
+import { createTransaction } from "./transaction.ts";
+
+export type { Durability } from "./open-database.ts";
+export type { Owner } from "./ownership.ts";
+
+export interface SqliteStoreOptions {
+  readonly path: string;
+  /** `own`: run the trees; one process at a time may. `read`: look, and put mail. */
+  readonly access: "own" | "read";
+  /** `full` unless told otherwise. */
+  readonly durability?: file.Durability;
+  /** How this process is named to one that wants to own the store too. */
+  readonly owner?: Owner;
+  /** How long a write waits for another process's, in milliseconds. */
+  readonly busyTimeout?: number;
+}
+
+const BUSY_TIMEOUT = 5_000;
+
+/** Opens the store, and makes it if `access` is `own` and there is none. Throws an ErrandError when it cannot. */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const path = file.canonicalPath(options.path);
+  const version = file.inspectFile(path) ?? 0;
+  if (options.access === "read") {
+    requireCurrent(path, version);
+    return openWith(path, options, () => {});
+  }
+  const lock = takeOwnerLock(path);
+  try {
+    return openWith(path, options, lock.release);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function requireCurrent(path: string, version: number): void {
+  if (version === SCHEMA_VERSION) return;
+  const why = version === 0 ? "there is no store yet" : `its schema is version ${version}, not ${SCHEMA_VERSION}`;
+  throw file.unreadable(
+    path,
+    why,
+    "Start a process that owns the store once, such as `errand serve`; it makes and upgrades it.",
+  );
+}
+
+function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => void): Store {
+  if (options.access === "own") file.makePrivateFile(path);
+  const db = file.openConnection(path, false);
+  try {
+    return createStore(db, path, options, releaseLock);
+  } catch (error) {
+    db.close();
+    throw error instanceof ErrandError ? error : file.unreadable(path, messageOf(error), file.ACCESS_REMEDY, error);
+  }
+}
+
+function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions, releaseLock: () => void): Store {
+  const { access, durability = "full", owner, busyTimeout = BUSY_TIMEOUT } = options;
+  const description = `The SQLite store ${path}`;
+  file.requireSqlite(file.sqliteVersionOf(db));
+  file.schemaVersionOf(db, path);
+  file.configure(db, path, access, durability, busyTimeout);
+  const transaction = createTransaction(db, description);
+  let epoch = 0;
+  let writes: OwnerWrites | null = null;
+  if (access === "own") {
+    migrate(db, transaction);
+    epoch = transaction(() => enterOwner(db, owner));
+    writes = prepareOwnerWrites(db, transaction, prepareFence(db, epoch));
+  }
+  const queries = prepareQueries(db);
+  const putMail = preparePutMail(db, transaction);
+  let seen = queries.dataVersion();
+
+  function live(): void {
+    if (!db.isOpen) throw storeClosed(description);
+  }
+  function read<Result>(work: () => Result): Result {
+    live();
+    try {
+      return work();
+    } catch (error) {
+      throw storeErrorOf(error, description);
+    }
+  }
+  function own(): OwnerWrites {
+    live();
+    if (writes !== null) return writes;
+    throw new ErrandError(
+      "store-read-only",
+      `${description} was opened to read and to put mail; only its owner writes.`,
+      {
+        remedy: "Send the owner mail, or open the store as its owner.",
+      },
+    );
+  }
+
+  return {
+    description,
+
+    commit: async (commit) => own().commit(commit),
+    async claim(ids) {
+      own();
+      const trees = read(() => ids.map((id) => queries.tree(id)));
+      return trees.filter((tree) => tree !== null).map((tree) => ({ ...tree, epoch: Math.max(epoch, tree.epoch) }));
+    },
+    markFailure: async (tree, quarantine) => own().markFailure(tree, quarantine),
+    release: async (tree) => own().release(tree),
+    replaceProjections: async (tree, projections) => own().replaceProjections(tree, projections),
+    setAnchor: async (anchor) => own().setAnchor(anchor),
+
+    tree: async (id) => read(() => queries.tree(id)),
+    trees: async (query) => read(() => queries.trees(query)),
+    unfinished: async (at) => read(() => queries.unfinished(at)),
+    due: async (at) => read(() => queries.due(at)),
+    nextWake: async () => read(() => queries.nextWake()),
+    rows: async (tree, from, limit) => read(() => queries.rows(tree, from, limit)),
+    blob: async (tree, hash) => read(() => queries.blob(tree, hash)),
+    snapshot: async (tree) => read(() => queries.snapshot(tree)),
+    run: async (id) => read(() => queries.run(id)),
+    runOfAgent: async (agent) => read(() => queries.runOfAgent(agent)),
+    runs: async (query) => read(() => queries.runs(query)),
+    post: async (tree, id) => read(() => queries.post(tree, id)),
+    pendingMail: async (limit) => read(() => queries.pendingMail(limit)),
+    pendingOutbox: async (tree) => read(() => queries.pendingOutbox(tree)),
+    outboxTrees: async () => read(() => queries.outboxTrees()),
+    anchor: async () => read(() => queries.anchor()),
+
+    async putMail(mail) {
+      live();
+      return putMail(mail);
+    },
+    async changed() {
+      const now = read(() => queries.dataVersion());
+      const differs = now !== seen;
+      seen = now;
+      return differs;
+    },
+
+    async close() {
+      if (!db.isOpen) return;
+      try {
+        // Readers may hold it back; then the last connection to close does it.
+        if (access === "own") db.exec("pragma wal_checkpoint(truncate)");
+      } finally {
+        db.close();
+        releaseLock();
+      }
+    },
+  };
+}

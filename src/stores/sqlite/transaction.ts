@@ -1,0 +1,28 @@
+/**
+ * Transactions: all or nothing, and the lock of a writer taken at the start, so that none fails halfway for want of it.
+ *
+ * Invariant: when it throws, no transaction is open.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { storeErrorOf } from "./sqlite-errors.ts";
+
+export type Transaction = <Result>(work: () => Result) => Result;
+
+export function createTransaction(db: DatabaseSync, description: string): Transaction {
+  const begin = db.prepare("begin immediate");
+  const commit = db.prepare("commit");
+  const rollback = db.prepare("rollback");
+  return (work) => {
+    try {
+      begin.run();
+      const result = work();
+      commit.run();
+      return result;
+    } catch (error) {
+      // SQLite has already rolled back after some errors, a full disk among them.
+      if (db.isTransaction) rollback.run();
+      throw storeErrorOf(error, description);
+    }
+  };
+}

@@ -1,0 +1,26 @@
+/** A channel that keeps every message it was given, for tests to look at. */
+
+import type { Channel, ChannelMessage } from "../contracts/channel.ts";
+
+export interface MemoryChannel extends Channel {
+  readonly messages: readonly ChannelMessage[];
+  /** Resolves with the messages once there are at least so many. */
+  received(count: number): Promise<readonly ChannelMessage[]>;
+}
+
+export function createMemoryChannel(): MemoryChannel {
+  const messages: ChannelMessage[] = [];
+  let waiting: { readonly count: number; readonly resolve: (messages: readonly ChannelMessage[]) => void }[] = [];
+  return {
+    messages,
+    async deliver(message) {
+      messages.push(message);
+      for (const one of waiting) if (messages.length >= one.count) one.resolve(messages);
+      waiting = waiting.filter((one) => messages.length < one.count);
+    },
+    received(count) {
+      if (messages.length >= count) return Promise.resolve(messages);
+      return new Promise((resolve) => waiting.push({ count, resolve }));
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, onTestFinished, test } from "vitest";
+
+import { createWalkTally, walk } from "./walk.ts";
+import { openWorkspace } from "./workspace.ts";
+
+test("a walk ends where the signal aborts, without opening further folders", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "errand-walk-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ["a", "b", "c"]) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, "file.txt"), "");
+  }
+  const workspace = await openWorkspace(folder);
+  if ("refused" in workspace) throw new Error(workspace.refused);
+  const from = await workspace.locate(".");
+  if ("refused" in from) throw new Error(from.refused);
+  const controller = new AbortController();
+  const tally = createWalkTally();
+  const seen: string[] = [];
+  for await (const { path } of walk(workspace, {
+    from,
+    depth: 9,
+    ignore: () => false,
+    signal: controller.signal,
+    tally,
+  })) {
+    seen.push(path);
+    controller.abort();
+  }
+  expect(seen).toEqual(["a/file.txt"]);
+  expect(tally.folders).toBe(2);
+});

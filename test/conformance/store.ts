@@ -1,0 +1,226 @@
+/**
+ * The conformance suite of the store port: what `src/contracts/store.ts` promises, asked of a store through the port alone.
+ * Numbers in brackets are the promises of that file's header. A new store runs it unchanged: see `memory.test.ts`.
+ */
+
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Store } from "../../src/contracts/store.ts";
+import { describeCommits } from "./store-commits.ts";
+import { describeMail } from "./store-mail.ts";
+import { describeProjections } from "./store-projections.ts";
+import { asPostId as postOf, asStepKey as keyOf, asTreeId as treeOfText } from "../../src/core/ids.ts";
+import { birth, commitOf, part, row, sampleMail, sampleRun, sha256, treeNumber } from "./store-samples.ts";
+
+/** A store under test. Every handle that these functions give speaks of the same data. */
+export interface StoreUnderTest {
+  /** The handle of the process that may commit. */
+  readonly store: Store;
+  /** A handle as another process would have it, which may read and put mail. */
+  peer(): Promise<Store>;
+  /** The handle of a process that comes after the first one is gone, and may commit in its place. */
+  successor(): Promise<Store>;
+  dispose(): Promise<void>;
+}
+
+export function storeConformance(name: string, makeStore: () => Promise<StoreUnderTest>): void {
+  describe(`${name} keeps the promises of a store`, () => {
+    let subject: StoreUnderTest;
+    beforeEach(async () => {
+      subject = await makeStore();
+    });
+    afterEach(async () => {
+      await subject.dispose();
+    });
+    describeCommits(() => subject);
+    describeTrees(() => subject);
+    describeTexts(() => subject, makeStore);
+    describeMail(() => subject);
+    describeProjections(() => subject);
+    describeClosing(() => subject);
+  });
+}
+
+const [one, two, three] = [treeNumber(1), treeNumber(2), treeNumber(3)];
+
+function describeTrees(subject: () => StoreUnderTest): void {
+  describe("trees", () => {
+    test("trees are listed newest first, in pages, and by status", async () => {
+      const { store } = subject();
+      const all = [1, 2, 3, 4, 5].map(treeNumber);
+      for (const [index, tree] of all.entries())
+        await store.commit(commitOf(birth(tree, { status: index % 2 === 0 ? "open" : "closed" })));
+      const listed = async (query: Parameters<Store["trees"]>[0]) =>
+        (await store.trees(query)).map(({ id }) => all.indexOf(id) + 1);
+      expect(await listed({ limit: 9 })).toEqual([5, 4, 3, 2, 1]);
+      expect(await listed({ limit: 2 })).toEqual([5, 4]);
+      expect(await listed({ limit: 2, before: treeNumber(4) })).toEqual([3, 2]);
+      expect(await listed({ limit: 2, before: treeNumber(1) })).toEqual([]);
+      expect(await listed({ limit: 2, before: treeNumber(77) })).toEqual([]);
+      expect(await listed({ limit: 9, status: "closed" })).toEqual([4, 2]);
+      expect(await listed({ limit: 1, status: "open", before: treeNumber(5) })).toEqual([3]);
+      expect(await listed({ limit: 9, status: "quarantined" })).toEqual([]);
+    });
+
+    test("a restart finds open trees that are busy or due, and no other", async () => {
+      const { store } = subject();
+      expect(await store.nextWake()).toBeNull();
+      const trees = [
+        birth(treeNumber(1), { busy: true }),
+        birth(treeNumber(2), { wakeAt: 20 }),
+        birth(treeNumber(3), { wakeAt: 10 }),
+        birth(treeNumber(4), { wakeAt: 30, busy: true }),
+        birth(treeNumber(5), { status: "closed", busy: true, wakeAt: 5 }),
+        birth(treeNumber(6)),
+      ];
+      await store.commit({ trees, acknowledged: [] });
+      const numbers = (ids: readonly string[]) => ids.map((id) => trees.findIndex(({ tree }) => tree === id) + 1);
+      expect(numbers(await store.unfinished(0))).toEqual([1, 4]);
+      expect(numbers(await store.unfinished(20))).toEqual([1, 2, 3, 4]);
+      expect(numbers(await store.due(9))).toEqual([]);
+      expect(numbers(await store.due(10))).toEqual([3]);
+      expect(numbers(await store.due(30))).toEqual([3, 2, 4]);
+      expect(await store.nextWake()).toBe(10);
+      await store.commit(
+        commitOf(part(treeNumber(3), 2, 2), part(treeNumber(1), 2, 2), part(treeNumber(2), 2, 2, { wakeAt: 40 })),
+      );
+      expect(await store.nextWake()).toBe(30);
+      expect(numbers(await store.unfinished(0))).toEqual([4]);
+      await store.markFailure(treeNumber(4), true);
+      expect(await store.nextWake()).toBe(40);
+      expect(numbers(await store.unfinished(100))).toEqual([2]);
+    });
+
+    test("failures are counted, quarantine a tree when told to, and are forgotten on release", async () => {
+      const { store } = subject();
+      await store.commit(commitOf(birth(one), birth(two, { status: "closed" })));
+      await store.markFailure(one, false);
+      expect(await store.tree(one)).toMatchObject({ failures: 1, status: "open" });
+      await store.markFailure(one, true);
+      expect(await store.tree(one)).toMatchObject({ failures: 2, status: "quarantined" });
+      await store.release(one);
+      expect(await store.tree(one)).toMatchObject({ failures: 0, status: "open", nextSeq: 2 });
+      await store.markFailure(two, false);
+      await store.release(two);
+      expect(await store.tree(two)).toMatchObject({ failures: 0, status: "closed" });
+      await expect(store.markFailure(three, false)).rejects.toMatchObject({ code: "tree-unknown" });
+      await expect(store.release(three)).rejects.toMatchObject({ code: "tree-unknown" });
+    });
+
+    test("the anchor is the last one set", async () => {
+      const { store } = subject();
+      expect(await store.anchor()).toBeNull();
+      await store.setAnchor({ at: 1, wall: 2, monotonic: 3.5, boot: "first" });
+      const last = { at: 1_800_000_000_000, wall: 1_800_000_000_123, monotonic: 12_345.678, boot: "second" };
+      await store.setAnchor(last);
+      expect(await store.anchor()).toEqual(last);
+    });
+  });
+}
+
+function describeTexts(subject: () => StoreUnderTest, makeStore: () => Promise<StoreUnderTest>): void {
+  describe("texts", () => {
+    test("any string comes back as it was put, wherever it stands [3]", async () => {
+      const anything = fc.oneof(
+        fc.string({ unit: "binary" }),
+        fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
+      );
+      await fc.assert(
+        fc.asyncProperty(anything, async (text) => {
+          const fresh = await makeStore();
+          try {
+            await expectTextKept(fresh.store, text);
+          } finally {
+            await fresh.dispose();
+          }
+        }),
+        { numRuns: 40, examples: [[""], ["\u0000"], ["\ud800"], ["a\udc00\u0000b\ud800"], ["\ufeffx\uffff"]] },
+      );
+    });
+
+    test("a body of a megabyte comes back as it was put", async () => {
+      const { store } = subject();
+      const big = row(1, "é😀\u0000".repeat(200_000));
+      await store.commit(
+        commitOf(birth(one, { rows: [big], blobs: [{ hash: sha256("big"), text: big.head.repeat(100_000) }] })),
+      );
+      expect(await store.rows(one, 1, 1)).toEqual([big]);
+      expect(await store.blob(one, sha256("big"))).toBe(big.head.repeat(100_000));
+    });
+  });
+}
+
+async function expectTextKept(store: Store, text: string): Promise<void> {
+  const tree = treeOfText(text);
+  const outbox = [{ key: keyOf(`1.${text}`), agent: 0, text, at: 1 }];
+  const posts = [{ id: postOf(text), hash: text, seq: 1, endedSeq: null }];
+  const runs = [
+    sampleRun(1, {
+      id: `run${text}`,
+      agent: `agent${text}`,
+      name: text,
+      definition: text,
+      reason: text,
+      undeliverable: text,
+      group: text,
+    }),
+  ];
+  const rows = [{ seq: 1, head: text, body: text, hash: text }];
+  const create = { agent: text, kind: "foreground", format: 1 } as const;
+  const snapshot = { seq: 1, revision: text, text };
+  await store.commit(
+    commitOf(birth(tree, { create, rows, blobs: [{ hash: text, text }], runs, posts, outbox, snapshot })),
+  );
+  expect(await store.tree(tree)).toMatchObject({ id: tree, agent: text, hash: text });
+  expect(await store.rows(tree, 1, 1)).toEqual(rows);
+  expect(await store.blob(tree, text)).toBe(text);
+  expect(await store.snapshot(tree)).toEqual(snapshot);
+  expect(await store.pendingOutbox(tree)).toEqual(outbox);
+  expect(await store.post(tree, postOf(text))).toEqual(posts[0]);
+  expect(await store.run(`run${text}`)).toEqual({ ...runs[0], tree });
+  expect(await store.runOfAgent(`agent${text}`)).toEqual({ ...runs[0], tree });
+  const mail = { tree, id: postOf(`mail${text}`), hash: text, payload: text };
+  expect(await store.putMail(mail)).toEqual({ status: "put" });
+  expect(await store.pendingMail(1)).toEqual([mail]);
+  await store.setAnchor({ at: 0, wall: 0, monotonic: 0, boot: text });
+  expect(await store.anchor()).toMatchObject({ boot: text });
+  await store.commit({ trees: [], acknowledged: [{ tree, key: keyOf(`1.${text}`) }] });
+  expect(await store.pendingOutbox(tree)).toEqual([]);
+}
+
+function describeClosing(subject: () => StoreUnderTest): void {
+  test("a closed store refuses everything but to be closed again", async () => {
+    const { store } = subject();
+    expect(store.description).not.toBe("");
+    await store.close();
+    await store.close();
+    const anchor = { at: 0, wall: 0, monotonic: 0, boot: "" };
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => store.commit(commitOf(birth(one))),
+      () => store.claim([one]),
+      () => store.markFailure(one, false),
+      () => store.release(one),
+      () => store.tree(one),
+      () => store.trees({ limit: 1 }),
+      () => store.unfinished(1),
+      () => store.due(1),
+      () => store.nextWake(),
+      () => store.rows(one, 1, 1),
+      () => store.blob(one, "hash"),
+      () => store.snapshot(one),
+      () => store.run("run"),
+      () => store.runOfAgent("agent"),
+      () => store.runs({ limit: 1 }),
+      () => store.post(one, postOf("post")),
+      () => store.putMail(sampleMail(one, "post")),
+      () => store.pendingMail(1),
+      () => store.changed(),
+      () => store.replaceProjections(one, { runs: [], posts: [] }),
+      () => store.pendingOutbox(one),
+      () => store.outboxTrees(),
+      () => store.anchor(),
+      () => store.setAnchor(anchor),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "store-closed" });
+  });
+}

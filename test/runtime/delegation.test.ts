@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { byContext, callTool, callTools, createMemoryChannel, say } from "../../src/testing/index.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+
+const reportingChild = byContext([
+  callTool("look", {}),
+  callTool("send_agent_message", { text: "found it" }),
+  say("done"),
+]);
+
+test("an awaited delegation takes at most 7 commits, from the post to the answer", async () => {
+  const store = createMemoryStore();
+  let commits = 0;
+  const counting = {
+    ...store,
+    commit: (commit: Parameters<typeof store.commit>[0]) => {
+      commits += 1;
+      return store.commit(commit);
+    },
+  };
+  const parent = byContext([callTool("subagent", { task: "find it" }), say("It is found.")]);
+  const { errand } = await openTestErrand({ parent, child: reportingChild }, { store: counting });
+  const agent = await errand.openAgent();
+  commits = 0;
+  const reply = await agent.send("please find it");
+  expect(reply).toEqual({ text: "It is found.", silent: false });
+  expect(commits).toBeLessThanOrEqual(7);
+  expect(commits).toBeGreaterThan(0);
+});
+
+test("background children report, one announcement arrives, and the agent answers through its channel", async () => {
+  const channel = createMemoryChannel();
+  const { errand, models } = await openTestErrand({
+    parent: byContext([
+      callTools([
+        { name: "start_background_agent", input: { task: "one", label: "first" } },
+        { name: "start_background_agent", input: { task: "two" } },
+      ]),
+      say("I have started two."),
+      say("Both are done."),
+    ]),
+    child: reportingChild,
+  });
+  const agent = await errand.openAgent({ channel });
+  expect((await agent.send("do both")).text).toBe("I have started two.");
+  const messages = await channel.received(2);
+  expect(messages.map((message) => message.text)).toEqual(["I have started two.", "Both are done."]);
+  const announcements = models.model("scripted/parent").requests.at(-1)?.messages.at(-1);
+  const text = announcements?.role === "user" ? announcements.text : "";
+  expect(text.indexOf('### Task 1: "first"')).toBeGreaterThan(0);
+  expect(text.indexOf('### Task 2: "two"')).toBeGreaterThan(text.indexOf('### Task 1: "first"'));
+  expect(text.match(/found it/g)).toHaveLength(2);
+  const runs = await errand.runs();
+  expect(runs.map(({ state, status, report, delivery }) => ({ state, status, report, delivery }))).toEqual([
+    { state: "ended", status: "ok", report: "tool", delivery: "placed" },
+    { state: "ended", status: "ok", report: "tool", delivery: "placed" },
+  ]);
+  expect(await errand.result(runs[0]?.id ?? "")).toBe("found it");
+});
+
+test("events of a tree come in order from any point on, those to come included", async () => {
+  const { errand } = await openTestErrand({ parent: byContext([say("one"), say("two")]) });
+  const agent = await errand.openAgent();
+  await agent.send("first");
+  const later = eventsUntil(errand, agent.id, turnsEnded(2));
+  await agent.send("second");
+  const events = await later;
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
+  const tail: number[] = [];
+  for await (const event of errand.events(agent.id, { after: 2 })) {
+    tail.push(event.seq);
+    if (event.seq === events.length) break;
+  }
+  expect(tail[0]).toBe(3);
+});
+
+test("a failed turn rejects with its reason, and the conversation goes on", async () => {
+  const { errand } = await openTestErrand({
+    parent: [{ kind: "failure", code: "provider-error", message: "no credit", retryable: false }, say("better")],
+  });
+  const agent = await errand.openAgent();
+  await expect(agent.send("hello")).rejects.toMatchObject({
+    code: "turn-failed",
+    details: { reason: "provider-error" },
+  });
+  expect((await agent.send("again")).text).toBe("better");
+});
+
+test("a message posted again under its id is taken once; other content under the id is refused", async () => {
+  const { errand, models } = await openTestErrand({ parent: byContext([say("one"), say("two")]) });
+  const agent = await errand.openAgent();
+  const [first, same] = await Promise.all([agent.send("hello", { id: "m-1" }), agent.send("hello", { id: "m-1" })]);
+  expect([first.text, same.text, (await agent.send("hello", { id: "m-1" })).text]).toEqual(["one", "one", "one"]);
+  expect(models.requests).toHaveLength(1);
+  await expect(agent.send("other", { id: "m-1" })).rejects.toMatchObject({ code: "id-reused" });
+});
+
+test("an unknown definition, agent or run is an error with a code", async () => {
+  const { errand } = await openTestErrand({ parent: [] });
+  await expect(errand.openAgent({ agent: "nobody" })).rejects.toMatchObject({ code: "definition-unknown" });
+  await expect(errand.agent("0198c0de-0000-7000-8000-000000000000")).rejects.toMatchObject({ code: "agent-unknown" });
+  await expect(errand.run("not-an-id")).rejects.toMatchObject({ code: "run-unknown" });
+  const agent = await errand.openAgent();
+  await expect(agent.post("")).rejects.toMatchObject({ code: "usage" });
+});

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { Model, ModelReply } from "../../src/index.ts";
+import { createErrand } from "../../src/index.ts";
+import { lookTool } from "../support/test-errand.ts";
+
+const usage = { input: 10, output: 5 };
+const calls = (id: string, name: string, input: { [key: string]: string }): ModelReply => ({
+  parts: [{ type: "tool-call", id, name, input }],
+  usage,
+  stop: "tools",
+});
+const says = (text: string): ModelReply => ({ parts: [{ type: "text", text }], usage, stop: "end" });
+
+const parent: Model = {
+  async call({ messages }) {
+    const last = messages.at(-1);
+    return last?.role === "user" ? calls(`c${messages.length}`, "subagent", { task: "look at it" }) : says("done");
+  },
+};
+const child: Model = {
+  async call({ messages }) {
+    if (messages.length === 1) return calls("c1", "look", {});
+    return messages.length === 3 ? calls("c2", "send_agent_message", { text: "found" }) : says("ok");
+  },
+};
+
+/** The median of many short stretches is what a shared machine leaves of a timing. */
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+test("a step's cost does not grow with the history: of 10,000 delegations the last tenth takes at most 1.3 times the first", async () => {
+  const count = 10_000;
+  const errand = await createErrand({
+    store: "memory",
+    models: [
+      { resolve: (name) => ({ model: name === "x/parent" ? parent : child, facts: { window: null, price: null } }) },
+    ],
+    tools: [lookTool()],
+    agents: [
+      { name: "orchestrator", prompt: "You delegate.", model: "x/parent" },
+      { name: "worker", prompt: "You work.", model: "x/child" },
+      { name: "researcher", prompt: "You search.", model: "x/child" },
+    ],
+    limits: { runsPerTree: count + 1_000 },
+  });
+  const agent = await errand.openAgent();
+  for (let warm = 0; warm < 500; warm += 1) await agent.send("go");
+  const stretches: number[] = [];
+  for (let stretch = 0; stretch < count / 20; stretch += 1) {
+    const begun = performance.now();
+    for (let one = 0; one < 20; one += 1) await agent.send("go");
+    stretches.push(performance.now() - begun);
+  }
+  const tenth = stretches.length / 10;
+  const ratio = median(stretches.slice(-tenth)) / median(stretches.slice(0, tenth));
+  await errand.close();
+  expect(ratio).toBeLessThan(1.3);
+}, 120_000);

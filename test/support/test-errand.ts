@@ -1,0 +1,79 @@
+/** An Errand over scripted models, for tests: in memory, or in a file of a temporary folder that goes with the test. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import {
+  type AgentDefinition,
+  createErrand,
+  type Errand,
+  type ErrandOptions,
+  type Tool,
+  type TreeEvent,
+} from "../../src/index.ts";
+import { createScriptedModels, type Script } from "../../src/testing/index.ts";
+import type { ScriptedModels } from "../../src/testing/index.ts";
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "errand-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface TestErrand {
+  readonly errand: Errand;
+  readonly models: ScriptedModels;
+}
+
+/** The parent follows one script, every child another. */
+export async function openTestErrand(
+  scripts: { readonly parent: Script; readonly child?: Script },
+  options: Partial<ErrandOptions> & {
+    readonly child?: Partial<AgentDefinition>;
+    readonly parent?: Partial<AgentDefinition>;
+  } = {},
+): Promise<TestErrand> {
+  const { child, parent, ...rest } = options;
+  const models = createScriptedModels({ "scripted/parent": scripts.parent, "scripted/child": scripts.child ?? [] });
+  const errand = await createErrand({
+    store: "memory",
+    models: [models],
+    tools: [lookTool()],
+    agents: [
+      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent", ...parent },
+      { name: "worker", prompt: "You are a child.", model: "scripted/child", ...child },
+      { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
+    ],
+    ...rest,
+  });
+  onTestFinished(() => errand.close({ withinMs: 0 }));
+  return { errand, models };
+}
+
+export function lookTool(run: Tool["run"] = async () => ({ text: "saw it", failed: false }), safe = true): Tool {
+  return { name: "look", description: "Looks.", schema: { type: "object" }, safe, run };
+}
+
+/** Reads a tree's events until one satisfies the condition, and returns all of them. */
+export async function eventsUntil(
+  errand: Errand,
+  tree: string,
+  done: (event: TreeEvent) => boolean,
+): Promise<TreeEvent[]> {
+  const events: TreeEvent[] = [];
+  for await (const event of errand.events(tree)) {
+    events.push(event);
+    if (done(event)) break;
+  }
+  return events;
+}
+
+/** True for the step in which the root's turn ended so many times. */
+export function turnsEnded(count: number): (event: TreeEvent) => boolean {
+  let seen = 0;
+  return (event) => {
+    seen += event.facts.filter((fact) => fact.type === "turn-ended" && fact.agent === 0).length;
+    return seen >= count;
+  };
+}
