@@ -42,7 +42,7 @@ const errand = await createErrand({
 
 const channel = createMemoryChannel();
 const editor = await errand.openAgent({ agent: "editor", channel });
-const reply = await editor.send("What do you think of my draft?");
+const reply = await editor.postAndAwait("What do you think of my draft?");
 assert.equal(reply.text, "I asked two colleagues to look at it.");
 
 const messages = await channel.received(2);

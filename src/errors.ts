@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   "store-failed": "The store could not make a write durable.",
   "store-closed": "The store was closed while something still wanted it.",
   "commit-conflict": "A commit did not find its tree as its writer knew it, because another writer came first.",
+  "file-damaged": "An exported journal was changed, cut off, or is something else.",
   "id-reused": "An id was used again with other content.",
   "tree-unknown": "There is no such tree in the store.",
   "tree-quarantined": "The tree failed to load or to step several times and waits for a person.",

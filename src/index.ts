@@ -17,18 +17,42 @@ export type { Fact } from "./core/event.ts";
 export type { RunState, RunStatus } from "./core/journal.ts";
 export { LIMITS, type LimitName } from "./core/limits.ts";
 export type { ContextMessage, ReplyPart, ToolSpec, Usage } from "./core/message.ts";
+export type { DelegationRecord } from "./core/runs/delegation-record.ts";
+export { readSkill } from "./definitions/skill.ts";
+export {
+  type Envelope,
+  ENVELOPE_BYTES,
+  ENVELOPE_DEPTH,
+  ENVELOPE_PROBLEMS,
+  ENVELOPE_VERSION,
+  type EnvelopeArtifact,
+  type EnvelopeProblem,
+  type EnvelopeProblemCode,
+  envelopeProblemIs,
+  envelopeRead,
+  envelopeSizeProblem,
+  type EnvelopeType,
+  type EnvelopeUsage,
+  envelopeWrite,
+  type ProgressEnvelope,
+  type ReportEnvelope,
+  type RequestEnvelope,
+  type ResultEnvelope,
+} from "./core/runs/envelope.ts";
+export { normalisedOutput } from "./core/runs/payload.ts";
+export { SUBAGENT_SCHEMAS } from "./core/runs/schemas.ts";
 export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
-export type { AgentDefinition } from "./runtime/catalog.ts";
+export type { AgentDefinition, SkillDefinition } from "./runtime/catalog.ts";
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
 export type {
   Agent,
+  AwaitOptions,
   Errand,
   OpenAgentOptions,
   PostOptions,
-  SendOptions,
   SpawnOptions,
-  SystemOptions,
   TextDelta,
   TreeEvent,
 } from "./runtime/errand.ts";
+export type { OutputSchema, StandardSchema } from "./runtime/output-schema.ts";
 export type { Reply } from "./runtime/turn-outcome.ts";

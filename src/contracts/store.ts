@@ -12,7 +12,8 @@
 import type { AgentNumber, PostId, StepKey, TreeId } from "../core/ids.ts";
 import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal.ts";
 
-export type TreeStatus = "open" | "closed" | "quarantined";
+/** `expired`: only the record is left, as a tombstone. */
+export type TreeStatus = "open" | "closed" | "quarantined" | "expired";
 
 /** A tree's row: what is known of it without reading its journal. */
 export interface TreeRecord {
@@ -170,6 +171,7 @@ export interface Store {
   blob(tree: TreeId, hash: string): Promise<string | null>;
   snapshot(tree: TreeId): Promise<Snapshot | null>;
 
+  /** The run of that id; of several, because a fork repeats its origin's, that of the tree made first. */
   run(id: string): Promise<StoredRun | null>;
   /** The run whose child has this agent id. */
   runOfAgent(agent: string): Promise<StoredRun | null>;
@@ -182,6 +184,13 @@ export interface Store {
   pendingMail(limit: number): Promise<readonly Mail[]>;
   /** True when another process may have written since the last call. */
   changed(): Promise<boolean>;
+
+  /**
+   * Erases trees that rest since before `before`: journal, blobs, snapshot, projections; their record stays, as `expired`. A tree that is
+   * busy, waits for a time, holds mail or has an outcome that its parent was not told is left alone. Returns those that went, at most
+   * `limit`.
+   */
+  expire(before: number, limit: number): Promise<readonly TreeId[]>;
 
   /** Replaces what the projections say of a tree by what its journal was folded to. */
   replaceProjections(

@@ -19,6 +19,7 @@ import {
   applyContextCompacted,
   applyNudgeGiven,
   applyTreeClosed,
+  applyTreeForked,
   applyTreeOpened,
   applyTurnEnded,
   applyTurnStarted,
@@ -43,6 +44,7 @@ import {
   applyRunCreated,
   applyRunEnded,
   applyRunReported,
+  applyRunReportRefused,
   applyRunStarted,
   applyRunStateChanged,
   applyRunUndeliverable,
@@ -55,6 +57,8 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
   switch (fact.type) {
     case "tree-opened":
       return applyTreeOpened(state, fact);
+    case "tree-forked":
+      return applyTreeForked(state, fact);
     case "catalog-changed":
       return applyCatalogChanged(state, fact);
     case "message-posted":
@@ -106,6 +110,8 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
       return applyRunStateChanged(state, fact, place);
     case "run-reported":
       return applyRunReported(state, fact);
+    case "run-report-refused":
+      return applyRunReportRefused(state, fact);
     case "run-ended":
       return applyRunEnded(state, fact, place);
     case "run-undeliverable":

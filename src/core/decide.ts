@@ -21,6 +21,7 @@ import { type Settings, settingsOf } from "./limits.ts";
 import { cancelAsked, closeAsked } from "./runs/cancel.ts";
 import { endRun } from "./runs/end-run.ts";
 import { fill } from "./runs/slots.ts";
+import { treeForked } from "./runs/fork.ts";
 import { runAsked } from "./runs/spawn.ts";
 import type { TreeState } from "./state.ts";
 import { timersDue } from "./timers.ts";
@@ -51,6 +52,8 @@ function receive(work: DecidingWork, input: Input): string | null {
     case "catalog-changed":
       work.accept();
       return null;
+    case "tree-forked":
+      return treeForked(work);
     case "message-posted":
       return messagePosted(work, input);
     case "run-asked":

@@ -39,6 +39,8 @@ export interface RunEnd {
   readonly status: RunStatus;
   readonly reason?: string;
   readonly error?: string;
+  /** True when whoever waits has asked for the end: the parent is told by a silent line, which causes no inference. */
+  readonly quiet?: true;
 }
 
 /** Things to look at before the step is over. */

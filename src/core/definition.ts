@@ -34,6 +34,8 @@ export interface DefinitionFacts {
   readonly timeoutSeconds: number | null;
   /** True if the definition gives a schema for the result's data. */
   readonly typed: boolean;
+  /** Set for a skill: `inline` is read into the context of whoever uses it, `isolated` runs as a child of its own. */
+  readonly skill?: "inline" | "isolated";
   /** True if only `<say>` blocks of a reply reach the user. */
   readonly say: boolean;
 }

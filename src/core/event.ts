@@ -30,6 +30,16 @@ export type Input =
       readonly catalog: readonly DefinitionFacts[];
       readonly settings: Settings;
     }
+  /** The rows before this one were copied from another tree: from here on they are the history of a new one. */
+  | {
+      readonly type: "tree-forked";
+      readonly agent: string;
+      readonly origin: string;
+      readonly seq: number;
+      readonly hash: string;
+      readonly catalog: readonly DefinitionFacts[];
+      readonly root: DefinitionFacts;
+    }
   /** The definitions on disk or in code are no longer those recorded: later children are made from these. */
   | { readonly type: "catalog-changed"; readonly catalog: readonly DefinitionFacts[]; readonly root: DefinitionFacts }
   /** Text 0: the message. */
@@ -138,13 +148,14 @@ export type Decided =
       /** Set for a kernel tool that reads the store. */
       readonly read?: true;
     }
-  /** A call answered by the kernel itself. The result is text `text`, or the outcome of run `run`. */
+  /** A call answered by the kernel itself. The result is text `text`, the outcome of run `run`, or the text of skill `skill`. */
   | {
       readonly type: "tool-answered";
       readonly agent: AgentNumber;
       readonly call: string;
       readonly text?: TextIndex;
       readonly run?: RunNumber;
+      readonly skill?: string;
       readonly failed?: true;
       readonly size: number;
     }
@@ -181,6 +192,8 @@ export type Decided =
     }
   /** The child's call `call` of this row's reply is a report. */
   | { readonly type: "run-reported"; readonly run: RunNumber; readonly call: string }
+  /** The child was told that its report cannot be taken, because its artifacts or data are not what was asked for. */
+  | { readonly type: "run-report-refused"; readonly run: RunNumber; readonly problem: TextIndex }
   | {
       readonly type: "run-ended";
       readonly run: RunNumber;

@@ -34,6 +34,8 @@ export function stepKey(seq: number, number: number): StepKey {
 
 /** How many hex digits of randomness a step is given: the 62 free bits of a UUIDv7, rounded up. */
 export const SEED_DIGITS = 16;
+/** How many hex digits of randomness a row's body begins with. */
+export const SALT_DIGITS = 16;
 
 /**
  * The `number`-th UUIDv7 of a step: its time, the number in the twelve bits after it, and the seed in the rest. A step that

@@ -49,10 +49,7 @@ function testDefinition(name: string, more: Partial<DefinitionFacts> = {}): Defi
   };
 }
 
-function testOpened(
-  limits: LimitChoices = {},
-  more: Partial<Extract<Input, { type: "tree-opened" }>> = {},
-): Input {
+function testOpened(limits: LimitChoices = {}, more: Partial<Extract<Input, { type: "tree-opened" }>> = {}): Input {
   return {
     type: "tree-opened",
     agent: "0198c0de-0000-7000-8000-000000000000",
@@ -155,12 +152,23 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
         ? [{ type: "cancel-asked", id: asPostId(`cancel-${count}`), run: next() % 5 === 0 ? null : agent }, []]
         : [{ type: "timers-due" }, []];
     case 18:
+      if (next() % 6 === 0) return forked(tree, next);
       return next() % 8 === 0
         ? [{ type: "close-asked", id: asPostId(`close-${count}`) }, []]
         : [{ type: "timers-due" }, []];
     default:
       return modelInput(tree, asStepKey(`${next() % 50}.${next() % 4}`), 1, next);
   }
+}
+
+function forked(tree: Tree, next: () => number): Choice {
+  const catalog = [testDefinition("boss"), testDefinition("worker")];
+  const agent = `0198c0de-0000-7000-8000-00000000${1_000 + (next() % 1_000)}`;
+  const root = testDefinition("boss", { model: "scripted/y" });
+  return [
+    { type: "tree-forked", agent, origin: tree.state.id, seq: tree.state.seq, hash: tree.hash, catalog, root },
+    [],
+  ];
 }
 
 function modelInput(tree: Tree, effect: StepKey, attempt: number, next: () => number): Choice {

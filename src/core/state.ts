@@ -130,6 +130,8 @@ export interface Run {
   clockUsed: number;
   clockSince: number | null;
   reports: number;
+  /** True while its newest report is one that could not be taken. */
+  invalid: boolean;
   nudged: boolean;
   userMessages: number;
   tokens: number;

@@ -145,8 +145,12 @@ test("at rest nothing is left behind: no effect, timer or text of an agent that 
         if (kind === "deadline" || kind === "queue") expect(state.runs.get(Number(subject))?.outcome).toBeNull();
         if (kind === "barrier") expect(state.agents.has(Number(subject))).toBe(true);
       }
-      expect([...contexts.agents.keys()].toSorted((a, b) => a - b)).toEqual([...state.agents.keys()].toSorted((a, b) => a - b));
-      expect([...contexts.runs.keys()].toSorted((a, b) => a - b)).toEqual([...state.runs.keys()].toSorted((a, b) => a - b));
+      expect([...contexts.agents.keys()].toSorted((a, b) => a - b)).toEqual(
+        [...state.agents.keys()].toSorted((a, b) => a - b),
+      );
+      expect([...contexts.runs.keys()].toSorted((a, b) => a - b)).toEqual(
+        [...state.runs.keys()].toSorted((a, b) => a - b),
+      );
       const waiting = [...state.agents.values()].flatMap((agent) => agent.inbox.map((message) => message.key));
       for (const key of contexts.messages.keys()) expect(waiting).toContain(key);
     }),

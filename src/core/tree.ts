@@ -19,6 +19,7 @@ import type { Json } from "./json.ts";
 import { replyPartsOf, replyText } from "./message.ts";
 import type { Place } from "./place.ts";
 import { bodyRead, CHAIN_START, headRead, rowWrite } from "./row.ts";
+import { type DelegationRecord, endedRecord, refusedRecord } from "./runs/delegation-record.ts";
 import { runPatch } from "./runs/run-patch.ts";
 import { stateEmpty, stateFromText, stateToText, type TreeState } from "./state.ts";
 import { sayBlocks } from "./text/index.ts";
@@ -47,6 +48,7 @@ export interface Stepped {
   readonly decision: Decision;
   readonly runs: readonly RunPatch[];
   readonly outgoing: readonly Outgoing[];
+  readonly delegations: readonly DelegationRecord[];
 }
 
 export function treeNew(source: TreeSource): Tree {
@@ -58,6 +60,7 @@ interface Gathered {
   readonly contexts: string[];
   readonly runs: RunPatch[];
   readonly outgoing: Outgoing[];
+  readonly delegations: DelegationRecord[];
 }
 
 function gather(tree: Tree, into: Gathered): Observer {
@@ -65,7 +68,11 @@ function gather(tree: Tree, into: Gathered): Observer {
   const { state, contexts, source } = tree;
   return (fact, place, textAt) => {
     if (fact.type === "channel-sent") into.outgoing.push(outgoingOf(tree, fact, place, textAt));
+    const refused = refusedRecord(contexts, fact, source.sha256);
+    if (refused !== null) into.delegations.push(refused);
     observe(observing, fact, place, textAt);
+    const ended = endedRecord(contexts, fact, place);
+    if (ended !== null) into.delegations.push(ended);
     const called = calledAgent(state, fact);
     if (called !== null) into.contexts.push(contextRequestHash(state, contexts, called, place.at, source.sha256));
     const patch = runPatch(state, contexts, fact, place);
@@ -98,7 +105,7 @@ function outgoingOf(
 
 /** Moves the tree on by one step. `salt` is what the row's body begins with. */
 export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [] };
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], delegations: [] };
   const decision = decide(tree.state, step, gather(tree, gathered));
   const row = rowWrite(
     tree.state.seq,
@@ -108,12 +115,13 @@ export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
     tree.source.sha256,
   );
   tree.hash = row.hash;
-  return { row, decision, runs: gathered.runs, outgoing: gathered.outgoing };
+  const { runs, outgoing, delegations } = gathered;
+  return { row, decision, runs, outgoing, delegations };
 }
 
 /** Folds a recorded row: nothing is decided again. Returns what it says of runs. */
 export function treeFold(tree: Tree, row: JournalRow): readonly RunPatch[] {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [] };
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], delegations: [] };
   const observer = gather(tree, gathered);
   const head = headRead(row.head);
   const { texts } = bodyRead(row.body);

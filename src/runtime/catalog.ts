@@ -30,6 +30,19 @@ export interface AgentDefinition {
   readonly say?: boolean;
 }
 
+/** Instructions that an agent can use when it needs them, usually a `SKILL.md`. */
+export interface SkillDefinition {
+  readonly name: string;
+  /** When to use it: shown to agents. */
+  readonly description: string;
+  /** The skill's text. */
+  readonly prompt: string;
+  /** True: it runs as an awaited child, whose result is the tool's result. False: its text is read into the user's context. */
+  readonly isolated: boolean;
+  /** Names of the tools an isolated skill may use; those that are not installed are left out. */
+  readonly tools?: readonly string[];
+}
+
 export interface Catalog {
   readonly facts: readonly DefinitionFacts[];
   readonly texts: ReadonlyMap<string, DefinitionText>;
@@ -42,6 +55,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface CatalogSource {
   readonly definitions: readonly AgentDefinition[];
+  readonly skills: readonly SkillDefinition[];
   readonly tools: readonly Tool[];
   readonly models: ModelProvider;
   readonly defaultModel: string;
@@ -53,17 +67,27 @@ export function createCatalog(source: CatalogSource): Catalog {
   const texts = new Map<string, DefinitionText>();
   const blobs: Blob[] = [];
   const outputs = new Map<string, StandardSchema>();
-  for (const definition of source.definitions) {
+  const definitions = [
+    ...source.definitions.map((definition) => ({ definition, skill: undefined })),
+    ...source.skills.map((skill) => skillDefinition(skill)),
+  ];
+  for (const { definition, skill } of definitions) {
     if (facts.some((known) => known.name === definition.name))
       throw invalid(definition, "another definition has the same name");
     const resolved = resolve(definition, source);
-    facts.push(resolved.facts);
+    facts.push(skill === undefined ? resolved.facts : { ...resolved.facts, skill });
     texts.set(resolved.facts.hash, resolved.text);
     if (definition.output !== undefined && standardSchemaIs(definition.output))
       outputs.set(resolved.facts.hash, definition.output);
     blobs.push({ hash: resolved.facts.hash, text: JSON.stringify(resolved.text) });
   }
   return { facts, texts, blobs, outputs };
+}
+
+function skillDefinition(skill: SkillDefinition): { definition: AgentDefinition; skill: "inline" | "isolated" } {
+  const { name, description, prompt, tools } = skill;
+  const definition = { name, description, prompt, ...(tools === undefined ? {} : { tools }) };
+  return { definition, skill: skill.isolated ? "isolated" : "inline" };
 }
 
 function invalid(definition: AgentDefinition, why: string): ErrandError {

@@ -11,7 +11,7 @@
 import type { Blob, Commit, OutboxKey, Store, TreeCommit } from "../contracts/store.ts";
 import type { World } from "../contracts/world.ts";
 import type { Input } from "../core/event.ts";
-import { type PostId, SEED_DIGITS, type TreeId } from "../core/ids.ts";
+import { type PostId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../core/ids.ts";
 import type { RunPatch } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import { JOURNAL_FORMAT } from "../core/revision.ts";
@@ -78,7 +78,6 @@ interface CommitLoopParts {
   readonly onFailure: (error: ErrandError) => void;
 }
 
-const SALT_DIGITS = 16;
 const MAX_TRIES = 3;
 const FULL_RETRY_MS = 1_000;
 
@@ -304,7 +303,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
 }
 
 /** One patch for each run: the later columns win. */
-function mergePatches(patches: readonly RunPatch[]): readonly RunPatch[] {
+export function mergePatches(patches: readonly RunPatch[]): readonly RunPatch[] {
   if (patches.length < 2) return patches;
   const merged = new Map<number, RunPatch>();
   for (const patch of patches) merged.set(patch.number, { ...merged.get(patch.number), ...patch });

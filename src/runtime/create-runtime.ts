@@ -17,7 +17,7 @@ import { createRehearsalProvider } from "../models/rehearsal.ts";
 import { createMemoryStore } from "../stores/memory/memory-store.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite-store.ts";
 import { fileTools } from "../tools/index.ts";
-import { type AgentDefinition, createCatalog } from "./catalog.ts";
+import { type AgentDefinition, createCatalog, type SkillDefinition } from "./catalog.ts";
 import { openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
 import { joinProviders } from "./join-providers.ts";
@@ -35,6 +35,8 @@ export interface ErrandOptions {
   readonly model?: string;
   /** Agent definitions, beside the built-in ones; one of the same name replaces a built-in. */
   readonly agents?: readonly AgentDefinition[];
+  /** Skills that agents can use. Read a `SKILL.md` with `readSkill`. */
+  readonly skills?: readonly SkillDefinition[];
   /** Ordinary tools. Default: list, search and read files of the workspace. */
   readonly tools?: readonly Tool[];
   /** The folder that tools work in. Default: the current one. */
@@ -44,6 +46,8 @@ export interface ErrandOptions {
   readonly subagentEnabled?: boolean;
   /** Kinds of artifacts a report may hold. Default: all. */
   readonly artifactKinds?: readonly ArtifactKind[];
+  /** Days for which a tree at rest is kept; null for ever. Default: 30. What was not yet told to a parent never goes. */
+  readonly retentionDays?: number | null;
   /** Runs that may be under way at the same time in this process. Default: 64. */
   readonly slots?: number;
   /** Told of failures that no caller waits for. Default: thrown as an uncaught exception. */
@@ -54,6 +58,8 @@ export interface ErrandOptions {
 
 const DEFAULT_PATH = ".errand/errand.db";
 const DEFAULT_SLOTS = 64;
+const DEFAULT_RETENTION_DAYS = 30;
+const DAY_MS = 86_400_000;
 
 /** Opens a store and takes up what an earlier process left unfinished in it. */
 export async function createErrand(options: ErrandOptions = {}): Promise<Errand> {
@@ -64,8 +70,10 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
   const given = options.agents ?? [];
   const replaced = new Set(given.map((definition) => definition.name));
   const definitions = [...given, ...builtInDefinitions().filter((definition) => !replaced.has(definition.name))];
+  const skills = (options.skills ?? []).map((skill) => skillWithin(skill, tools));
   const catalog = createCatalog({
     definitions,
+    skills,
     tools,
     models,
     defaultModel: options.model ?? "offline/rehearsal",
@@ -73,7 +81,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
   });
   const store = openStore(options.store ?? DEFAULT_PATH);
   const clock = await openClock(store, world);
-  const { limits, subagentEnabled, artifactKinds } = options;
+  const { limits, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
   const settings = settingsOf({
     ...(limits === undefined ? {} : { limits }),
     ...(subagentEnabled === undefined ? {} : { subagentEnabled }),
@@ -90,8 +98,16 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     sha256,
     workspace: resolve(options.workspace ?? "."),
     slots: options.slots ?? DEFAULT_SLOTS,
+    retentionMs: retentionDays === null ? null : retentionDays * DAY_MS,
     onFailure: options.onFailure ?? rethrow,
   });
+}
+
+/** Skill files name tools of other programs too: those that are not here are left out. */
+function skillWithin(skill: SkillDefinition, tools: readonly Tool[]): SkillDefinition {
+  if (skill.tools === undefined) return skill;
+  const held = new Set(tools.map((tool) => tool.name));
+  return { ...skill, tools: skill.tools.filter((name) => held.has(name)) };
 }
 
 function openStore(store: NonNullable<ErrandOptions["store"]>): Store {

@@ -50,7 +50,8 @@ export function createDefinitionLibrary(given: Iterable<readonly [string, Defini
       if (!row.head.includes('"catalog":')) return;
       const { input } = headRead(row.head);
       if (input.type === "tree-opened") await read(store, tree, input.catalog);
-      if (input.type === "catalog-changed") await read(store, tree, [...input.catalog, input.root]);
+      if (input.type === "catalog-changed" || input.type === "tree-forked")
+        await read(store, tree, [...input.catalog, input.root]);
     },
   };
 }

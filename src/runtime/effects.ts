@@ -95,7 +95,8 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const own = parts.outputs.get(tree.state.agents.get(agent)?.definition.hash ?? "");
     const check = (data: Json | undefined): Promise<string | null> =>
       own === undefined ? parts.schemas.dataProblem(schema ?? true, data) : standardProblem(own, data);
-    return { models: parts.models, schemas: parts.schemas, dataProblem: schema === undefined ? null : check };
+    const parent = tree.state.agents.get(tree.state.agents.get(agent)?.parent ?? -1)?.id;
+    return { models: parts.models, schemas: parts.schemas, parent, dataProblem: schema === undefined ? null : check };
   }
 
   function callTool(loaded: LoadedTree, effect: Extract<Effect, { type: "call-tool" | "read-store" }>): void {

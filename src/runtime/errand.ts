@@ -5,11 +5,16 @@ import type { RunQuery, StoredRun, TreeQuery, TreeRecord } from "../contracts/st
 import type { Fact } from "../core/event.ts";
 import { asPostId, asTreeId, type PostId, type TreeId, uuidIs } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
+import type { ReplayReport } from "../core/replay.ts";
 import { bodyRead, headRead } from "../core/row.ts";
+import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { ErrandError } from "../errors.ts";
 import { modelFacts } from "./inputs.ts";
+import { exportLines } from "./journal-file.ts";
+import { replayJournal, storedRows } from "./replay-tree.ts";
 import { runFindings } from "./run-result.ts";
-import { createRuntime, type PostInput, type RuntimeParts } from "./runtime.ts";
+import type { PostInput } from "./posts.ts";
+import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import type { Reply } from "./turn-outcome.ts";
 
 export interface OpenAgentOptions {
@@ -24,19 +29,23 @@ export interface OpenAgentOptions {
 export interface PostOptions {
   /** Makes the message idempotent: posting again under the same id gives the first post's result. */
   readonly id?: string;
+  /**
+   * `user` (default): a request of the user. `system`: an internal update, no request. `steer`: spoken into the turn under way, before
+   * its next iteration; starts a turn of an idle agent.
+   */
+  readonly kind?: "user" | "system" | "steer";
+  /** True, for a system message: it joins the context and causes no inference. */
+  readonly silent?: boolean;
 }
 
-export interface SendOptions extends PostOptions {
+export interface AwaitOptions extends PostOptions {
   /** How long to wait for the answer. Default: 600 s. The turn goes on after it. */
   readonly timeoutMs?: number;
 }
 
-export interface SystemOptions extends PostOptions {
-  /** True: it joins the context and causes no inference. */
-  readonly silent?: boolean;
-}
-
-export interface SpawnOptions extends PostOptions {
+export interface SpawnOptions {
+  /** Makes the spawn idempotent: asking again under the same id gives the same run. */
+  readonly id?: string;
   readonly task: string;
   readonly label?: string;
   readonly agent?: string;
@@ -53,12 +62,11 @@ export interface Agent {
   readonly id: string;
   /** Resolves when the message is durable. */
   post(text: string, options?: PostOptions): Promise<{ readonly id: string }>;
-  /** Posts, and waits for the answer of the turn that takes the message. Rejects when that turn fails: never a failure as an answer. */
-  send(text: string, options?: SendOptions): Promise<Reply>;
-  /** Posts a system message: an internal update, no request of the user. */
-  postSystem(text: string, options?: SystemOptions): Promise<{ readonly id: string }>;
-  /** Speaks into the turn under way, before its next iteration; starts a turn of an idle agent. */
-  steer(text: string, options?: PostOptions): Promise<{ readonly id: string }>;
+  /**
+   * Posts, and waits for the answer of the turn that takes the message. Rejects when that turn fails, is cancelled or takes too long: never
+   * a failure as an answer. The wait survives a restart: ask again under the same id.
+   */
+  postAndAwait(text: string, options?: AwaitOptions): Promise<Reply>;
   /** Starts a background run below this agent. */
   spawn(options: SpawnOptions): Promise<StoredRun>;
   /** Ends the turn under way and every run below. */
@@ -102,6 +110,20 @@ export interface Errand {
   events(tree: string, options?: { readonly after?: number }): AsyncGenerator<TreeEvent, void, void>;
   /** Live text, from now on. Returns a function that ends it. */
   onText(listener: (delta: TextDelta) => void): () => void;
+  /** Proves a tree's journal: chain, fold, every decision and every context. Calls and changes nothing. */
+  replay(tree: string): Promise<ReplayReport>;
+  /** The lines of a file that holds the whole journal of a tree. */
+  export(tree: string): AsyncGenerator<string, void, void>;
+  /**
+   * A new agent that shares the history of `tree` up to step `at` and goes on from there; what was under way at that point is interrupted.
+   * With `agent` it goes on as another definition.
+   */
+  fork(
+    tree: string,
+    options: { readonly at: number; readonly agent?: string; readonly channel?: Channel },
+  ): Promise<Agent>;
+  /** Every delegation as it ends or is refused, from now on: what to log or count. Returns a function that ends it. */
+  onDelegation(listener: (record: DelegationRecord & { readonly tree: string }) => void): () => void;
   /** How many trees are in memory. */
   readonly treesInMemory: number;
   /** Trees that an earlier process left unfinished and that were taken up when this one started. */
@@ -110,17 +132,21 @@ export interface Errand {
   close(options?: { readonly withinMs?: number }): Promise<void>;
 }
 
-const SEND_TIMEOUT_MS = 600_000;
+const AWAIT_TIMEOUT_MS = 600_000;
 const CLOSE_WITHIN_MS = 5_000;
 const LIST_LIMIT = 100;
 
-export async function openErrand(parts: Omit<RuntimeParts, "onText">): Promise<Errand> {
+export async function openErrand(parts: Omit<RuntimeParts, "onText" | "onDelegation">): Promise<Errand> {
   const { store } = parts;
   const listeners = new Set<(delta: TextDelta) => void>();
+  const watchers = new Set<(record: DelegationRecord & { readonly tree: string }) => void>();
   const runtime = createRuntime({
     ...parts,
     onText: (tree, agent, text) => {
       for (const listener of listeners) listener({ tree, agent, text });
+    },
+    onDelegation: (tree, record) => {
+      for (const watcher of watchers) watcher({ tree, ...record });
     },
   });
   const recovered = await runtime.recover();
@@ -130,33 +156,35 @@ export async function openErrand(parts: Omit<RuntimeParts, "onText">): Promise<E
     if (late !== null) throw new ErrandError("agent-unknown", `Agent ${tree} did not take it: ${late}.`);
   }
 
-  function postId(options: PostOptions | undefined): PostId {
+  function postId(options: { readonly id?: string } | undefined): PostId {
     return asPostId(options?.id ?? runtime.newId());
   }
 
   function agentAt(tree: TreeId, number: number, id: string): Agent {
-    async function post(
-      kind: "user" | "system" | "steer",
-      text: string,
-      options: SystemOptions = {},
-    ): Promise<{ id: string }> {
+    async function post(text: string, options: PostOptions = {}): Promise<{ id: string }> {
+      const { kind = "user" } = options;
       if (text === "") throw new ErrandError("usage", "A message must not be empty.");
-      const post = postId(options);
+      if (options.silent === true && kind !== "system")
+        throw new ErrandError("usage", "Only a system message can be silent.");
+      const posted = postId(options);
       const silent = options.silent === true ? ({ silent: true } as const) : {};
-      await postInput(tree, { type: "message-posted", id: post, to: number, kind, ...silent, size: text.length }, [
+      await postInput(tree, { type: "message-posted", id: posted, to: number, kind, ...silent, size: text.length }, [
         text,
       ]);
-      return { id: post };
+      return { id: posted };
     }
     return {
       id,
-      post: (text, options) => post("user", text, options),
-      async send(text, options) {
-        const { id: posted } = await post("user", text, options);
-        return runtime.reply(tree, asPostId(posted), options?.timeoutMs ?? SEND_TIMEOUT_MS);
+      post,
+      async postAndAwait(text, options = {}) {
+        if (options.silent === true) {
+          throw new ErrandError("silent-await", "A silent message causes no turn, so there is no answer to wait for.", {
+            remedy: "Post it without waiting, or leave `silent` out.",
+          });
+        }
+        const posted = await post(text, options);
+        return runtime.reply(tree, asPostId(posted.id), options.timeoutMs ?? AWAIT_TIMEOUT_MS);
       },
-      postSystem: (text, options) => post("system", text, options),
-      steer: (text, options) => post("steer", text, options),
       async spawn(options) {
         const { id: given, maxIterations, timeoutSeconds, ...named } = options;
         const args = {
@@ -183,6 +211,12 @@ export async function openErrand(parts: Omit<RuntimeParts, "onText">): Promise<E
     const run = uuidIs(id) ? await store.run(id) : null;
     if (run === null) throw new ErrandError("run-unknown", `There is no run ${id} in ${store.description}.`);
     return run;
+  }
+
+  async function findTree(id: string): Promise<TreeRecord> {
+    const tree = uuidIs(id) ? await store.tree(asTreeId(id)) : null;
+    if (tree === null) throw new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    return tree;
   }
 
   return {
@@ -234,6 +268,29 @@ export async function openErrand(parts: Omit<RuntimeParts, "onText">): Promise<E
     onText(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
+    },
+    replay: async (id) => {
+      const tree = await findTree(id);
+      return replayJournal(
+        { rows: storedRows(store, tree.id), blob: (hash) => store.blob(tree.id, hash) },
+        parts.sha256,
+      );
+    },
+    async *export(id) {
+      yield* exportLines(store, await findTree(id), parts.sha256);
+    },
+    async fork(id, { at, agent, channel }) {
+      const root = agent === undefined ? undefined : parts.catalog.facts.find((facts) => facts.name === agent);
+      if (agent !== undefined && root === undefined) {
+        throw new ErrandError("definition-unknown", `There is no agent definition "${agent}".`);
+      }
+      const tree = await runtime.fork((await findTree(id)).id, at, root);
+      if (channel !== undefined) await runtime.attach(tree, channel);
+      return agentAt(tree, 0, tree);
+    },
+    onDelegation(listener) {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
     },
     close: (options = {}) => runtime.close(options.withinMs ?? CLOSE_WITHIN_MS),
   };

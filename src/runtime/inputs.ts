@@ -23,6 +23,8 @@ export interface InputWithTexts {
 export interface EdgeFacts {
   readonly models: ModelProvider;
   readonly schemas: SchemaChecker;
+  /** The id of the agent's parent, if it has one. */
+  readonly parent: string | undefined;
   /** Checks the data of a report of this agent; null when its run is not typed. */
   readonly dataProblem: ((data: Json | undefined) => Promise<string | null>) | null;
 }
@@ -72,7 +74,11 @@ async function callFacts(part: ToolCallPart, edge: EdgeFacts): Promise<CallFacts
   const { model, output_schema: schema, data, agentId } = part.input;
   if (part.name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
   if (part.name === "subagent" && jsonObjectIs(schema)) return problemFacts(await edge.schemas.schemaProblem(schema));
-  if (part.name === "send_agent_message" && agentId === undefined && edge.dataProblem !== null) {
+  if (
+    part.name === "send_agent_message" &&
+    (agentId === undefined || agentId === edge.parent) &&
+    edge.dataProblem !== null
+  ) {
     return problemFacts(await edge.dataProblem(data));
   }
   return null;

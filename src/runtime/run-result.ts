@@ -7,8 +7,9 @@ import { runTranscript, transcriptFindings } from "../core/runs/run-transcript.t
 const ROWS_AT_A_TIME = 500;
 
 export async function runFindings(store: Store, run: StoredRun): Promise<string> {
-  if (run.report === null) return "";
-  return transcriptFindings(run.report, runTranscript(run.number, await runRows(store, run)));
+  const { report, status, reason } = run;
+  if (report === null) return "";
+  return transcriptFindings({ report, status, reason }, runTranscript(run.number, await runRows(store, run)));
 }
 
 /** The rows of the tree between the run's creation and its end. */

@@ -8,26 +8,27 @@ import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { CancelTimer, World } from "../contracts/world.ts";
+import type { DefinitionFacts } from "../core/definition.ts";
 import type { Input } from "../core/event.ts";
-import { asTreeId, type PostId, type TreeId, uuidOf } from "../core/ids.ts";
+import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId, uuidOf } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
 import type { Settings } from "../core/limits.ts";
-import { headRead } from "../core/row.ts";
+import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import { ErrandError } from "../errors.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { type Committed, createCommitLoop } from "./commit-loop.ts";
 import { createDefinitionLibrary } from "./definition-library.ts";
+import { forkTree } from "./fork-tree.ts";
 import { createEffectRunner } from "./effects.ts";
 import { createOutbox } from "./outbox.ts";
 import { createSchemaChecker } from "./output-schema.ts";
+import { createPosts, type Posts } from "./posts.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
 import { createTreeCache, type LoadedTree } from "./tree-cache.ts";
-import { postsEnded, type Reply, turnOutcome } from "./turn-outcome.ts";
 
 export interface RuntimeParts {
   readonly store: Store;
@@ -39,20 +40,21 @@ export interface RuntimeParts {
   readonly settings: Settings;
   readonly workspace: string;
   readonly slots: number;
+  /** How long a tree at rest is kept, in milliseconds; null for ever. */
+  readonly retentionMs: number | null;
   readonly sha256: Sha256;
   readonly onFailure: (error: ErrandError) => void;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
+  readonly onDelegation: (tree: TreeId, record: DelegationRecord) => void;
 }
-
-export type PostInput = Extract<Input, { readonly id: PostId }>;
 
 export interface Runtime {
   open(definition: string, kind: "foreground" | "background", id?: TreeId): Promise<TreeId>;
-  /** Resolves when the input is durable, with the reason why it changed nothing, if it did not. */
-  post(tree: TreeId, input: PostInput, texts: readonly Json[]): Promise<{ readonly late: string | null }>;
-  /** Waits for the end of the turn that took the post. */
-  reply(tree: TreeId, post: PostId, timeoutMs: number): Promise<Reply>;
+  readonly post: Posts["post"];
+  readonly reply: Posts["reply"];
   attach(tree: TreeId, channel: Channel): Promise<void>;
+  /** Makes a new tree of the first rows of another, and goes on with it. */
+  fork(origin: TreeId, at: number, root: DefinitionFacts | undefined): Promise<TreeId>;
   /** Loads what a dead process left, and goes on with it. */
   recover(): Promise<number>;
   newId(): string;
@@ -64,18 +66,18 @@ export interface Runtime {
 /** Trees kept in memory though they have nothing to do. */
 const IDLE_TREES = 32;
 const MAIL_POLL_MS = 50;
-const MAIL_AT_A_TIME = 500;
 const NO_WAKE_RETRY_MS = 5_000;
+const SWEEP_EVERY_MS = 3_600_000;
+const EXPIRE_AT_A_TIME = 100;
 
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store, world, clock, catalog, sha256 } = parts;
   const library = createDefinitionLibrary(catalog.texts);
   const subscriptions = createSubscriptions(store);
   const idle = new Set<TreeId>();
-  const replies = new Map<string, Set<(committed: Committed) => void>>();
-  const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
   let closing = false;
   let poll: CancelTimer | null = null;
+  let sweeping: CancelTimer | null = null;
 
   const scheduler = createScheduler(parts.slots, world, clock, () => void wakeDue().catch(failed));
   const trees = createTreeCache({
@@ -101,6 +103,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     onSettled,
     onFailure: parts.onFailure,
   });
+  const posts = createPosts({ store, world, loop, sha256, onFailure: failed });
   const outbox = createOutbox(store, loop.acknowledge);
   const effects = createEffectRunner({
     models: parts.models,
@@ -148,9 +151,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const { tree, loaded, stepped } = committed;
     subscriptions.publish(tree, stepped.row);
     for (const message of stepped.outgoing) outbox.send(tree, message);
-    for (const post of postsEnded(stepped.decision.events)) {
-      for (const told of replies.get(`${tree}/${post}`) ?? []) told(committed);
-    }
+    for (const record of stepped.delegations) parts.onDelegation(tree, record);
+    posts.tell(committed);
     for (const effect of stepped.decision.effects) effects.start(loaded, effect);
   }
 
@@ -183,57 +185,35 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     scheduler.wakeAt(next === null ? null : next <= clock.now() ? clock.now() + NO_WAKE_RETRY_MS : next);
   }
 
-  async function takeMail(): Promise<void> {
-    for (const mail of await store.pendingMail(MAIL_AT_A_TIME)) {
-      if (posting.has(`${mail.tree}/${mail.id}`)) continue;
-      const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
-      void postOnce(mail.tree, input, texts, mail.hash).catch(failed);
-    }
-  }
-
   function pollMail(): void {
     poll = world.after(MAIL_POLL_MS, () => {
       void (async () => {
         if (closing) return;
-        if (await store.changed()) await takeMail();
+        if (await store.changed()) await posts.takeMail();
         if (!closing) pollMail();
       })().catch(failed);
     });
   }
   pollMail();
 
-  /** Posts under way are known by their id, so that a repetition waits for the first instead of being taken twice. */
-  function postOnce(tree: TreeId, input: PostInput, texts: readonly Json[], hash: string): Promise<string | null> {
-    const name = `${tree}/${input.id}`;
-    const late = takePost(tree, input, texts, hash).finally(() => posting.delete(name));
-    posting.set(name, { hash, late });
-    return late;
+  /** Trees at rest for longer than the retention go, a few at a time so that work is not held up. */
+  async function sweep(): Promise<void> {
+    if (closing || parts.retentionMs === null) return;
+    const gone = await store.expire(clock.now() - parts.retentionMs, EXPIRE_AT_A_TIME);
+    for (const tree of gone) trees.drop(tree);
+    sweeping = world.after(gone.length === EXPIRE_AT_A_TIME ? 0 : SWEEP_EVERY_MS, () => void sweep().catch(failed));
   }
 
-  async function takePost(
-    tree: TreeId,
-    input: PostInput,
-    texts: readonly Json[],
-    hash: string,
-  ): Promise<string | null> {
-    const known = await store.post(tree, input.id);
-    if (known === null) {
-      const { stepped } = await loop.submit({ tree, input, texts, post: { id: input.id, hash } });
-      return stepped.decision.late;
-    }
-    if (known.hash !== hash) throw reused(input.id);
-    const [row] = await store.rows(tree, known.seq, 1);
-    return row === undefined ? null : (headRead(row.head).late ?? null);
+  /** Lets effects under way end by themselves for so long; none is started any more. */
+  async function finishWithin(withinMs: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = world.after(withinMs, resolve);
+    await Promise.race([effects.drain(), late]);
+    cancel();
   }
 
   function intake(): void {
     if (closing) throw new ErrandError("shutting-down", "Errand is closing and takes no new work.");
-  }
-
-  function reused(id: PostId): ErrandError {
-    return new ErrandError("id-reused", `The id ${id} was used before, with other content.`, {
-      remedy: "Use a new id for a new message.",
-    });
   }
 
   const newId = (): string => uuidOf(world.wall(), world.random(16), Number.parseInt(world.random(3), 16));
@@ -260,35 +240,31 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await loop.submit({ tree: id, input, texts: [], create: { agent: definition, kind }, blobs: catalog.blobs });
       return id;
     },
-    async post(tree, input, texts) {
+    post(tree, input, texts) {
       intake();
-      const hash = sha256(JSON.stringify([input, texts]));
-      const under = posting.get(`${tree}/${input.id}`);
-      if (under === undefined) return { late: await postOnce(tree, input, texts, hash) };
-      if (under.hash !== hash) throw reused(input.id);
-      return { late: await under.late };
+      return posts.post(tree, input, texts);
     },
-    async reply(tree, post, timeoutMs) {
-      const name = `${tree}/${post}`;
-      const waiting = Promise.withResolvers<Committed | null>();
-      const told = replies.get(name) ?? new Set();
-      told.add(waiting.resolve);
-      replies.set(name, told);
-      const cancel = world.after(timeoutMs, () => waiting.resolve(null));
-      try {
-        const known = await store.post(tree, post);
-        if (known !== null && known.endedSeq !== null)
-          return outcomeOf((await store.rows(tree, known.endedSeq, 1))[0], post);
-        const committed = await waiting.promise;
-        if (committed !== null) return outcomeOf(committed.stepped.row, post);
-        throw new ErrandError("turn-timeout", `No answer within ${timeoutMs / 1_000} s. The turn goes on.`, {
-          remedy: "Wait for it again with the same message id.",
-        });
-      } finally {
-        cancel();
-        told.delete(waiting.resolve);
-        if (told.size === 0) replies.delete(name);
-      }
+    reply: posts.reply,
+    async fork(origin, at, root) {
+      intake();
+      const record = await store.tree(origin);
+      if (record === null) throw new ErrandError("tree-unknown", `There is no tree ${origin} in ${store.description}.`);
+      const id = asTreeId(newId());
+      await forkTree({
+        store,
+        source: { sha256, definition: library.text },
+        library,
+        catalog,
+        origin: record,
+        at,
+        id,
+        now: clock.now(),
+        seed: world.random(SEED_DIGITS),
+        salt: world.random(SALT_DIGITS),
+        root,
+      });
+      await trees.load(id);
+      return id;
     },
     attach: (tree, channel) => outbox.attach(tree, channel),
     async recover() {
@@ -302,20 +278,19 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           }
         }),
       );
-      await takeMail();
+      await posts.takeMail();
       await wakeDue();
+      await sweep();
       return unfinished.length;
     },
     async close(withinMs) {
       if (closing) return;
       closing = true;
       poll?.();
+      sweeping?.();
       scheduler.close();
       await loop.idle();
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const cancel = world.after(withinMs, resolve);
-      await Promise.race([effects.drain(), late]);
-      cancel();
+      if (withinMs > 0) await finishWithin(withinMs);
       effects.abortAll();
       await loop.idle();
       await outbox.idle();
@@ -324,12 +299,4 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await store.close();
     },
   };
-}
-
-function outcomeOf(row: Parameters<typeof turnOutcome>[0] | undefined, post: PostId): Reply {
-  if (row === undefined)
-    throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
-  const outcome = turnOutcome(row, post);
-  if (outcome instanceof ErrandError) throw outcome;
-  return outcome;
 }

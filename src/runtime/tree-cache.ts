@@ -63,6 +63,12 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
   async function read(id: TreeId): Promise<LoadedTree> {
     const [record] = await store.claim([id]);
     if (record === undefined) throw new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    if (record.status === "expired") {
+      throw new ErrandError(
+        "tree-unknown",
+        `Tree ${id} has expired: its journal was kept for as long as the retention says.`,
+      );
+    }
     if (record.status === "quarantined") {
       throw new ErrandError("tree-quarantined", `Tree ${id} is quarantined: it failed ${record.failures} times.`, {
         remedy: `Look at its journal, then release it with: errand resume ${id}`,

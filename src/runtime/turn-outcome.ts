@@ -23,7 +23,8 @@ export function postsEnded(events: readonly Decided[]): readonly PostId[] {
 export function turnOutcome(row: JournalRow, post: PostId): Reply | ErrandError {
   const head = headRead(row.head);
   const { texts } = bodyRead(row.body);
-  const ended = head.events?.find((event) => event.type === "turn-ended" && event.posts?.includes(post) === true);
+  const ended = head.events?.find((event) => "posts" in event && (event.posts ?? []).includes(post));
+  if (ended?.type === "run-ended" || ended?.type === "tree-closed") return closedBefore(ended);
   if (ended?.type !== "turn-ended")
     return new ErrandError("store-corrupt", `Row ${row.seq} does not end the turn of post ${post}.`);
   if (ended.outcome === "done") {
@@ -36,5 +37,15 @@ export function turnOutcome(row: JournalRow, post: PostId): Reply | ErrandError 
   return new ErrandError("turn-failed", `The turn ended without an answer (${reason})${detail}.`, {
     remedy: "The message is kept in the conversation; send another one to go on.",
     details: { reason, outcome: ended.outcome },
+  });
+}
+
+/** The agent was gone before a turn could answer. */
+function closedBefore(ended: Extract<Decided, { type: "run-ended" | "tree-closed" }>): ErrandError {
+  const outcome = ended.type === "run-ended" ? ended.status : "closed";
+  const reason = ended.type === "run-ended" ? (ended.reason ?? ended.status) : "closed";
+  return new ErrandError("turn-failed", `The agent was closed before it answered (${reason}).`, {
+    remedy: "Send the message to an agent that is open.",
+    details: { reason, outcome },
   });
 }

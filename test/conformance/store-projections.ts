@@ -15,6 +15,16 @@ const DELIVERIES: readonly DeliveryState[] = ["open", "pending", "placed", "unde
 
 export function describeProjections(subject: () => StoreUnderTest): void {
   describe("runs", () => {
+    test("of two trees that hold a run of one id, as a fork and its origin do, the id names that of the tree made first", async () => {
+      const { store } = subject();
+      const run = sampleRun(1);
+      await store.commit(commitOf(birth(one, { runs: [run] })));
+      await store.commit(commitOf(birth(two, { runs: [{ ...run, state: "ended" }] })));
+      expect(await store.run(run.id)).toMatchObject({ tree: one, state: run.state });
+      expect(await store.runOfAgent(run.agent)).toMatchObject({ tree: one });
+      expect(await store.runs({ tree: two, limit: 9 })).toMatchObject([{ id: run.id, tree: two, state: "ended" }]);
+    });
+
     test("a patch of all columns makes a run, and a later one changes the columns that it holds", async () => {
       const { store } = subject();
       const run = sampleRun(1, { deadline: 9_000, group: "batch" });

@@ -34,6 +34,7 @@ export function storeConformance(name: string, makeStore: () => Promise<StoreUnd
     });
     describeCommits(() => subject);
     describeTrees(() => subject);
+    describeRetention(() => subject);
     describeTexts(() => subject, makeStore);
     describeMail(() => subject);
     describeProjections(() => subject);
@@ -42,6 +43,53 @@ export function storeConformance(name: string, makeStore: () => Promise<StoreUnd
 }
 
 const [one, two, three] = [treeNumber(1), treeNumber(2), treeNumber(3)];
+
+/** A tree that rests: its run has been told. */
+const told = (tree: ReturnType<typeof treeNumber>, at: number, run: Partial<ReturnType<typeof sampleRun>> = {}) =>
+  birth(tree, {
+    at,
+    busy: false,
+    wakeAt: null,
+    runs: [{ ...sampleRun(1), state: "ended", delivery: "placed", ...run }],
+  });
+
+function describeRetention(subject: () => StoreUnderTest): void {
+  describe("retention", () => {
+    test("D10: a tree at rest for long expires as one, and leaves its record", async () => {
+      const { store } = subject();
+      await store.commit(
+        commitOf({ ...told(one, 100), posts: [{ id: postOf("p"), hash: sha256("p"), seq: 1, endedSeq: null }] }),
+      );
+      expect(await store.expire(100, 9)).toEqual([]);
+      expect(await store.expire(101, 9)).toEqual([one]);
+      expect(await store.tree(one)).toMatchObject({ id: one, status: "expired" });
+      expect(await store.rows(one, 1, 9)).toEqual([]);
+      expect(await store.runs({ tree: one, limit: 9 })).toEqual([]);
+      expect(await store.run(sampleRun(1).id)).toBeNull();
+      expect(await store.post(one, postOf("p"))).toBeNull();
+      expect(await store.expire(101, 9)).toEqual([]);
+    });
+
+    test("D10: what is busy, waits, holds mail or was not told is left alone", async () => {
+      const { store } = subject();
+      await store.commit(commitOf({ ...told(one, 100), busy: true }));
+      await store.commit(commitOf({ ...told(two, 100), wakeAt: 50, runs: [] }));
+      await store.commit(commitOf({ ...told(three, 100), runs: [] }));
+      await store.putMail(sampleMail(three, "late"));
+      const untold = treeNumber(4);
+      await store.commit(commitOf({ ...told(untold, 100), runs: [{ ...sampleRun(2), delivery: "pending" }] }));
+      expect(await store.expire(1_000, 9)).toEqual([]);
+    });
+
+    test("no more trees expire at once than were asked for, the oldest first", async () => {
+      const { store } = subject();
+      await store.commit(commitOf({ ...told(one, 100), runs: [] }));
+      await store.commit(commitOf({ ...told(two, 200), runs: [] }));
+      expect(await store.expire(1_000, 1)).toEqual([one]);
+      expect(await store.expire(1_000, 1)).toEqual([two]);
+    });
+  });
+}
 
 function describeTrees(subject: () => StoreUnderTest): void {
   describe("trees", () => {

@@ -23,7 +23,7 @@ test("an awaited delegation takes at most 7 commits, from the post to the answer
   const { errand } = await openTestErrand({ parent, child: reportingChild }, { store: counting });
   const agent = await errand.openAgent();
   commits = 0;
-  const reply = await agent.send("please find it");
+  const reply = await agent.postAndAwait("please find it");
   expect(reply).toEqual({ text: "It is found.", silent: false });
   expect(commits).toBeLessThanOrEqual(7);
   expect(commits).toBeGreaterThan(0);
@@ -43,7 +43,7 @@ test("background children report, one announcement arrives, and the agent answer
     child: reportingChild,
   });
   const agent = await errand.openAgent({ channel });
-  expect((await agent.send("do both")).text).toBe("I have started two.");
+  expect((await agent.postAndAwait("do both")).text).toBe("I have started two.");
   const messages = await channel.received(2);
   expect(messages.map((message) => message.text)).toEqual(["I have started two.", "Both are done."]);
   const announcements = models.model("scripted/parent").requests.at(-1)?.messages.at(-1);
@@ -62,9 +62,9 @@ test("background children report, one announcement arrives, and the agent answer
 test("events of a tree come in order from any point on, those to come included", async () => {
   const { errand } = await openTestErrand({ parent: byContext([say("one"), say("two")]) });
   const agent = await errand.openAgent();
-  await agent.send("first");
+  await agent.postAndAwait("first");
   const later = eventsUntil(errand, agent.id, turnsEnded(2));
-  await agent.send("second");
+  await agent.postAndAwait("second");
   const events = await later;
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   const tail: number[] = [];
@@ -80,20 +80,27 @@ test("a failed turn rejects with its reason, and the conversation goes on", asyn
     parent: [{ kind: "failure", code: "provider-error", message: "no credit", retryable: false }, say("better")],
   });
   const agent = await errand.openAgent();
-  await expect(agent.send("hello")).rejects.toMatchObject({
+  await expect(agent.postAndAwait("hello")).rejects.toMatchObject({
     code: "turn-failed",
     details: { reason: "provider-error" },
   });
-  expect((await agent.send("again")).text).toBe("better");
+  expect((await agent.postAndAwait("again")).text).toBe("better");
 });
 
 test("a message posted again under its id is taken once; other content under the id is refused", async () => {
   const { errand, models } = await openTestErrand({ parent: byContext([say("one"), say("two")]) });
   const agent = await errand.openAgent();
-  const [first, same] = await Promise.all([agent.send("hello", { id: "m-1" }), agent.send("hello", { id: "m-1" })]);
-  expect([first.text, same.text, (await agent.send("hello", { id: "m-1" })).text]).toEqual(["one", "one", "one"]);
+  const [first, same] = await Promise.all([
+    agent.postAndAwait("hello", { id: "m-1" }),
+    agent.postAndAwait("hello", { id: "m-1" }),
+  ]);
+  expect([first.text, same.text, (await agent.postAndAwait("hello", { id: "m-1" })).text]).toEqual([
+    "one",
+    "one",
+    "one",
+  ]);
   expect(models.requests).toHaveLength(1);
-  await expect(agent.send("other", { id: "m-1" })).rejects.toMatchObject({ code: "id-reused" });
+  await expect(agent.postAndAwait("other", { id: "m-1" })).rejects.toMatchObject({ code: "id-reused" });
 });
 
 test("an unknown definition, agent or run is an error with a code", async () => {

@@ -45,11 +45,11 @@ test("a step's cost does not grow with the history: of 10,000 delegations the la
     limits: { runsPerTree: count + 1_000 },
   });
   const agent = await errand.openAgent();
-  for (let warm = 0; warm < 500; warm += 1) await agent.send("go");
+  for (let warm = 0; warm < 500; warm += 1) await agent.postAndAwait("go");
   const stretches: number[] = [];
   for (let stretch = 0; stretch < count / 20; stretch += 1) {
     const begun = performance.now();
-    for (let one = 0; one < 20; one += 1) await agent.send("go");
+    for (let one = 0; one < 20; one += 1) await agent.postAndAwait("go");
     stretches.push(performance.now() - begun);
   }
   const tenth = stretches.length / 10;

@@ -14,11 +14,11 @@ test("idle trees leave memory and are as they were when they are woken", async (
   const agents = [];
   for (let count = 0; count < 100; count += 1) {
     const agent = await errand.openAgent();
-    await agent.send("hello");
+    await agent.postAndAwait("hello");
     agents.push(agent);
   }
   expect(errand.treesInMemory).toBeLessThanOrEqual(40);
-  expect((await agents[0]?.send("still there?"))?.text).toBe("answer 2");
+  expect((await agents[0]?.postAndAwait("still there?"))?.text).toBe("answer 2");
 });
 
 test("what a closed process left under way is taken up by the next one, and answered once", async () => {
@@ -26,7 +26,7 @@ test("what a closed process left under way is taken up by the next one, and answ
   const parent = [callTool("start_background_agent", { task: "slow" }), say("started")];
   const first = await openTestErrand({ parent, child: [hang()] }, { store });
   const agent = await first.errand.openAgent();
-  await agent.send("go");
+  await agent.postAndAwait("go");
   await first.errand.close({ withinMs: 0 });
   const channel = createMemoryChannel();
   const second = await openTestErrand({ parent: [say("It is done.")], child: reporting }, { store });
@@ -52,7 +52,7 @@ test("I23: a tool that is not safe to repeat is not run again after a crash; the
   await eventsUntil(first.errand, agent.id, (event) => event.facts.some((fact) => fact.type === "tool-called"));
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand({ parent: script }, { store, tools: [tool] });
-  const reply = await (await second.errand.agent(agent.id)).send("go", { id });
+  const reply = await (await second.errand.agent(agent.id)).postAndAwait("go", { id });
   expect(reply.text).toBe("I see.");
   expect(ran).toBe(1);
   const result = second.models.requests.at(-1)?.messages.at(-1);
@@ -89,7 +89,7 @@ test("a deadline is kept across a restart, counted from the run's start", async 
   ];
   const first = await openTestErrand({ parent, child: [hang()] }, { store });
   const agent = await first.errand.openAgent();
-  await agent.send("go");
+  await agent.postAndAwait("go");
   await first.errand.close({ withinMs: 0 });
   const channel = createMemoryChannel();
   const second = await openTestErrand({ parent: [say("It timed out.")], child: [hang()] }, { store });
@@ -152,11 +152,11 @@ test("a tree that cannot be loaded stops alone, and is quarantined after three f
     { store: damaged, onFailure: (error) => failures.push(error) },
   );
   for (let count = 0; count < 3; count += 1)
-    await expect((await second.errand.agent(broken.id)).send("hello")).rejects.toThrow();
-  await expect((await second.errand.agent(broken.id)).send("hello")).rejects.toMatchObject({
+    await expect((await second.errand.agent(broken.id)).postAndAwait("hello")).rejects.toThrow();
+  await expect((await second.errand.agent(broken.id)).postAndAwait("hello")).rejects.toMatchObject({
     code: "tree-quarantined",
   });
-  expect((await (await second.errand.agent(healthy.id)).send("hello")).text).toBe("fine");
+  expect((await (await second.errand.agent(healthy.id)).postAndAwait("hello")).text).toBe("fine");
 });
 
 test("never more runs under way than the process has slots; the rest wait and are not lost", async () => {
@@ -177,7 +177,7 @@ test("never more runs under way than the process has slots; the rest wait and ar
     { slots: 2 },
   );
   const agents = await Promise.all(Array.from({ length: 20 }, () => errand.openAgent()));
-  const replies = await Promise.all(agents.map((agent) => agent.send("go")));
+  const replies = await Promise.all(agents.map((agent) => agent.postAndAwait("go")));
   expect(replies.map((reply) => reply.text)).toEqual(Array.from({ length: 20 }, () => "done"));
   expect(most).toBe(2);
 });

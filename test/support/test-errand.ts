@@ -11,6 +11,7 @@ import {
   type ErrandOptions,
   type Tool,
   type TreeEvent,
+  type World,
 } from "../../src/index.ts";
 import { createScriptedModels, type Script } from "../../src/testing/index.ts";
 import type { ScriptedModels } from "../../src/testing/index.ts";
@@ -32,10 +33,15 @@ export async function openTestErrand(
   options: Partial<ErrandOptions> & {
     readonly child?: Partial<AgentDefinition>;
     readonly parent?: Partial<AgentDefinition>;
+    /** What is known of the models: `scripted/parent` and `scripted/child`. */
+    readonly facts?: Parameters<typeof createScriptedModels>[1];
   } = {},
 ): Promise<TestErrand> {
-  const { child, parent, ...rest } = options;
-  const models = createScriptedModels({ "scripted/parent": scripts.parent, "scripted/child": scripts.child ?? [] });
+  const { child, parent, facts, ...rest } = options;
+  const models = createScriptedModels(
+    { "scripted/parent": scripts.parent, "scripted/child": scripts.child ?? [] },
+    facts,
+  );
   const errand = await createErrand({
     store: "memory",
     models: [models],
@@ -47,8 +53,15 @@ export async function openTestErrand(
     ],
     ...rest,
   });
-  onTestFinished(() => errand.close({ withinMs: 0 }));
+  onTestFinished(() => closeNow(errand, rest.world));
   return { errand, models };
+}
+
+/** Closes without waiting for what is under way; where time moves only when told to, it is told to. */
+async function closeNow(errand: Errand, world: World | undefined): Promise<void> {
+  const closed = errand.close({ withinMs: 0 });
+  if (world !== undefined && "advance" in world && typeof world.advance === "function") await world.advance(1);
+  await closed;
 }
 
 export function lookTool(run: Tool["run"] = async () => ({ text: "saw it", failed: false }), safe = true): Tool {

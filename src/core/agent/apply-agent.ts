@@ -5,6 +5,7 @@ import type { AgentKind, Fact } from "../event.ts";
 import type { AgentNumber } from "../ids.ts";
 import type { AgentState, TreeState, Turn } from "../state.ts";
 import { timerClear } from "../timers.ts";
+import { rightsOf } from "./rights.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
@@ -95,10 +96,26 @@ export function applyTreeOpened(state: TreeState, fact: FactOf<"tree-opened">): 
   });
 }
 
+export function applyTreeForked(state: TreeState, fact: FactOf<"tree-forked">): void {
+  state.id = fact.agent;
+  state.closed = false;
+  state.catalog = new Map(fact.catalog.map((definition) => [definition.name, definition]));
+  const root = state.agents.get(0);
+  if (root === undefined) return;
+  state.numbers.delete(root.id);
+  state.numbers.set(fact.agent, 0);
+  state.agents.set(0, { ...root, id: fact.agent, definition: fact.root });
+}
+
 export function applyCatalogChanged(state: TreeState, fact: FactOf<"catalog-changed">): void {
   state.catalog = new Map(fact.catalog.map((definition) => [definition.name, definition]));
   const root = state.agents.get(0);
   if (root !== undefined) root.definition = fact.root;
+  // Rights that a parent loses are lost to those below it, which come after it here.
+  for (const agent of state.agents.values()) {
+    const parent = agent.parent === null ? undefined : state.agents.get(agent.parent);
+    if (parent !== undefined) agent.definition = rightsOf(parent.definition, agent.definition);
+  }
 }
 
 export function applyTurnStarted(state: TreeState, fact: FactOf<"turn-started">): void {

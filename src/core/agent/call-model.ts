@@ -16,7 +16,8 @@ const RESERVE_SHARE = 0.05;
 /** The part of a limit at which it is said to be near. */
 const WARN_SHARE = 0.8;
 
-function contextTokens(agent: AgentState): number {
+/** What the agent's context is thought to hold. */
+export function contextTokens(agent: AgentState): number {
   return agent.tokensKnown + Math.ceil(agent.bytesSince / BYTES_PER_TOKEN);
 }
 
@@ -67,7 +68,8 @@ function reserve(d: Deciding, agent: AgentState, compaction: boolean): Room {
   const input = contextTokens(agent);
   const tokens = input + OUTPUT_TOKENS;
   const cost = modelCost(agent.definition.price, { input, output: OUTPUT_TOKENS });
-  const housekeeping = compaction || agent.turn === null || agent.turn.nudge !== null || agent.turn.announcement !== null;
+  const housekeeping =
+    compaction || agent.turn === null || agent.turn.nudge !== null || agent.turn.announcement !== null;
   const share = housekeeping ? 1 : 1 - RESERVE_SHARE;
   const { ledger } = d.state;
   if (tokensPerTree !== null && ledger.tokens + ledger.reservedTokens + tokens > tokensPerTree * share) {

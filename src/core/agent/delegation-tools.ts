@@ -4,6 +4,8 @@
  */
 
 import type { AgentKind } from "../event.ts";
+import type { DefinitionFacts } from "../definition.ts";
+import type { Settings } from "../limits.ts";
 import type { ToolSpec } from "../message.ts";
 import type { ArgumentSchema } from "./arguments.ts";
 
@@ -12,6 +14,7 @@ export type DelegationTool =
   | "send_user_message"
   | "subagent"
   | "start_background_agent"
+  | "use_skill"
   | "list_runs"
   | "read_result"
   | "cancel_run"
@@ -87,6 +90,15 @@ export const DELEGATION_SCHEMAS = {
     required: ["task"],
     additionalProperties: false,
   },
+  use_skill: {
+    type: "object",
+    properties: {
+      name: { type: "string", minLength: 1, maxLength: 64 },
+      task: { type: "string", minLength: 1, maxLength: MAX_TASK, description: "What to use it for." },
+    },
+    required: ["name"],
+    additionalProperties: false,
+  },
   list_runs: {
     type: "object",
     properties: { state: { type: "string", enum: ["queued", "running", "waiting", "needs_input", "ended"] } },
@@ -114,6 +126,7 @@ const DESCRIPTIONS: Record<DelegationTool, string> = {
   subagent: "Give a task to a child agent and wait for its result.",
   start_background_agent:
     "Start a child agent that works while you go on. You will be told when it has ended: do not poll.",
+  use_skill: "Use one of the skills you were told of.",
   list_runs: "List the runs below you.",
   read_result: "Read the whole result of a run, piece by piece (offset and limit in bytes).",
   cancel_run: "Cancel a run and everything below it.",
@@ -125,12 +138,26 @@ interface Seer {
   readonly depth: number;
 }
 
+/** What decides, besides the agent itself, which tools it sees. */
+export interface Sight {
+  readonly maxDepth: number;
+  readonly skills: boolean;
+}
+
+/** What the agents of a tree can see. */
+export function sightOf(settings: Settings, catalog: ReadonlyMap<string, DefinitionFacts>): Sight {
+  let skills = false;
+  for (const definition of catalog.values()) if (definition.skill !== undefined) skills = true;
+  return { maxDepth: settings.limits.maxDepth, skills };
+}
+
 /** Rule A8, the table. */
-const VISIBLE: Record<DelegationTool, (agent: Seer, maxDepth: number) => boolean> = {
+const VISIBLE: Record<DelegationTool, (agent: Seer, sight: Sight) => boolean> = {
   send_agent_message: () => true,
   send_user_message: (agent) => agent.kind === "background",
-  subagent: (agent, maxDepth) => agent.depth < maxDepth,
-  start_background_agent: (agent, maxDepth) => agent.depth < maxDepth,
+  subagent: (agent, sight) => agent.depth < sight.maxDepth,
+  start_background_agent: (agent, sight) => agent.depth < sight.maxDepth,
+  use_skill: (_agent, sight) => sight.skills,
   list_runs: () => true,
   read_result: () => true,
   cancel_run: () => true,
@@ -141,14 +168,14 @@ export function delegationToolIs(name: string): name is DelegationTool {
   return Object.hasOwn(VISIBLE, name);
 }
 
-export function delegationToolVisible(name: DelegationTool, agent: Seer, maxDepth: number): boolean {
-  return VISIBLE[name](agent, maxDepth);
+export function delegationToolVisible(name: DelegationTool, agent: Seer, sight: Sight): boolean {
+  return VISIBLE[name](agent, sight);
 }
 
 /** What a model of this agent is told about the delegation tools it has. */
-export function delegationToolSpecs(agent: Seer, maxDepth: number): ToolSpec[] {
+export function delegationToolSpecs(agent: Seer, sight: Sight): ToolSpec[] {
   const names = Object.keys(VISIBLE).filter(delegationToolIs);
   return names
-    .filter((name) => delegationToolVisible(name, agent, maxDepth))
+    .filter((name) => delegationToolVisible(name, agent, sight))
     .map((name) => ({ name, description: DESCRIPTIONS[name], schema: DELEGATION_SCHEMAS[name] }));
 }

@@ -5,7 +5,7 @@ import type { Input } from "../event.ts";
 import type { OpenEffect, AgentState } from "../state.ts";
 import { replyPartsOf, replyText } from "../message.ts";
 import { messageNoMessageIs, sayBlocks, tagExtract } from "../text/index.ts";
-import { issueCall } from "./call-model.ts";
+import { contextTokens, issueCall } from "./call-model.ts";
 import { answerCall } from "./tool-calls.ts";
 import { finishTurn } from "./turns.ts";
 
@@ -66,6 +66,13 @@ function sendToUser(d: Deciding, agent: AgentState, text: string): void {
   }
 }
 
+/** A context that was too long says where the model's window ends, so that the next one is made smaller in time. */
+function learnWindow(d: Deciding, agent: AgentState): void {
+  const window = Math.max(1, contextTokens(agent));
+  if (agent.definition.window !== null && agent.definition.window <= window) return;
+  d.emit({ type: "window-learnt", agent: agent.number, window });
+}
+
 export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string | null {
   const effect = openEffect(d, input.effect, input.attempt);
   const agent = effect === null ? undefined : d.state.agents.get(effect.agent);
@@ -74,6 +81,7 @@ export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string
   d.accept();
   if (input.code === "context-overflow" && !agent.turn.compacted && !effect.compaction && agent.turns > 1) {
     d.emit({ type: "turn-model-dropped", agent: agent.number });
+    learnWindow(d, agent);
     issueCall(d, agent, true);
     return null;
   }

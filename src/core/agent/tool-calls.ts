@@ -3,9 +3,9 @@
 import type { Deciding } from "../deciding.ts";
 import type { CallFacts, Input } from "../event.ts";
 import { sendUserMessage } from "../inbox/send-user-message.ts";
-import { sendAgentMessage } from "../reports/send-agent-message.ts";
+import { reportRefused, sendAgentMessage } from "../reports/send-agent-message.ts";
 import { cancelRun, steerRun } from "../runs/control.ts";
-import { startBackgroundAgent, subagent } from "../runs/spawn.ts";
+import { startBackgroundAgent, subagent, useSkill } from "../runs/spawn.ts";
 import type { ToolCallPart } from "../message.ts";
 import type { AgentState } from "../state.ts";
 import { type Answer, answer, type Call, callOpens, toolError } from "./answer.ts";
@@ -15,15 +15,23 @@ import {
   type DelegationTool,
   delegationToolIs,
   delegationToolVisible,
+  sightOf,
 } from "./delegation-tools.ts";
 import { jsonObjectIs } from "../json.ts";
 
 type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
 
+/** A report that is refused because its artifacts are none. */
+const ARTIFACTS_WRONG = /^send_agent_message: `artifacts/;
+
 /** Decides one call of a reply. */
 export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, facts: CallFacts): void {
   const refusal = refuse(d, agent, part);
-  if (refusal !== null) return answer(d, agent, part.id, toolError(refusal));
+  if (refusal !== null) {
+    const run = d.state.runs.get(agent.number);
+    if (run !== undefined && ARTIFACTS_WRONG.test(refusal)) reportRefused(d, run, refusal);
+    return answer(d, agent, part.id, toolError(refusal));
+  }
   if (!delegationToolIs(part.name)) {
     const tool = agent.definition.tools.find((known) => known.name === part.name);
     return callOpens(d, agent, part, tool?.safe === true ? { safe: true } : {});
@@ -38,7 +46,7 @@ export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, f
 function refuse(d: Deciding, agent: AgentState, part: ToolCallPart): string | null {
   if (delegationToolIs(part.name)) {
     if (
-      !delegationToolVisible(part.name, agent, d.settings.limits.maxDepth) &&
+      !delegationToolVisible(part.name, agent, sightOf(d.settings, d.state.catalog)) &&
       part.name !== "subagent" &&
       part.name !== "start_background_agent"
     ) {
@@ -65,6 +73,8 @@ function decideDelegation(d: Deciding, agent: AgentState, name: DelegationTool, 
       return subagent(d, agent, call);
     case "start_background_agent":
       return startBackgroundAgent(d, agent, call);
+    case "use_skill":
+      return useSkill(d, agent, call);
     case "cancel_run":
       return cancelRun(d, agent, call);
     case "steer_run":
@@ -92,7 +102,8 @@ export function effectsLost(d: Deciding, input: InputOf<"effects-lost">): string
     const effect = d.state.effects.get(key);
     if (effect === undefined || effect.retryAt !== null) continue;
     const agent = d.state.agents.get(effect.agent);
-    if (effect.kind === "tool" && !effect.safe && agent !== undefined && effect.call !== null) {
+    const held = agent?.definition.tools.some((tool) => tool.name === effect.name) === true;
+    if (effect.kind === "tool" && !(effect.safe && held) && agent !== undefined && effect.call !== null) {
       answer(
         d,
         agent,

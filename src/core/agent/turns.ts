@@ -39,8 +39,8 @@ export function settle(d: Deciding, number: AgentNumber): void {
   if (run !== undefined && run.state === "queued") return;
   const next = nextTake(agent);
   if (next !== null) return startTurn(d, agent, next);
-  joinMessages(d, agent, (message) => message.silent);
-  if (run === undefined) return;
+  // A child keeps silent messages for its next turn, so that a nudge is a message of its own in its context.
+  if (run === undefined) return void joinMessages(d, agent, { silent: true, steers: false });
   if (agentOccupied(agent)) {
     if (run.state === "running") d.emit({ type: "run-state-changed", run: number, state: "waiting" });
     return;
@@ -61,10 +61,9 @@ interface Take {
 /** What the next turn of an idle agent is about, or null if there is nothing. */
 function nextTake(agent: AgentState): Take | null {
   const asked = agent.inbox.some((message) => message.kind === "user" || message.kind === "steer");
-  const wanted = (message: InboxMessage): boolean =>
-    message.silent || (asked ? message.kind === "user" || message.kind === "steer" : true);
   if (asked || inboxWaits(agent)) {
-    return { take: agent.inbox.filter(wanted).map((message) => message.key), announcement: null, nudge: false };
+    const take = inboxTake(agent, (message) => !asked || message.kind === "user" || message.kind === "steer", true);
+    return { take, announcement: null, nudge: false };
   }
   if (agent.pending === null) return null;
   return { take: agent.inbox.map((message) => message.key), announcement: agent.pending.key, nudge: false };
@@ -90,8 +89,23 @@ function startTurn(d: Deciding, agent: AgentState, next: Take): void {
   callModel(d, agent);
 }
 
-function joinMessages(d: Deciding, agent: AgentState, wanted: (message: InboxMessage) => boolean): number {
-  const take = agent.inbox.filter(wanted).map((message) => message.key);
+/** The messages that are wanted, and silent ones that overtake none: a sender's messages stay in the order in which it sent them. */
+function inboxTake(agent: AgentState, wanted: (message: InboxMessage) => boolean, silent: boolean): StepKey[] {
+  const take: StepKey[] = [];
+  let left = false;
+  for (const message of agent.inbox) {
+    if (wanted(message) || (silent && message.silent && !left)) take.push(message.key);
+    else left = true;
+  }
+  return take;
+}
+
+function joinMessages(
+  d: Deciding,
+  agent: AgentState,
+  which: { readonly silent: boolean; readonly steers: boolean },
+): number {
+  const take = inboxTake(agent, (message) => which.steers && message.kind === "steer", which.silent);
   if (take.length > 0) d.emit({ type: "messages-joined", agent: agent.number, take });
   return take.length;
 }
@@ -110,9 +124,10 @@ export function iterate(d: Deciding, number: AgentNumber): void {
   }
   if (run !== undefined && run.state === "waiting")
     d.emit({ type: "run-state-changed", run: number, state: "running" });
-  joinMessages(d, agent, (message) => message.silent || message.kind === "steer");
+  joinMessages(d, agent, { silent: true, steers: true });
   if (agent.turn.nudge === "report" && run !== undefined && reportKindOf(agent, run, false) === "tool") {
-    d.emit({ type: "turn-ended", agent: number, outcome: "done" });
+    const { posts } = agent.turn;
+    d.emit({ type: "turn-ended", agent: number, outcome: "done", ...(posts.length > 0 ? { posts } : {}) });
     d.later({ do: "settle", agent: number });
     return;
   }
@@ -127,7 +142,7 @@ export function finishTurn(
 ): void {
   const turn = agent.turn;
   if (turn === null) return;
-  if (joinMessages(d, agent, (message) => message.kind === "steer") > 0) return callModel(d, agent);
+  if (joinMessages(d, agent, { silent: false, steers: true }) > 0) return callModel(d, agent);
   if (turn.relays.length > 0 && !turn.sent) {
     if (!turn.nudgedUser) {
       d.emit({ type: "nudge-given", agent: agent.number, about: "user-message" });

@@ -28,6 +28,8 @@ export interface AgentContext {
   open: { readonly calls: readonly ToolCallPart[]; readonly results: Map<string, ToolResult> } | null;
   /** The announcement that the turn placed, to be replaced by its short line. */
   announced: readonly RunTexts[];
+  /** Messages that joined since the mark, in order; null where an announcement was placed. */
+  joined: (string | null)[];
   /** Runs that the turn under way started. */
   started: RunNumber[];
   /** User-facing messages that the turn under way took. */
@@ -71,17 +73,21 @@ export function contextNew(system: string, tools: readonly ToolSpec[], model: st
     mark: { length: 0, hash, last: undefined },
     open: null,
     announced: [],
+    joined: [],
     started: [],
     relays: [],
     compacting: false,
   };
 }
 
+/** Stands between user messages that became one. */
+const USER_JOINT = "\n\n";
+
 /** Appends a message. Two user messages in a row become one, because providers want roles to alternate. */
 export function contextAppend(context: AgentContext, message: ContextMessage, sha256: Sha256): void {
   const last = context.messages.at(-1);
   if (message.role === "user" && last?.role === "user") {
-    context.messages[context.messages.length - 1] = { role: "user", text: `${last.text}\n\n${message.text}` };
+    context.messages[context.messages.length - 1] = { role: "user", text: last.text + USER_JOINT + message.text };
   } else {
     context.messages.push(message);
   }
@@ -91,7 +97,33 @@ export function contextAppend(context: AgentContext, message: ContextMessage, sh
 /** Remembers where a turn begins. */
 export function contextMark(context: AgentContext): void {
   context.mark = { length: context.messages.length, hash: context.hash, last: context.messages.at(-1) };
+  context.joined = [];
   context.started = [];
+}
+
+/** Gives a context that is made anew all that an earlier one holds, with what its turn under way has open. */
+export function contextCarry(fresh: AgentContext, old: AgentContext, sha256: Sha256): void {
+  const { length, last } = old.mark;
+  const before = last === undefined ? [] : [...old.messages.slice(0, length - 1), last];
+  for (const message of before) contextAppend(fresh, message, sha256);
+  const mark = { length, hash: fresh.hash, last };
+  const { messages, open, announced, joined, started, relays, compacting } = old;
+  const hash = sha256(fresh.hash + JSON.stringify(messages.slice(Math.max(0, length - 1))));
+  Object.assign(fresh, { messages, hash, mark, open, announced, joined, started, relays, compacting });
+}
+
+/** The messages before the turn under way, without what it added to the last of them. */
+export function contextEarlier({ messages, mark }: AgentContext): ContextMessage[] {
+  const earlier = messages.slice(0, mark.length);
+  if (mark.last !== undefined) earlier[mark.length - 1] = mark.last;
+  return earlier;
+}
+
+/** What the turn under way added to a user message that stood before it, or nothing. */
+export function contextAdded({ messages, mark }: AgentContext): string {
+  const now = messages[mark.length - 1];
+  if (mark.last?.role !== "user" || now?.role !== "user") return "";
+  return now.text.slice(mark.last.text.length + USER_JOINT.length);
 }
 
 /** Takes the context back to where the turn began. */

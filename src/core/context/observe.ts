@@ -1,20 +1,24 @@
 /** Folds facts into the contexts. Called with every fact, right after `apply`, with the texts of its row at hand. */
 
-import { delegationToolSpecs } from "../agent/delegation-tools.ts";
+import { delegationToolIs, delegationToolSpecs, sightOf } from "../agent/delegation-tools.ts";
 import { announcementLine, announcementText } from "../announcements/announcement-text.ts";
-import type { DefinitionText } from "../definition.ts";
+import type { DefinitionFacts, DefinitionText } from "../definition.ts";
 import type { Fact, TextIndex } from "../event.ts";
 import { type AgentNumber, type RunNumber, type StepKey, stepKey } from "../ids.ts";
 import type { Sha256 } from "../journal.ts";
 import { type Json, jsonObjectIs } from "../json.ts";
 import { replyPartsOf, replyText, type ToolCallPart, type ToolResult } from "../message.ts";
 import type { Place } from "../place.ts";
+import { responseError } from "../reports/outcome.ts";
 import { runPayload } from "../runs/payload.ts";
+import { SKILL_TASK } from "../runs/spawn.ts";
 import type { TreeState } from "../state.ts";
 import { codePointsPrefix, messageBuildSystemText, messageBuildUserFacing } from "../text/index.ts";
 import {
   type AgentContext,
+  contextAdded,
   contextAppend,
+  contextCarry,
   contextDrop,
   contextMark,
   contextNew,
@@ -50,8 +54,11 @@ const NO_RESULT = "Error: the turn ended before this call was answered";
 export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt): void {
   switch (fact.type) {
     case "tree-opened":
-    case "catalog-changed":
+    case "tree-forked":
       return openRoot(o);
+    case "catalog-changed":
+      openRoot(o);
+      return narrowChildren(o);
     case "message-posted":
       return void o.contexts.messages.set(stepKey(place.seq, 0), { to: fact.to, text: postedText(fact, textAt(0)) });
     case "message-sent":
@@ -81,6 +88,7 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
       return result(o, served.agent, served.call, asText(textAt(0)), fact.failed === true);
     }
     case "tool-answered": {
+      if (fact.skill !== undefined) return result(o, fact.agent, fact.call, skillText(o, fact.skill), false);
       const texts = fact.run === undefined ? undefined : o.contexts.runs.get(fact.run);
       if (texts === undefined)
         return result(o, fact.agent, fact.call, asText(textAt(fact.text ?? 0)), fact.failed === true);
@@ -89,6 +97,11 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
     }
     case "run-reported":
       return report(o, fact, textAt);
+    case "run-report-refused": {
+      const texts = o.contexts.runs.get(fact.run);
+      if (texts !== undefined) texts.refused = asText(textAt(fact.problem));
+      return;
+    }
     case "run-ended":
       return endRun(o, fact, textAt);
     case "run-undeliverable":
@@ -131,6 +144,12 @@ function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
+/** An inline skill is read into the context of whoever uses it. */
+function skillText(o: Observing, name: string): string {
+  const facts = o.state.catalog.get(name);
+  return facts === undefined ? "" : o.definition(facts.hash).prompt;
+}
+
 function summaryBytes(o: Observing): number {
   return o.state.settings?.limits.summaryBytes ?? 0;
 }
@@ -140,16 +159,38 @@ function openRoot(o: Observing): void {
   const root = o.state.agents.get(0);
   if (root === undefined || o.state.settings === null) return;
   const text = o.definition(root.definition.hash);
-  const others = [...o.state.catalog.values()].map((facts) => o.definition(facts.hash));
+  const others = definitionsOf(o, (facts) => facts.skill === undefined);
   const held = new Set(root.definition.tools.map((tool) => tool.name));
   const tools = [
     ...text.tools.filter((tool) => held.has(tool.name)),
-    ...delegationToolSpecs(root, o.state.settings.limits.maxDepth),
+    ...delegationToolSpecs(root, sightOf(o.state.settings, o.state.catalog)),
   ];
-  const fresh = contextNew(promptOfRoot(text, others), tools, root.definition.model, o.sha256);
-  for (const message of o.contexts.agents.get(0)?.messages ?? []) contextAppend(fresh, message, o.sha256);
-  contextMark(fresh);
+  const fresh = contextNew(promptOfRoot(text, others, skillsOf(o)), tools, root.definition.model, o.sha256);
+  const old = o.contexts.agents.get(0);
+  if (old !== undefined) contextCarry(fresh, old, o.sha256);
   o.contexts.agents.set(0, fresh);
+}
+
+/** Children no longer see tools that they have lost with their parent. */
+function narrowChildren(o: Observing): void {
+  for (const [number, context] of o.contexts.agents) {
+    const agent = o.state.agents.get(number);
+    if (number === 0 || agent === undefined) continue;
+    const held = new Set(agent.definition.tools.map((tool) => tool.name));
+    const tools = context.tools.filter((tool) => delegationToolIs(tool.name) || held.has(tool.name));
+    if (tools.length === context.tools.length) continue;
+    const fresh = contextNew(context.system, tools, context.model, o.sha256);
+    contextCarry(fresh, context, o.sha256);
+    o.contexts.agents.set(number, fresh);
+  }
+}
+
+function definitionsOf(o: Observing, wanted: (facts: DefinitionFacts) => boolean): DefinitionText[] {
+  return [...o.state.catalog.values()].filter(wanted).map((facts) => o.definition(facts.hash));
+}
+
+function skillsOf(o: Observing): DefinitionText[] {
+  return definitionsOf(o, (facts) => facts.skill !== undefined);
 }
 
 function postedText(fact: FactOf<"message-posted">, text: Json | undefined): string {
@@ -187,18 +228,19 @@ function createRun(o: Observing, fact: FactOf<"run-created">, textAt: TextAt): v
   const run = o.state.runs.get(fact.run);
   if (child === undefined || run === undefined || o.state.settings === null) return;
   const args = argumentsOf(fact.call, textAt);
-  const task = asText(args["task"]);
+  const task = args["task"] === undefined ? SKILL_TASK : asText(args["task"]);
   const label = typeof args["label"] === "string" ? args["label"] : null;
   const text = o.definition(child.definition.hash);
   const held = new Set(child.definition.tools.map((tool) => tool.name));
   const tools = [
     ...text.tools.filter((tool) => held.has(tool.name)),
-    ...delegationToolSpecs(child, o.state.settings.limits.maxDepth),
+    ...delegationToolSpecs(child, sightOf(o.state.settings, o.state.catalog)),
   ];
   const parent = o.state.agents.get(fact.parent)?.id ?? "";
   const toolNames = tools.map((tool) => tool.name);
+  const schema = args["output_schema"] ?? text.output;
   const context = contextNew(
-    promptOfChild(text, { child, parent, run, label, toolNames }),
+    promptOfChild(text, { child, parent, run, label, toolNames, schema }),
     tools,
     child.definition.model,
     o.sha256,
@@ -212,11 +254,12 @@ function createRun(o: Observing, fact: FactOf<"run-created">, textAt: TextAt): v
     agent: fact.agent,
     name: runName(label, task),
     task: taskFacts(task, o.sha256),
-    schema: args["output_schema"] ?? text.output,
+    schema,
     reports: 0,
     report: "",
     artifacts: [],
     data: undefined,
+    refused: null,
     outcome: null,
   });
   o.contexts.agents.get(fact.parent)?.started.push(fact.run);
@@ -230,7 +273,8 @@ function runName(label: string | null, task: string): string {
 function startTurn(o: Observing, fact: FactOf<"turn-started">): void {
   const context = o.contexts.agents.get(fact.agent);
   if (context === undefined) return;
-  contextMark(context);
+  // A blocked announcement is carried by the next turn: what is rewritten when that ends begins where the announcement stands.
+  if (context.announced.length === 0) contextMark(context);
   join(o, fact.agent, fact.take);
   if (fact.announcement !== undefined) placeAnnouncement(o, fact.agent, context);
 }
@@ -242,6 +286,7 @@ function join(o: Observing, agent: AgentNumber, take: readonly StepKey[]): void 
     o.contexts.messages.delete(key);
     if (context === undefined || message === undefined) continue;
     contextAppend(context, { role: "user", text: message.text }, o.sha256);
+    context.joined.push(message.text);
     if (o.contexts.relays.has(key)) context.relays.push(key);
   }
 }
@@ -265,6 +310,7 @@ function placeAnnouncement(o: Observing, number: AgentNumber, context: AgentCont
   const stragglers = textsOf(o, queued.stragglers).filter((texts) => texts.outcome === null);
   for (const run of queued.runs) o.contexts.runs.delete(run);
   context.announced = [...context.announced, ...runs];
+  if (!context.joined.includes(null)) context.joined.push(null);
   const text = announcementText({ runs, stragglers, kind: agent.kind }, o.state.settings.limits, o.sha256);
   contextAppend(context, { role: "user", text }, o.sha256);
 }
@@ -312,6 +358,7 @@ function report(o: Observing, fact: FactOf<"run-reported">, textAt: TextAt): voi
   texts.report = asText(args["text"]);
   texts.artifacts = args["artifacts"] ?? [];
   texts.data = args["data"];
+  texts.refused = null;
 }
 
 function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt): void {
@@ -321,10 +368,11 @@ function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt): void {
   contextDrop(o.contexts, fact.run);
   if (texts === undefined) return;
   if (run === undefined) return void o.contexts.runs.delete(fact.run);
-  const error = fact.error === undefined ? null : asText(textAt(fact.error));
+  const refused = fact.reason === "invalid-output" ? texts.refused : null;
+  const error = fact.error === undefined ? refused : asText(textAt(fact.error));
   const own = findingsOf(fact.report, texts, context?.messages ?? []);
-  const untagged = fact.reason === "no-report" && fact.status === "error" && error !== null;
-  const found = untagged ? findingsWithError(error, fact.report, own) : own;
+  const missed = responseError(fact.status, fact.reason ?? null);
+  const found = missed === null ? own : findingsWithError(missed, fact.report, own);
   texts.outcome = {
     status: fact.status,
     reason: fact.reason ?? null,
@@ -358,9 +406,11 @@ function endTurn(o: Observing, fact: FactOf<"turn-ended">): void {
   const last = context.messages.at(-1);
   const summary = last?.role === "assistant" && fact.silent !== true ? replyText(last.parts) : "";
   const line = announcementLine(context.announced, textsOf(o, context.started));
+  const { joined } = context;
   context.announced = [];
+  context.joined = [];
   contextRewind(context);
-  contextAppend(context, { role: "user", text: line }, o.sha256);
+  for (const text of joined) contextAppend(context, { role: "user", text: text ?? line }, o.sha256);
   if (summary !== "") contextAppend(context, { role: "assistant", parts: [{ type: "text", text: summary }] }, o.sha256);
 }
 
@@ -369,12 +419,15 @@ function compact(o: Observing, fact: FactOf<"context-compacted">, textAt: TextAt
   const context = o.contexts.agents.get(fact.agent);
   if (context === undefined) return;
   const kept = context.messages.slice(context.mark.length);
+  const added = contextAdded(context);
   const summary = replyText(replyPartsOf(textAt(0)));
   const fresh = contextNew(context.system, context.tools, context.model, o.sha256);
   contextAppend(fresh, { role: "user", text: `${COMPACTION_HEADING}\n${summary}` }, o.sha256);
-  const { announced, started, relays } = context;
-  Object.assign(context, fresh, { announced, started, relays });
+  const { announced, started, relays, joined } = context;
+  Object.assign(context, fresh, { announced, relays });
   contextMark(context);
   context.started = started;
+  context.joined = joined;
+  if (added !== "") contextAppend(context, { role: "user", text: added }, o.sha256);
   for (const message of kept) contextAppend(context, message, o.sha256);
 }

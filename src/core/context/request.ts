@@ -5,7 +5,7 @@ import type { ContextMessage, ToolSpec } from "../message.ts";
 import type { AgentState, Run, TreeState } from "../state.ts";
 import { durationLabel } from "../text/index.ts";
 import type { Sha256 } from "../journal.ts";
-import type { AgentContext, Contexts } from "./contexts.ts";
+import { type AgentContext, contextEarlier, type Contexts } from "./contexts.ts";
 import { COMPACTION_REQUEST } from "./prompts.ts";
 
 export interface ContextRequest {
@@ -31,7 +31,7 @@ export function contextRequest(
   const { model, system, tools } = context;
   const end = requestEnd(state, contexts, agent, context, at);
   if (end === "") return { model, system, tools, messages: context.messages };
-  const messages = context.compacting ? context.messages.slice(0, context.mark.length) : [...context.messages];
+  const messages = context.compacting ? contextEarlier(context) : [...context.messages];
   const last = messages.at(-1);
   if (last?.role === "user") messages[messages.length - 1] = { role: "user", text: `${last.text}\n\n${end}` };
   else messages.push({ role: "user", text: end });

@@ -1,5 +1,6 @@
 /** What is known of a run until its outcome is in its parent's context: its name, its report, and once it has ended the outcome. */
 
+import { delegationToolIs } from "../agent/delegation-tools.ts";
 import type { Json } from "../json.ts";
 import type { ReportKind, RunStatus, Sha256 } from "../journal.ts";
 import type { ContextMessage } from "../message.ts";
@@ -46,6 +47,8 @@ export interface RunTexts {
   report: string;
   artifacts: Json;
   data: Json | undefined;
+  /** Why its newest report could not be taken, where it could not. */
+  refused: string | null;
   outcome: RunOutcomeTexts | null;
 }
 
@@ -94,11 +97,12 @@ function lastSalvage(transcript: readonly ContextMessage[]): string {
   return "";
 }
 
+/** The newest output of a tool that does something; what delegation tools answer is no output of the child. */
 function lastToolOutput(transcript: readonly ContextMessage[]): string {
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
     const message = transcript[index];
     if (message?.role !== "tool") continue;
-    const result = message.results.findLast((given) => given.text.trim() !== "");
+    const result = message.results.findLast((given) => given.text.trim() !== "" && !delegationToolIs(given.name));
     if (result !== undefined) return result.text;
   }
   return "";

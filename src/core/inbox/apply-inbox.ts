@@ -4,6 +4,7 @@ import { runForget } from "../agent/apply-agent.ts";
 import type { Fact } from "../event.ts";
 import { stepKey } from "../ids.ts";
 import type { Place } from "../place.ts";
+import { batchTold } from "../announcements/apply-announcements.ts";
 import type { TreeState } from "../state.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
@@ -28,7 +29,13 @@ export function applyMessageSent(state: TreeState, fact: FactOf<"message-sent">,
   });
   const sender = state.runs.get(fact.from);
   if (fact.kind === "user-facing" && sender !== undefined) sender.userMessages += 1;
-  if (fact.run !== undefined) runForget(state, fact.run);
+  if (fact.run === undefined) return;
+  const told = state.runs.get(fact.run);
+  const parent = state.agents.get(fact.to);
+  if (told !== undefined && told.batch !== null && parent !== undefined) {
+    batchTold(state, parent, new Set([fact.run]));
+  }
+  runForget(state, fact.run);
 }
 
 export function applyMessagesJoined(state: TreeState, fact: FactOf<"messages-joined">): void {

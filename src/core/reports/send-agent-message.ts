@@ -19,19 +19,27 @@ export function sendAgentMessage(d: Deciding, agent: AgentState, call: Call): An
   }
   const number = typeof agentId === "string" ? d.state.numbers.get(agentId) : (agent.parent ?? undefined);
   const target = number === undefined ? undefined : d.state.agents.get(number);
-  if (target === undefined || (typeof agentId === "string" && target.id !== agentId)) {
+  const kept = run !== undefined && parentClosed(d, agent, agentId);
+  if (!kept && (target === undefined || (typeof agentId === "string" && target.id !== agentId))) {
     return toolError("send_agent_message: no such agent in your tree; leave `agentId` out to write to your parent");
   }
-  const artifacts = artifactProblem(d, call.args["artifacts"]);
-  if (artifacts !== null) return toolError(`send_agent_message: ${artifacts}`);
-  if (call.facts.problem !== undefined) return toolError(`send_agent_message: ${call.facts.problem}`);
-  const toParent = run !== undefined && target.number === run.parent;
+  const toParent = run !== undefined && (kept || target?.number === run.parent);
   const report = toParent && agent.definition.reporting === "tool";
+  const problem = artifactProblem(d, call.args["artifacts"]) ?? call.facts.problem;
+  if (problem !== undefined) {
+    if (report) reportRefused(d, run, problem);
+    return toolError(`send_agent_message: ${problem}`);
+  }
+  if (target === undefined) {
+    if (report) d.emit({ type: "run-reported", run: run.number, call: call.id });
+    return toolAnswer({ status: "sent", agent_id: d.state.id, report });
+  }
+  const posted = !report || postedAtOnce(run);
+  if (posted && target.inbox.length >= d.settings.limits.inboxMessages) {
+    return toolError("send_agent_message: that agent's inbox is full; wait, or put it into your report");
+  }
   if (report) d.emit({ type: "run-reported", run: run.number, call: call.id });
-  if (!report || postedAtOnce(run)) {
-    if (target.inbox.length >= d.settings.limits.inboxMessages) {
-      return toolError("send_agent_message: that agent's inbox is full; wait, or put it into your report");
-    }
+  if (posted) {
     d.emit({
       type: "message-sent",
       n: d.number(),
@@ -44,6 +52,17 @@ export function sendAgentMessage(d: Deciding, agent: AgentState, call: Call): An
     if (target.number !== agent.number) d.later({ do: "settle", agent: target.number });
   }
   return toolAnswer({ status: "sent", agent_id: target.id, report });
+}
+
+/** A report whose artifacts or data are not what was asked for: if the child does not mend it, it is why its run fails. */
+export function reportRefused(d: Deciding, run: Run, problem: string): void {
+  d.emit({ type: "run-report-refused", run: run.number, problem: d.text(problem) });
+}
+
+/** True if the report is for a root that was closed meanwhile: it is kept with the run (rule B11). */
+function parentClosed(d: Deciding, agent: AgentState, agentId: Json | undefined): boolean {
+  if (agent.parent !== 0 || d.state.agents.has(0) || agent.definition.reporting !== "tool") return false;
+  return agentId === undefined || agentId === d.state.id;
 }
 
 /** An artifact of a kind that the settings do not allow, named with its place. */

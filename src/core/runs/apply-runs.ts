@@ -42,6 +42,7 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
     clockUsed: 0,
     clockSince: null,
     reports: 0,
+    invalid: false,
     nudged: false,
     userMessages: 0,
     tokens: 0,
@@ -123,7 +124,14 @@ export function applyRunStateChanged(state: TreeState, fact: FactOf<"run-state-c
 
 export function applyRunReported(state: TreeState, fact: FactOf<"run-reported">): void {
   const run = state.runs.get(fact.run);
-  if (run !== undefined) run.reports += 1;
+  if (run === undefined) return;
+  run.reports += 1;
+  run.invalid = false;
+}
+
+export function applyRunReportRefused(state: TreeState, fact: FactOf<"run-report-refused">): void {
+  const run = state.runs.get(fact.run);
+  if (run !== undefined) run.invalid = true;
 }
 
 export function applyRunEnded(state: TreeState, fact: FactOf<"run-ended">, place: Place): void {

@@ -17,7 +17,8 @@ export function cancelAsked(d: Deciding, input: Extract<Input, { type: "cancel-a
   if (root === undefined) return "the tree is closed";
   d.accept();
   d.later({ do: "fail-turn", agent: 0, end: { status: "cancelled" } });
-  for (const run of [...root.live, ...root.queue]) d.later({ do: "end-run", run, end: { status: "cancelled" } });
+  for (const run of [...root.live, ...root.queue])
+    d.later({ do: "end-run", run, end: { status: "cancelled", quiet: true } });
   return null;
 }
 
@@ -39,6 +40,9 @@ export function closeAsked(d: Deciding): string | null {
     for (const call of root.turn.calls.values())
       if (call.effect !== null) d.effect({ type: "abort", key: call.effect });
   }
+  const unsaid = root.turn === null || root.turn.sent ? [] : root.turn.relays;
+  const waiting = root.inbox.filter((message) => message.kind === "user-facing").map((message) => message.key);
+  for (const relay of [...unsaid, ...waiting]) d.emit({ type: "channel-sent", agent: 0, n: d.number(), relay });
   untold(d, root);
   d.emit({ type: "tree-closed", ...postsLeft(root) });
   return null;

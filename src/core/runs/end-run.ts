@@ -31,7 +31,7 @@ export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
   });
   if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
   d.later({ do: "fill", agent: parent.number });
-  deliver(d, parent, run);
+  deliver(d, parent, run, end.quiet === true);
 }
 
 /** Posts that wait for an answer of an agent that goes. */
@@ -59,7 +59,7 @@ export function untold(d: Deciding, agent: AgentState): void {
 }
 
 /** One road for each outcome. */
-function deliver(d: Deciding, parent: AgentState, run: Run): void {
+function deliver(d: Deciding, parent: AgentState, run: Run, quiet: boolean): void {
   if (run.mode === "awaited" && run.call !== null) {
     if (parent.turn?.calls.has(run.call) !== true) {
       return d.emit({ type: "run-undeliverable", run: run.number, reason: "turn-ended" });
@@ -68,8 +68,8 @@ function deliver(d: Deciding, parent: AgentState, run: Run): void {
     eraseIfAsked(d, run);
     return d.later({ do: "iterate", agent: parent.number });
   }
-  if (run.announceEach) {
-    if (run.outcome?.report === "tool") {
+  if (quiet || run.announceEach) {
+    if (quiet || run.outcome?.report === "tool") {
       d.emit({
         type: "message-sent",
         n: d.number(),
@@ -81,6 +81,7 @@ function deliver(d: Deciding, parent: AgentState, run: Run): void {
         size: 0,
       });
       eraseIfAsked(d, run);
+      if (run.batch !== null) completeBatch(d, parent, run.batch);
     } else {
       announce(d, parent, [run.number], []);
     }

@@ -6,8 +6,9 @@
  *  2. Folding the rows after the erasure gives the parent's context as before, byte for byte.
  */
 
+import { delegationToolIs } from "../agent/delegation-tools.ts";
 import type { Deciding } from "../deciding.ts";
-import type { Fact } from "../event.ts";
+import type { Fact, TextIndex } from "../event.ts";
 import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
 import type { JournalRow, ReportKind } from "../journal.ts";
 import type { Json } from "../json.ts";
@@ -29,7 +30,13 @@ interface ChildRow {
   readonly salt: string;
   readonly texts: readonly Json[];
   readonly fact: Extract<Fact, { type: "model-replied" | "tool-finished" | "model-failed" }>;
+  /** True for what a tool of the child's own gave. */
+  readonly output: boolean;
   readonly reports: readonly string[];
+  /** Calls whose words went to other agents, in whose contexts they stand. */
+  readonly sent: readonly string[];
+  /** Texts that say why the run failed, by their index. */
+  readonly errors: readonly TextIndex[];
 }
 
 /** The rows that hold the child's own words, with what is left of their bodies after the erasure. */
@@ -47,7 +54,7 @@ export function erasedBodies(
 }
 
 function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
-  const effects = new Set<StepKey>();
+  const effects = new Map<StepKey, boolean>();
   const own: ChildRow[] = [];
   for (const row of rows) {
     const head = headRead(row.head);
@@ -55,12 +62,20 @@ function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
     const events = head.late === undefined ? (head.events ?? []) : [];
     for (const event of events) {
       if ((event.type === "model-called" || event.type === "tool-called") && event.agent === run)
-        effects.add(stepKey(row.seq, event.n));
+        effects.set(stepKey(row.seq, event.n), event.type === "tool-called" && !delegationToolIs(event.name));
     }
     if (fact.type !== "model-replied" && fact.type !== "tool-finished" && fact.type !== "model-failed") continue;
-    if (!effects.has(fact.effect)) continue;
+    const output = effects.get(fact.effect);
+    if (output === undefined) continue;
     const reports = events.flatMap((event) => (event.type === "run-reported" && event.run === run ? [event.call] : []));
-    own.push({ row, ...bodyRead(row.body), fact, reports });
+    const sent = events.flatMap((event) =>
+      event.type === "message-sent" && event.from === run && event.call !== undefined ? [event.call] : [],
+    );
+    const errors = events.flatMap((event) => {
+      if (event.type === "run-ended" && event.run === run) return event.error ?? [];
+      return event.type === "run-report-refused" && event.run === run ? event.problem : [];
+    });
+    own.push({ row, ...bodyRead(row.body), fact, output, reports, sent, errors });
   }
   return own;
 }
@@ -79,17 +94,30 @@ function keptRow(kind: ReportKind, own: readonly ChildRow[]): ChildRow | undefin
     case "missing":
       return own.findLast(
         (child) =>
-          child.fact.type === "tool-finished" && typeof child.texts[0] === "string" && child.texts[0].trim() !== "",
+          child.fact.type === "tool-finished" &&
+          child.output &&
+          typeof child.texts[0] === "string" &&
+          child.texts[0].trim() !== "",
       );
   }
 }
 
+/** What other contexts are made of stays at its place: the words of the report, words to others, and why the run failed. */
 function left(child: ChildRow, kind: ReportKind, kept: boolean): readonly Json[] {
-  if (!kept) return [];
-  if (kind === "missing") return [child.texts[0] ?? null];
-  const last = child.reports.at(-1);
-  const parts = replyPartsOf(child.texts[0]).filter((part) =>
-    kind === "tool" ? part.type === "tool-call" && part.id === last : part.type === "text",
-  );
-  return [parts as unknown as Json];
+  const texts: Json[] = [];
+  if (child.fact.type === "model-replied") {
+    const calls = new Set(kept && kind === "tool" ? [...child.sent, child.reports.at(-1)] : child.sent);
+    const words = kept && kind !== "tool";
+    const parts = replyPartsOf(child.texts[0]).filter((part) =>
+      part.type === "tool-call" ? calls.has(part.id) : words && part.type === "text",
+    );
+    if (parts.length > 0) texts.push(parts as unknown as Json);
+  } else if (kept) {
+    texts.push(child.texts[0] ?? null);
+  }
+  for (const index of child.errors) {
+    while (texts.length < index) texts.push(null);
+    texts[index] = child.texts[index] ?? null;
+  }
+  return texts;
 }

@@ -1,18 +1,26 @@
 /** A run's own words, gathered from the rows between its creation and its end: for results that are read long after. */
 
-import { findingsOf } from "../context/run-texts.ts";
+import { findingsOf, findingsWithError } from "../context/run-texts.ts";
 import type { Fact } from "../event.ts";
 import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
-import type { JournalRow, ReportKind } from "../journal.ts";
+import type { JournalRow, ReportKind, RunStatus } from "../journal.ts";
 import { type Json, jsonObjectIs } from "../json.ts";
 import { type ContextMessage, replyPartsOf } from "../message.ts";
+import { responseError } from "../reports/outcome.ts";
 import { bodyRead, headRead } from "../row.ts";
 
 interface Gathering {
   readonly run: RunNumber;
-  readonly effects: Set<StepKey>;
+  /** The effects under way for it, by the name of the tool; null for a model. */
+  readonly effects: Map<StepKey, string | null>;
   readonly transcript: ContextMessage[];
   readonly reports: string[];
+}
+
+interface EndedRun {
+  readonly report: ReportKind;
+  readonly status: RunStatus | null;
+  readonly reason: string | null;
 }
 
 export interface RunTranscript {
@@ -22,7 +30,7 @@ export interface RunTranscript {
 }
 
 export function runTranscript(run: RunNumber, rows: Iterable<JournalRow>): RunTranscript {
-  const gathering: Gathering = { run, effects: new Set(), transcript: [], reports: [] };
+  const gathering: Gathering = { run, effects: new Map(), transcript: [], reports: [] };
   for (const row of rows) {
     const head = headRead(row.head);
     if (head.late !== undefined) continue;
@@ -37,15 +45,16 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
   switch (fact.type) {
     case "model-called":
     case "tool-called":
-      if (fact.agent === run) effects.add(stepKey(seq, fact.n));
+      if (fact.agent === run) effects.set(stepKey(seq, fact.n), fact.type === "tool-called" ? fact.name : null);
       return;
     case "model-replied":
       if (effects.delete(fact.effect)) transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
       return;
     case "tool-finished": {
       const text = texts[0];
+      const name = effects.get(fact.effect) ?? "";
       if (!effects.delete(fact.effect) || typeof text !== "string") return;
-      transcript.push({ role: "tool", results: [{ id: "", name: "", text, failed: fact.failed === true }] });
+      transcript.push({ role: "tool", results: [{ id: "", name, text, failed: fact.failed === true }] });
       return;
     }
     case "run-reported": {
@@ -61,8 +70,11 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
 }
 
 /** The run's findings in full: what an announcement or a payload may have cut. Earlier reports follow under a heading. */
-export function transcriptFindings(kind: ReportKind, { transcript, reports }: RunTranscript): string {
-  const findings = findingsOf(kind, { report: reports.at(-1) ?? "" }, transcript);
+export function transcriptFindings(run: EndedRun, { transcript, reports }: RunTranscript): string {
+  const { report } = run;
+  const own = findingsOf(report, { report: reports.at(-1) ?? "" }, transcript);
+  const missed = responseError(run.status, run.reason);
+  const findings = missed === null ? own : findingsWithError(missed, report, own);
   const earlier = reports.slice(0, -1).map((text, index) => `[message ${index + 1}]\n${text}`);
   return earlier.length === 0 ? findings : `${findings}\n\nEarlier messages:\n\n${earlier.join("\n\n")}`;
 }

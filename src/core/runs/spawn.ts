@@ -2,16 +2,21 @@
  * Starting a run. Every way to start one goes through `spawn`, the one gate that holds depth, number, budget and rights.
  */
 
-import { type Answer, type Call, toolAnswer } from "../agent/answer.ts";
+import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import { warn } from "../agent/call-model.ts";
-import type { Arguments } from "../agent/arguments.ts";
+import { type Arguments, argumentsProblem } from "../agent/arguments.ts";
+import { DELEGATION_SCHEMAS } from "../agent/delegation-tools.ts";
 import type { Deciding } from "../deciding.ts";
+import type { DefinitionFacts } from "../definition.ts";
 import type { CallFacts, Input } from "../event.ts";
 import type { RunNumber } from "../ids.ts";
 import type { RunMode } from "../journal.ts";
 import { jsonObjectIs } from "../json.ts";
 import { limitAsked } from "../limits.ts";
 import type { AgentState } from "../state.ts";
+
+/** What the child of a skill is asked when the caller says nothing more. */
+export const SKILL_TASK = "Do what the skill describes.";
 
 interface Refusal {
   readonly reason: string;
@@ -20,6 +25,8 @@ interface Refusal {
 
 interface Wish {
   readonly mode: RunMode;
+  /** The definition the child is made from. */
+  readonly definition: string;
   readonly call: string | null;
   readonly args: Arguments;
   readonly facts: CallFacts;
@@ -37,10 +44,10 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
   }
   if (typeof args["task"] !== "string" || args["task"].trim() === "")
     return { reason: "refused", error: "the task is empty" };
-  const name = typeof args["agent"] === "string" ? args["agent"] : "worker";
+  const name = wish.definition;
   const definition = d.state.catalog.get(name);
   if (definition === undefined) {
-    const known = [...d.state.catalog.keys()].join(", ");
+    const known = namesOf(d, (facts) => facts.skill === undefined);
     return { reason: "unknown-agent", error: `there is no agent definition "${name}" (known: ${known})` };
   }
   if (facts.problem !== undefined) return { reason: "refused", error: facts.problem };
@@ -94,6 +101,19 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
   return run;
 }
 
+function namesOf(d: Deciding, listed: (facts: DefinitionFacts) => boolean): string {
+  return [...d.state.catalog.values()]
+    .filter(listed)
+    .map((facts) => facts.name)
+    .join(", ");
+}
+
+/** The definition that arguments ask for. A skill is used, not sent on errands. */
+function definitionAsked(d: Deciding, args: Arguments): string {
+  const name = typeof args["agent"] === "string" ? args["agent"] : "worker";
+  return d.state.catalog.get(name)?.skill === undefined ? name : "";
+}
+
 function wanted(asked: unknown, defined: number | null): number | null {
   return typeof asked === "number" ? asked : defined;
 }
@@ -103,7 +123,31 @@ export function subagent(d: Deciding, agent: AgentState, call: Call): Answer | "
   if (!d.settings.subagentEnabled) {
     return refusedPayload({ reason: "not-enabled", error: "subagent is not enabled in this phase" });
   }
-  const run = spawn(d, agent, { mode: "awaited", call: call.id, args: call.args, facts: call.facts });
+  const run = spawn(d, agent, {
+    mode: "awaited",
+    definition: definitionAsked(d, call.args),
+    call: call.id,
+    args: call.args,
+    facts: call.facts,
+  });
+  return typeof run === "number" ? "open" : refusedPayload(run);
+}
+
+/** A skill that asks for isolation runs as an awaited child; any other is read into the context. */
+export function useSkill(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
+  const name = typeof call.args["name"] === "string" ? call.args["name"] : "";
+  const kind = d.state.catalog.get(name)?.skill;
+  if (kind === undefined) {
+    return toolError(
+      `use_skill: there is no skill "${name}" (known: ${namesOf(d, (facts) => facts.skill !== undefined)})`,
+    );
+  }
+  if (kind === "inline") {
+    d.emit({ type: "tool-answered", agent: agent.number, call: call.id, skill: name, size: 0 });
+    return "open";
+  }
+  const args = { task: SKILL_TASK, ...call.args };
+  const run = spawn(d, agent, { mode: "awaited", definition: name, call: call.id, args, facts: call.facts });
   return typeof run === "number" ? "open" : refusedPayload(run);
 }
 
@@ -124,7 +168,13 @@ function refusedPayload(refusal: Refusal): Answer {
 }
 
 export function startBackgroundAgent(d: Deciding, agent: AgentState, call: Call): Answer {
-  const run = spawn(d, agent, { mode: "background", call: call.id, args: call.args, facts: call.facts });
+  const run = spawn(d, agent, {
+    mode: "background",
+    definition: definitionAsked(d, call.args),
+    call: call.id,
+    args: call.args,
+    facts: call.facts,
+  });
   if (typeof run !== "number") return toolAnswer({ status: "refused", reason: run.reason, error: run.error });
   const made = d.state.runs.get(run);
   return toolAnswer({ status: "accepted", run_id: made?.id ?? "", agent_id: made?.agent ?? "" });
@@ -135,7 +185,15 @@ export function runAsked(d: Deciding, input: Extract<Input, { type: "run-asked" 
   const parent = d.state.agents.get(input.parent);
   if (parent === undefined) return "the agent is closed";
   const args = jsonObjectIs(d.texts[0]) ? d.texts[0] : {};
+  const problem = argumentsProblem(DELEGATION_SCHEMAS.start_background_agent, args);
+  if (problem !== null) return problem;
   d.accept();
-  const run = spawn(d, parent, { mode: "background", call: null, args, facts: input.facts });
+  const run = spawn(d, parent, {
+    mode: "background",
+    definition: definitionAsked(d, args),
+    call: null,
+    args,
+    facts: input.facts,
+  });
   return typeof run === "number" ? null : run.error;
 }

@@ -79,8 +79,15 @@ export function createMemoryStore(): Store {
     const known = tree.runs.get(patch.number);
     const run = known === undefined ? madeRun(tree.record.id, patch) : { ...known, ...patch };
     tree.runs.set(run.number, run);
-    runsById.set(run.id, { tree, number: run.number });
-    runsByAgent.set(run.agent, { tree, number: run.number });
+    if (known?.id !== run.id || known.agent !== run.agent) indexRun(tree, run);
+  }
+
+  /** A fork repeats the ids of the tree it came from: those name the first. */
+  function indexRun(tree: MemoryTree, run: RunRecord): void {
+    const place = { tree, number: run.number };
+    if (runAt(runsById.get(run.id), ({ id }) => id === run.id) === null) runsById.set(run.id, place);
+    if (runAt(runsByAgent.get(run.agent), ({ agent }) => agent === run.agent) === null)
+      runsByAgent.set(run.agent, place);
   }
 
   /** The run that an index names, if the index still tells the truth of it. */
@@ -129,6 +136,21 @@ export function createMemoryStore(): Store {
     if (part.snapshot !== undefined) tree.snapshot = part.snapshot;
   }
 
+  /** Leaves the record alone, as a tombstone. */
+  function bury(tree: MemoryTree): void {
+    setRecord(tree, { ...tree.record, status: "expired" });
+    for (const { id, agent } of tree.runs.values()) {
+      runsById.delete(id);
+      runsByAgent.delete(agent);
+    }
+    tree.rows.length = 0;
+    tree.blobs.clear();
+    tree.runs.clear();
+    tree.outbox.clear();
+    tree.snapshot = null;
+    posts.delete(tree.record.id);
+  }
+
   const recordOf = (tree: MemoryTree): TreeRecord => tree.record;
   const idOf = (tree: MemoryTree): TreeId => tree.record.id;
   /** Trees in the order in which they were made. */
@@ -155,6 +177,13 @@ export function createMemoryStore(): Store {
       const { record } = tree;
       const status = quarantine ? "quarantined" : record.status;
       setRecord(tree, { ...record, failures: record.failures + 1, status });
+    },
+    async expire(before, limit) {
+      live();
+      const mail = new Set([...pending].map(({ tree }) => tree));
+      const resting = made((tree) => restsSince(tree, before) && !mail.has(idOf(tree))).slice(0, limit);
+      for (const tree of resting) bury(tree);
+      return resting.map(idOf);
     },
     async release(id) {
       const tree = treeOf(id);
@@ -280,4 +309,11 @@ export function createMemoryStore(): Store {
       closed = true;
     },
   };
+}
+
+/** True for a tree at rest since then, all of whose outcomes were told. */
+function restsSince({ record, runs }: MemoryTree, before: number): boolean {
+  const { updatedAt, busy, wakeAt, status } = record;
+  if (updatedAt >= before || busy || wakeAt !== null || (status !== "open" && status !== "closed")) return false;
+  return [...runs.values()].every(({ delivery }) => delivery === "placed" || delivery === "undeliverable");
 }

@@ -31,7 +31,7 @@ import {
 } from "./cells.ts";
 
 export const treeKinds = codes<TreeRecord["kind"]>({ foreground: 0, background: 1 });
-export const treeStatuses = codes<TreeStatus>({ open: 0, closed: 1, quarantined: 2 });
+export const treeStatuses = codes<TreeStatus>({ open: 0, closed: 1, quarantined: 2, expired: 3 });
 const runModes = codes<RunMode>({ awaited: 0, background: 1 });
 export const runStates = codes<RunState>({ queued: 0, running: 1, waiting: 2, needs_input: 3, ended: 4 });
 const runStatuses = codes<RunStatus>({ ok: 0, error: 1, timeout: 2, cancelled: 3, interrupted: 4 });

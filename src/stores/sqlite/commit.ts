@@ -11,10 +11,10 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import { asTreeId, type TreeId } from "../../core/ids.ts";
 import { treeConflict, treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
-import { type Cell, hashCell, idCell, numberOf, optionalCell, type Row, textCell } from "./cells.ts";
+import { type Cell, hashCell, idCell, idOf, numberOf, optionalCell, type Row, textCell } from "./cells.ts";
 import { treeKinds, treeStatuses } from "./columns.ts";
 import { prepareProjections } from "./projections.ts";
 import type { Transaction } from "./transaction.ts";
@@ -27,6 +27,7 @@ export interface OwnerWrites {
   release(tree: TreeId): void;
   replaceProjections(tree: TreeId, projections: Projections): void;
   setAnchor(anchor: Anchor): void;
+  expire(before: number, limit: number): readonly TreeId[];
 }
 
 export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, fence: () => void): OwnerWrites {
@@ -50,6 +51,16 @@ export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, f
   const setStatus = db.prepare("update trees set status = ? where key = ?");
   const forgive = db.prepare("update trees set failures = 0 where id = ? returning key");
   const reopen = db.prepare("update trees set status = ? where key = ? and status = ?");
+  const resting = db.prepare(`
+    select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and status in (0, 1)
+    and not exists (select 1 from runs where runs.tree = trees.key and delivery in (0, 1))
+    and not exists (select 1 from posts where posts.tree = trees.id and seq is null)
+    order by updated_at limit ?`);
+  const bury = db.prepare("update trees set status = 3 where key = ?");
+  const graves = ["journal", "blobs", "snapshots", "runs", "outbox"].map((table) =>
+    db.prepare(`delete from ${table} where tree = ?`),
+  );
+  const forgetPosts = db.prepare("delete from posts where tree = ?");
   const anchor = db.prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
 
   function makeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>, id: Cell, hash: Cell): number {
@@ -131,6 +142,17 @@ export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, f
         const key = knownKey(keyOfTree.get(idCell(tree)), tree);
         projections.replace({ key, id: tree }, runs, posts);
       });
+    },
+    expire(before, limit) {
+      return owned(() =>
+        resting.all(before, limit).map((row) => {
+          const key = numberOf(row, "key");
+          for (const grave of graves) grave.run(key);
+          forgetPosts.run(row["id"] ?? null);
+          bury.run(key);
+          return asTreeId(idOf(row, "id"));
+        }),
+      );
     },
     setAnchor({ at, wall, monotonic, boot }) {
       owned(() => anchor.run(at, wall, monotonic, textCell(boot)));

@@ -99,8 +99,10 @@ export function prepareQueries(db: DatabaseSync): Queries {
   const rows = db.prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit ?`);
   const blob = db.prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
   const snapshot = db.prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
-  const run = db.prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ?`);
-  const runOfAgent = db.prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ?`);
+  const run = db.prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.tree limit 1`);
+  const runOfAgent = db.prepare(
+    `${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.tree limit 1`,
+  );
   const runsOfTree = db.prepare(`
     ${RUN} trees t cross join runs r on r.tree = t.key
     where t.id = :tree and (:state is null or r.state = :state) order by r.number limit :limit`);

@@ -94,8 +94,8 @@ export const MIGRATIONS: readonly string[] = [
   create table runs (
     tree integer not null,
     number integer not null,
-    id any not null unique,
-    agent any not null unique,
+    id any not null,
+    agent any not null,
     parent integer not null,
     mode integer not null,
     definition any not null,
@@ -119,6 +119,8 @@ export const MIGRATIONS: readonly string[] = [
     ended_seq integer,
     primary key (tree, number)
   ) strict;
+  create index runs_id on runs (id);
+  create index runs_agent on runs (agent);
   create index runs_live on runs (tree, number) where state <> 4;
 
   create table outbox (

@@ -128,6 +128,7 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
     markFailure: async (tree, quarantine) => own().markFailure(tree, quarantine),
     release: async (tree) => own().release(tree),
     replaceProjections: async (tree, projections) => own().replaceProjections(tree, projections),
+    expire: async (before, limit) => own().expire(before, limit),
     setAnchor: async (anchor) => own().setAnchor(anchor),
 
     tree: async (id) => read(() => queries.tree(id)),

@@ -1,0 +1,114 @@
+/** Runs one case in an Errand of its own, waits until its tree is at rest, and judges what was recorded. */
+
+import { createErrand, type Errand, ErrandError, type TreeEvent } from "../src/index.ts";
+import { createScriptedModels } from "../src/testing/index.ts";
+import type { EvalCase } from "./delegation.ts";
+
+export interface Verdict {
+  readonly name: string;
+  readonly passed: boolean;
+  /** What did not come out as it should. */
+  readonly problems: readonly string[];
+  readonly milliseconds: number;
+  readonly modelCalls: number;
+  readonly tokens: number;
+  readonly runs: number;
+}
+
+/** How long one case may take, real models included. */
+const PATIENCE_MS = 300_000;
+
+/** Rejects with an `ErrandError` when the model cannot be had. `model` null: the case's own scripts. */
+export async function evaluate(given: EvalCase, model: string | null): Promise<Verdict> {
+  const started = performance.now();
+  const scripted = createScriptedModels({
+    "scripted/parent": given.scripts.parent,
+    "scripted/child": given.scripts.child,
+  });
+  const parent = model ?? "scripted/parent";
+  const child = model ?? "scripted/child";
+  const errand = await createErrand({
+    store: "memory",
+    models: model === null ? [scripted] : [],
+    model: parent,
+    tools: [],
+    ...given.options,
+    agents: [
+      { name: "orchestrator", prompt: "Follow the user's instructions about tools to the letter.", model: parent },
+      { name: "worker", prompt: "You do one small task, exactly as you are told.", model: child, ...given.child },
+    ],
+  });
+  try {
+    const { events, problem } = await observe(errand, given.request);
+    const runs = await errand.runs();
+    const problems = [...problem, ...given.check({ events, runs, scripted: model === null })];
+    return {
+      name: given.name,
+      passed: problems.length === 0,
+      problems,
+      milliseconds: Math.round(performance.now() - started),
+      ...figures(events),
+      runs: runs.length,
+    };
+  } finally {
+    await errand.close({ withinMs: 0 });
+  }
+}
+
+interface Seen {
+  readonly events: readonly TreeEvent[];
+  readonly problem: readonly string[];
+}
+
+async function observe(errand: Errand, request: string): Promise<Seen> {
+  const agent = await errand.openAgent();
+  const late = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => late.resolve("late"), PATIENCE_MS);
+  const events: TreeEvent[] = [];
+  const settled = follow(errand, agent.id, events);
+  try {
+    await agent.postAndAwait(request, { timeoutMs: PATIENCE_MS });
+    const ended = await Promise.race([settled, late.promise]);
+    return { events, problem: ended === "late" ? ["the tree did not come to rest in time"] : [] };
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    return { events, problem: [error.message] };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Collects the tree's steps until its root has ended a turn, is idle, and has been told of every run. */
+async function follow(errand: Errand, tree: string, events: TreeEvent[]): Promise<"settled"> {
+  const open = new Set<number>();
+  let turns = 0;
+  let idle = true;
+  for await (const event of errand.events(tree)) {
+    events.push(event);
+    for (const fact of event.facts) {
+      if (fact.type === "run-created") open.add(fact.run);
+      if (fact.type === "turn-started" && fact.agent === 0) {
+        idle = false;
+        for (const run of fact.placed ?? []) open.delete(run);
+      }
+      if ((fact.type === "tool-answered" || fact.type === "run-undeliverable") && fact.run !== undefined)
+        open.delete(fact.run);
+      if (fact.type === "turn-ended" && fact.agent === 0) {
+        idle = true;
+        turns += 1;
+      }
+    }
+    if (turns > 0 && idle && open.size === 0) break;
+  }
+  return "settled";
+}
+
+function figures(events: readonly TreeEvent[]): { readonly modelCalls: number; readonly tokens: number } {
+  let modelCalls = 0;
+  let tokens = 0;
+  for (const fact of events.flatMap((event) => event.facts)) {
+    if (fact.type === "model-called") modelCalls += 1;
+    if (fact.type === "model-replied" && fact.usage !== null) tokens += fact.usage.input + fact.usage.output;
+  }
+  return { modelCalls, tokens };
+}

@@ -1,0 +1,85 @@
+/**
+ * `npm run eval`: the delegation tools on the scripted model, or on any model with `--model provider/name`.
+ *
+ * Exit codes: 0 every case passed, 1 a case failed, 2 wrong use or a model that cannot be had.
+ */
+
+import { parseArgs } from "node:util";
+import { ErrandError } from "../src/index.ts";
+import { cases } from "./delegation.ts";
+import { evaluate, type Verdict } from "./evaluate.ts";
+
+const HELP = `Usage: npm run eval -- [--model provider/name] [--json]
+
+Runs every case of the delegation tools and says which passed, by what the journal recorded.
+
+  --model provider/name  ask this model; default: the scripted one
+  --json                 print one JSON object instead of a table
+`;
+
+interface Options {
+  readonly model: string | null;
+  readonly json: boolean;
+}
+
+class UsageError extends Error {}
+
+function optionsOf(args: readonly string[]): Options | "help" {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { model: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    });
+    return values.help === true ? "help" : { model: values.model ?? null, json: values.json === true };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const COLUMNS = [
+  ["case", (verdict) => verdict.name],
+  ["result", (verdict) => (verdict.passed ? "pass" : "FAIL")],
+  ["ms", (verdict) => String(verdict.milliseconds)],
+  ["model calls", (verdict) => String(verdict.modelCalls)],
+  ["tokens", (verdict) => String(verdict.tokens)],
+  ["runs", (verdict) => String(verdict.runs)],
+] as const satisfies readonly (readonly [string, (verdict: Verdict) => string])[];
+/** Columns from here on hold numbers and stand to the right. */
+const FIRST_NUMBER = 2;
+
+function table(verdicts: readonly Verdict[]): string {
+  const rows = [COLUMNS.map(([name]) => name), ...verdicts.map((verdict) => COLUMNS.map(([, cell]) => cell(verdict)))];
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const padded = (cell: string, column: number): string =>
+    column < FIRST_NUMBER ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return rows.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = optionsOf(args);
+  if (options === "help") {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const verdicts: Verdict[] = [];
+  for (const given of cases) verdicts.push(await evaluate(given, options.model));
+  const failed = verdicts.filter((verdict) => !verdict.passed);
+  const passed = verdicts.length - failed.length;
+  const model = options.model ?? "scripted";
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ model, passed, failed: failed.length, cases: verdicts })}\n`);
+  } else {
+    const why = failed.map(({ name, problems }) => `${name}:\n${problems.map((line) => `  ${line}\n`).join("")}\n`);
+    process.stdout.write(`Delegation tools on ${model}\n\n${table(verdicts)}\n\n${why.join("")}`);
+    process.stdout.write(`${passed} passed, ${failed.length} failed\n`);
+  }
+  return failed.length === 0 ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError || error instanceof ErrandError)) throw error;
+  process.stderr.write(`eval: ${error.message.split("\n").join(" ")}\n`);
+  process.exitCode = 2;
+}

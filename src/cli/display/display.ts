@@ -1,0 +1,56 @@
+/**
+ * The way a command shows a tree at work. There are three: a picture for a terminal (live.ts), lines for a log (plain.ts), JSON for
+ * programs (jsonl.ts).
+ *
+ * Promises: a display never throws and never waits; `close` may be called at any time, and repeatedly. Why a command failed is told by
+ * the command, not by its display, but for programs that read JSON.
+ */
+
+import type { ExitCode } from "../exit-code.ts";
+import type { Problem } from "../problem.ts";
+import type { Change } from "../tree/change.ts";
+import type { TreeModel } from "../tree/tree-model.ts";
+
+/** Where the work is done. */
+export interface Setting {
+  readonly model: string;
+  /** The store's path, or `memory`. */
+  readonly store: string;
+  /** Trees of an earlier process that are taken up on the way. */
+  readonly recovered: number;
+}
+
+/** Something that an agent said to the user. */
+export interface Said {
+  readonly id: string;
+  readonly agent: string;
+  readonly name: string;
+  readonly text: string;
+  readonly repeated: boolean;
+}
+
+export interface Ending {
+  readonly code: ExitCode;
+  readonly outcome: "done" | "failed" | "timeout" | "interrupted" | "terminated";
+  /** Why it did not end well. */
+  readonly problem: Problem | null;
+  readonly model: TreeModel;
+  /** The tree's time at the end. */
+  readonly now: number;
+}
+
+export interface Display {
+  begin(setting: Setting): void;
+  changed(model: TreeModel, changes: readonly Change[], now: () => number): void;
+  /** Something was said, with more to come: `final` of it stands in the answer. */
+  said(said: Said, final: boolean): void;
+  /** The turn is over, its runs are not: the command stays until they end (rule D13). */
+  draining(runs: number): void;
+  /** Something that a person should know now. */
+  notice(text: string): void;
+  /** What the agent answered; null when it decided to say nothing. */
+  answer(text: string | null): void;
+  end(ending: Ending): void;
+  /** Gives back what it holds of the terminal. */
+  close(): void;
+}

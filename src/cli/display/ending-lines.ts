@@ -1,0 +1,45 @@
+/** What is said at the end of a run, after the answer: how it went, what is kept where, and what could come next. */
+
+import type { Colours } from "../text/colours.ts";
+import { countLabel } from "../text/amounts.ts";
+import { totalsLine } from "../tree/totals-line.ts";
+import { treeAtRest, treeTotals } from "../tree/tree-model.ts";
+import type { Ending, Setting } from "./display.ts";
+
+const OFFLINE = "offline/";
+
+export function endingLines(ending: Ending, setting: Setting, colours: Colours): string[] {
+  const { model, now, outcome } = ending;
+  const lines: string[] = [];
+  if (model.tree === "") return lines;
+  if (outcome !== "done") lines.push(keptLine(ending, setting));
+  lines.push(colours.dim(`${wordFor(outcome)} ${totalsLine(model, now)}`));
+  if (setting.store !== "memory") lines.push(colours.dim(`tree ${model.tree} in ${setting.store}`));
+  if (outcome === "done" && setting.model.startsWith(OFFLINE))
+    lines.push(...offlineHint(setting.model).map(colours.dim));
+  return lines;
+}
+
+/** What is left of work that was stopped. */
+function keptLine({ model, now, outcome }: Ending, { store }: Setting): string {
+  const { runs, ok } = treeTotals(model, now);
+  if (store === "memory") return "kept: nothing, because the store was in memory";
+  const ended =
+    runs === 0 ? "the conversation" : `the conversation and ${countLabel(runs, "run")}, of which ${ok} ended ok`;
+  const later =
+    outcome === "terminated" && !treeAtRest(model)
+      ? "; the next errand command on this store goes on with the rest"
+      : "";
+  return `kept: ${ended}${later}`;
+}
+
+function wordFor(outcome: Ending["outcome"]): string {
+  return outcome === "done" ? "done in" : `${outcome} after`;
+}
+
+function offlineHint(model: string): string[] {
+  return [
+    `${model} needs no key and understands no language. With a real model, which a later version brings:`,
+    '  errand run --model anthropic/… "your task"   or   npm start -- --model anthropic/… "your task"',
+  ];
+}

@@ -1,0 +1,43 @@
+/**
+ * What a command sees of the process that it runs in. The real one is process-host.ts.
+ *
+ * Promises: `out` and `err` never throw, not even when the reader has gone; listeners given to `onSignal` and `onExit` are called
+ * until the function that they returned is.
+ */
+
+import type { World } from "../contracts/world.ts";
+
+/** Ends a subscription. */
+export type Off = () => void;
+
+export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGTSTP" | "SIGCONT";
+
+/** A terminal that can be drawn on. */
+export interface Screen {
+  /** Its size now. */
+  size(): { readonly columns: number; readonly rows: number };
+  onResize(listener: () => void): Off;
+}
+
+export interface Host {
+  readonly world: World;
+  /** For what was asked for: answers, lists, JSON. */
+  out(text: string): void;
+  /** For what a person wants to know meanwhile: progress, hints, errors. */
+  err(text: string): void;
+  /** Where `out` goes, when that is a terminal that understands cursor movements; else null. */
+  readonly screen: Screen | null;
+  /** Whether `out` and `err` may have colours. */
+  readonly colours: { readonly out: boolean; readonly err: boolean };
+  /** Everything on standard input. */
+  readInput(): Promise<string>;
+  onSignal(signal: Signal, listener: () => void): Off;
+  /** Called when the process ends, however it does. Only synchronous work is done then. */
+  onExit(listener: () => void): Off;
+  /** Stops the process as Ctrl-Z does. */
+  suspend(): void;
+  /** Ends the process once all that was written is on its way, even if something that was given up still holds it. */
+  end(code: number): void;
+  /** Ends the process now. */
+  leave(code: number): void;
+}

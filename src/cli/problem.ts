@@ -1,0 +1,60 @@
+/** What went wrong, as a user reads it: what happened with its code, and what to do. Never a stack, unless it was asked for. */
+
+import type { Colours } from "./text/colours.ts";
+import { ErrandError, type ErrorCode } from "../errors.ts";
+import { EXIT, type ExitCode } from "./exit-code.ts";
+import { terminalLine } from "./text/terminal-text.ts";
+
+export interface Problem {
+  /** `internal` is a bug: something was thrown that is none of Errand's own errors. */
+  readonly code: ErrorCode | "internal";
+  readonly message: string;
+  readonly remedy: string | undefined;
+  readonly thrown: unknown;
+}
+
+export function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof ErrandError) {
+    return { code: thrown.code, message: thrown.message, remedy: thrown.remedy, thrown };
+  }
+  return {
+    code: "internal",
+    message: thrown instanceof Error ? thrown.message : String(thrown),
+    remedy: "This is a bug in Errand. Run the command again with --debug, and report what it prints.",
+    thrown,
+  };
+}
+
+export function problemExit(problem: Problem): ExitCode {
+  return problem.code === "usage" ? EXIT.usage : EXIT.failed;
+}
+
+function problemLines(problem: Problem, colours: Colours): string[] {
+  const message = terminalLine(problem.message).replace(/\.$/, "");
+  const lines = [`${colours.red("error:")} ${message} (${problem.code})`];
+  if (problem.remedy !== undefined) lines.push(`  ${terminalLine(problem.remedy)}`);
+  return lines;
+}
+
+/** The stacks of what was thrown and of what caused it. */
+function problemStacks(problem: Problem): string {
+  const stacks: string[] = [];
+  let thrown = problem.thrown;
+  while (thrown instanceof Error) {
+    stacks.push(thrown.stack ?? thrown.message);
+    thrown = thrown.cause;
+  }
+  return stacks.join("\ncaused by: ");
+}
+
+export interface ProblemOutput {
+  err(text: string): void;
+  readonly colours: Colours;
+  readonly debug: boolean;
+}
+
+export function reportProblem(problem: Problem, { err, colours, debug }: ProblemOutput): void {
+  const lines = problemLines(problem, colours);
+  if (debug) lines.push(problemStacks(problem));
+  err(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,20 @@
+/** From the process to the program: the quick way for `--version`, and the host for everything else. */
+
+import { enableCompileCache } from "node:module";
+import { readVersion } from "./version.ts";
+
+export async function start(): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+    process.stdout.write(`${readVersion()}\n`);
+    return;
+  }
+  // What is loaded from here on is compiled once and kept in the system's folder for temporary files: half of the time to start.
+  enableCompileCache();
+  const [{ createProcessHost }, { runProgram }] = await Promise.all([
+    import("./process-host.ts"),
+    import("./program.ts"),
+  ]);
+  const host = createProcessHost();
+  host.end(await runProgram(args, host));
+}

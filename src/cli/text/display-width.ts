@@ -1,0 +1,50 @@
+/**
+ * How many columns a text takes in a terminal, and cutting it to a number of them. Terminals do not agree about every character;
+ * this errs on the wide side, so that a line that should fit does.
+ */
+
+/** A cluster that is drawn over two columns: East Asian wide and full-width characters, and pictures. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f1e6}-\u{1f1ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
+/** A cluster of which nothing is drawn in a column of its own. */
+const EMPTY = /^[\p{Mark}\p{Format}\p{Control}\u200b]+$/u;
+const PLAIN = /^[ -~]*$/;
+const ELLIPSIS = "…";
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+function clusters(text: string): Iterable<{ readonly segment: string }> {
+  return SEGMENTER.segment(text);
+}
+
+function clusterWidth(cluster: string): number {
+  if (EMPTY.test(cluster)) return 0;
+  return WIDE.test(cluster) ? 2 : 1;
+}
+
+export function displayWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of clusters(text)) width += clusterWidth(segment);
+  return width;
+}
+
+/** The text, or as much of its beginning as fits with an ellipsis after it. */
+export function fitWidth(text: string, width: number): string {
+  if (width <= 0) return "";
+  if (displayWidth(text) <= width) return text;
+  let kept = "";
+  let used = 0;
+  for (const { segment } of clusters(text)) {
+    const next = used + clusterWidth(segment);
+    if (next > width - 1) break;
+    kept += segment;
+    used = next;
+  }
+  return `${kept.trimEnd()}${ELLIPSIS}`;
+}
+
+/** Exactly `width` columns: cut, or filled with spaces. */
+export function padWidth(text: string, width: number): string {
+  const fitted = fitWidth(text, width);
+  return fitted + " ".repeat(Math.max(0, width - displayWidth(fitted)));
+}

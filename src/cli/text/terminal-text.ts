@@ -1,0 +1,36 @@
+/**
+ * Text of models, tools and children, made harmless for a terminal (rule E4).
+ *
+ * Invariants:
+ *  1. What comes out holds no control character but line feed and tab: no escape sequence can be in it, however it was nested.
+ *  2. It holds no character that changes the direction of the text around it.
+ *  3. Text without any of these comes out as it is.
+ */
+
+/**
+ * Whole sequences go with their parameters; what is left of broken ones is text without its escape character. The content of a
+ * sequence stops where another could begin, so that the time taken grows with the length of the text and not with its square.
+ */
+const SEQUENCES =
+  // oxlint-disable-next-line no-control-regex
+  /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u0080-\u009f]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-Z\\^-~]/g;
+const LINE_ENDS = /\r\n?/g;
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const SPACES = /\s+/g;
+
+/** Lines and tabs stay. */
+export function terminalText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(SEQUENCES, "")
+    .replace(LINE_ENDS, "\n")
+    .replace(CONTROLS, "")
+    .replace(DIRECTIONS, "");
+}
+
+/** The same on one line. */
+export function terminalLine(text: string): string {
+  return terminalText(text).replace(SPACES, " ").trim();
+}

@@ -1,0 +1,68 @@
+/** In few words, what an agent is doing or how it ended. */
+
+import { countLabel, elapsedLabel } from "../text/amounts.ts";
+import { terminalLine } from "../text/terminal-text.ts";
+import type { AgentModel, TreeModel } from "./tree-model.ts";
+
+export type Mood = "active" | "queued" | "asking" | "good" | "bad" | "stopped";
+
+/** Which mark and colour it gets. */
+export function agentMood(agent: AgentModel, model: TreeModel): Mood {
+  const { run } = agent;
+  if (run === null) {
+    if (agent.turn || agent.turns === 0 || waitsFor(agent, model) > 0) return "active";
+    return agent.outcome === "failed" ? "bad" : agent.outcome === "cancelled" ? "stopped" : "good";
+  }
+  if (run.state === "queued") return "queued";
+  if (run.state === "needs_input") return "asking";
+  if (run.state !== "ended") return "active";
+  if (run.status === "ok") return "good";
+  return run.status === "cancelled" || run.status === "interrupted" ? "stopped" : "bad";
+}
+
+export function agentActivity(agent: AgentModel, model: TreeModel, now: number): string {
+  const { run } = agent;
+  if (run?.state === "ended") return endedLabel(agent);
+  if (run?.state === "queued") return "queued";
+  if (run?.state === "needs_input") return "needs input";
+  if (agent.retry !== null) {
+    return `model failed, attempt ${agent.retry.attempt} in ${elapsedLabel(Math.max(0, agent.retry.at - now))}`;
+  }
+  const [tool] = agent.tools.values();
+  if (tool !== undefined) {
+    const more = agent.tools.size > 1 ? `+${agent.tools.size - 1} ` : "";
+    return terminalLine(`${tool.name} ${more}${tool.about}`);
+  }
+  if (agent.thinking) return "thinking";
+  const waiting = waitsFor(agent, model);
+  if (waiting > 0) return `waits for ${countLabel(waiting, "run")}`;
+  if (run !== null || agent.turn) return "working";
+  if (agent.outcome === null) return "starting";
+  if (agent.outcome === "done") return "done";
+  return agent.outcome === "cancelled" ? "cancelled" : terminalLine(`failed: ${agent.reason ?? "unknown reason"}`);
+}
+
+function waitsFor(agent: AgentModel, model: TreeModel): number {
+  let count = 0;
+  for (const other of model.agents.values()) {
+    if (other.parent === agent.number && other.run !== null && other.run.state !== "ended") count += 1;
+  }
+  return count;
+}
+
+function endedLabel(agent: AgentModel): string {
+  const { status, reason } = agent.run ?? { status: null, reason: null };
+  switch (status) {
+    case null:
+    case "ok":
+      return reason === "no-report" ? "done, without a report" : "done";
+    case "error":
+      return terminalLine(reason === null ? "failed" : `failed: ${reason}`);
+    case "timeout":
+      return "timed out";
+    case "cancelled":
+      return "cancelled";
+    case "interrupted":
+      return "interrupted";
+  }
+}

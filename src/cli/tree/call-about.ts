@@ -1,0 +1,33 @@
+/** What of a tool call's arguments one line has room for. */
+
+import { codePointsPrefix } from "../../core/text/index.ts";
+import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { replyPartsOf } from "../../core/message.ts";
+
+/** Arguments that say best what a call is about, the best first. */
+const TELLING = ["path", "file", "query", "pattern", "command", "url", "glob", "label", "task", "text"] as const;
+/** Longest name of a run, in code points (rule D4). */
+const NAME_LENGTH = 60;
+
+/** The arguments of a call of the reply that these texts are of. */
+export function callArguments(texts: readonly Json[], call: string): { readonly [name: string]: Json } {
+  for (const part of replyPartsOf(texts[0])) {
+    if (part.type === "tool-call" && part.id === call) return jsonObjectIs(part.input) ? part.input : {};
+  }
+  return {};
+}
+
+export function callAbout(args: { readonly [name: string]: Json }): string {
+  for (const name of TELLING) {
+    const value = args[name];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return "";
+}
+
+/** The display name of a run that was asked for with these arguments: its label, else the beginning of its task. */
+export function runName(args: { readonly [name: string]: Json }): string {
+  const { label, task } = args;
+  if (typeof label === "string" && label.trim() !== "") return label;
+  return typeof task === "string" ? codePointsPrefix(task, NAME_LENGTH) : "";
+}

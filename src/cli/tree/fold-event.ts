@@ -1,0 +1,205 @@
+/**
+ * Folds a tree's events into the model of its picture, and says what each changed.
+ *
+ * Invariants:
+ *  1. The model and the changes follow from the events alone: the same events give the same lines.
+ *  2. A late event changed nothing in the tree and changes nothing here.
+ *  3. Texts are passed on as they stand in the journal; whoever shows them makes them harmless first.
+ */
+
+import { modelCost } from "../../core/agent/prices.ts";
+import type { Decided, Fact, Input } from "../../core/event.ts";
+import { type StepKey, stepKey } from "../../core/ids.ts";
+import { jsonObjectIs } from "../../core/json.ts";
+import type { Usage } from "../../core/message.ts";
+import type { TreeEvent } from "../../runtime/errand.ts";
+import { callAbout, callArguments, runName } from "./call-about.ts";
+import type { Change } from "./change.ts";
+import { endAgentWork, newAgent, runFields, whose } from "./agent-model.ts";
+import type { AgentModel, TreeModel } from "./tree-model.ts";
+
+type FactOf<Type extends Fact["type"]> = Extract<Input | Decided, { type: Type }>;
+
+export function foldEvent(model: TreeModel, event: TreeEvent): Change[] {
+  model.tree = event.tree;
+  model.at = Math.max(model.at, event.at);
+  if (event.late !== null) return [];
+  return event.facts.flatMap((fact) => foldFact(model, fact, event));
+}
+
+function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
+  const { at } = event;
+  switch (fact.type) {
+    case "tree-opened":
+      return treeOpened(model, fact, at);
+    case "run-created":
+      return runCreated(model, fact, event);
+    case "run-started":
+    case "run-state-changed":
+      return runMoved(model, fact, at);
+    case "run-ended":
+      return runEnded(model, fact, at);
+    case "turn-started":
+      return turnStarted(model, fact, at);
+    case "turn-ended":
+      return turnEnded(model, fact, event);
+    case "cancel-asked":
+      return treeCancelled(model, fact, at);
+    case "model-called":
+      return modelCalled(model, fact, event.seq);
+    case "model-replied":
+    case "model-failed":
+      return modelAnswered(model, fact);
+    case "model-retry-set":
+      return retrySet(model, fact, at);
+    case "effect-repeated":
+      return effectRepeated(model, fact.effect);
+    case "tool-called":
+      return toolCalled(model, fact, event);
+    case "tool-finished":
+      return toolFinished(model, fact, at);
+    default:
+      return [];
+  }
+}
+
+function treeOpened(model: TreeModel, fact: FactOf<"tree-opened">, at: number): Change[] {
+  for (const { name, model: used, price } of fact.catalog) model.definitions.set(name, { model: used, price });
+  const known = model.definitions.get(fact.definition);
+  const { definition, agent: id } = fact;
+  const root = newAgent({ number: 0, id, parent: null, name: definition, definition, price: known?.price ?? null });
+  root.startedAt = at;
+  model.agents.set(0, root);
+  return [{ type: "agent-opened", at, tree: model.tree, agent: id, definition, model: known?.model ?? "" }];
+}
+
+function runCreated(model: TreeModel, fact: FactOf<"run-created">, event: TreeEvent): Change[] {
+  const asked = fact.call === null ? event.texts[0] : callArguments(event.texts, fact.call);
+  const name = runName(jsonObjectIs(asked) ? asked : {}) || fact.definition;
+  const { definition, parent, mode, run: number, agent: id } = fact;
+  const price = fact.model?.price ?? model.definitions.get(definition)?.price ?? null;
+  const run = { id: fact.id, mode, state: "queued" as const, status: null, reason: null, report: null };
+  model.agents.set(number, newAgent({ number, id, parent, name, definition, price, run }));
+  const parentId = model.agents.get(parent)?.id ?? "";
+  return [{ type: "run-created", at: event.at, run: fact.id, agent: id, parent: parentId, name, definition, mode }];
+}
+
+function runMoved(model: TreeModel, fact: FactOf<"run-started" | "run-state-changed">, at: number): Change[] {
+  const agent = model.agents.get(fact.run);
+  if (agent === undefined || agent.run === null) return [];
+  if (fact.type === "run-started") {
+    agent.run.state = "running";
+    agent.startedAt = at;
+    return [{ type: "run-started", at, ...runFields(agent, agent.run) }];
+  }
+  agent.run.state = fact.state;
+  return [{ type: "run-state-changed", at, ...runFields(agent, agent.run), state: fact.state }];
+}
+
+function runEnded(model: TreeModel, fact: FactOf<"run-ended">, at: number): Change[] {
+  const agent = model.agents.get(fact.run);
+  if (agent === undefined || agent.run === null) return [];
+  endAgentWork(model, agent);
+  Object.assign(agent.run, { state: "ended", status: fact.status, reason: fact.reason ?? null, report: fact.report });
+  agent.endedAt = at;
+  const { tokens, cost, startedAt } = agent;
+  const { status, report } = fact;
+  const elapsedMs = startedAt === null ? 0 : at - startedAt;
+  const reason = fact.reason ?? null;
+  return [{ type: "run-ended", at, ...runFields(agent, agent.run), status, reason, report, elapsedMs, tokens, cost }];
+}
+
+function turnStarted(model: TreeModel, fact: FactOf<"turn-started">, at: number): Change[] {
+  const agent = model.agents.get(fact.agent);
+  if (agent === undefined) return [];
+  agent.turn = true;
+  agent.turns += 1;
+  agent.outcome = null;
+  agent.endedAt = null;
+  return [{ type: "turn-started", at, ...whose(agent), internal: fact.announcement !== undefined }];
+}
+
+function turnEnded(model: TreeModel, fact: FactOf<"turn-ended">, event: TreeEvent): Change[] {
+  const agent = model.agents.get(fact.agent);
+  if (agent === undefined) return [];
+  endAgentWork(model, agent);
+  const text = fact.error === undefined ? null : event.texts[fact.error];
+  agent.outcome = fact.outcome;
+  agent.reason = fact.reason ?? null;
+  agent.error = typeof text === "string" ? text : null;
+  if (agent.run === null) agent.endedAt = event.at;
+  const { outcome, reason, error } = agent;
+  return [{ type: "turn-ended", at: event.at, ...whose(agent), outcome, reason, error }];
+}
+
+/** The whole tree was cancelled: its root counts as cancelled also when it only waited for runs. */
+function treeCancelled(model: TreeModel, fact: FactOf<"cancel-asked">, at: number): Change[] {
+  const root = model.agents.get(0);
+  if (fact.run !== null || root === undefined) return [];
+  root.outcome = "cancelled";
+  root.endedAt = at;
+  return [];
+}
+
+function modelCalled(model: TreeModel, fact: FactOf<"model-called">, seq: number): Change[] {
+  const agent = model.agents.get(fact.agent);
+  if (agent === undefined) return [];
+  agent.thinking = true;
+  model.effects.set(stepKey(seq, fact.n), { agent: fact.agent, call: null, failures: 0 });
+  return [];
+}
+
+function modelAnswered(model: TreeModel, fact: FactOf<"model-replied" | "model-failed">): Change[] {
+  const effect = model.effects.get(fact.effect);
+  const agent = effect === undefined ? undefined : model.agents.get(effect.agent);
+  if (effect === undefined || agent === undefined) return [];
+  agent.thinking = false;
+  if (fact.usage !== null) book(agent, fact.usage);
+  if (fact.type === "model-replied") model.effects.delete(fact.effect);
+  else effect.failures += 1;
+  return [];
+}
+
+function book(agent: AgentModel, usage: Usage): void {
+  agent.tokens += usage.input + usage.output;
+  agent.cost += modelCost(agent.price, usage);
+}
+
+function retrySet(model: TreeModel, fact: FactOf<"model-retry-set">, at: number): Change[] {
+  const effect = model.effects.get(fact.effect);
+  const agent = effect === undefined ? undefined : model.agents.get(effect.agent);
+  if (effect === undefined || agent === undefined) return [];
+  const attempt = effect.failures + 1;
+  agent.retry = { attempt, at: fact.at };
+  return [{ type: "model-retry", at, ...whose(agent), attempt, retryAt: fact.at }];
+}
+
+function effectRepeated(model: TreeModel, key: StepKey): Change[] {
+  const effect = model.effects.get(key);
+  const agent = effect === undefined ? undefined : model.agents.get(effect.agent);
+  if (effect === undefined || agent === undefined) return [];
+  agent.retry = null;
+  if (effect.call === null) agent.thinking = true;
+  return [];
+}
+
+function toolCalled(model: TreeModel, fact: FactOf<"tool-called">, event: TreeEvent): Change[] {
+  const agent = model.agents.get(fact.agent);
+  if (agent === undefined) return [];
+  const key = stepKey(event.seq, fact.n);
+  const about = callAbout(callArguments(event.texts, fact.call));
+  agent.tools.set(key, { name: fact.name, about });
+  model.effects.set(key, { agent: fact.agent, call: fact.call, failures: 0 });
+  return [{ type: "tool-started", at: event.at, ...whose(agent), call: fact.call, tool: fact.name, about }];
+}
+
+function toolFinished(model: TreeModel, fact: FactOf<"tool-finished">, at: number): Change[] {
+  const effect = model.effects.get(fact.effect);
+  const agent = effect === undefined ? undefined : model.agents.get(effect.agent);
+  const tool = agent?.tools.get(fact.effect);
+  if (effect === undefined || agent === undefined || tool === undefined) return [];
+  agent.tools.delete(fact.effect);
+  model.effects.delete(fact.effect);
+  const failed = fact.failed === true;
+  return [{ type: "tool-ended", at, ...whose(agent), call: effect.call ?? "", tool: tool.name, failed }];
+}

@@ -1,0 +1,118 @@
+/**
+ * What a picture of a tree needs to know of it: small, and folded from the tree's events alone (fold-event.ts).
+ *
+ * Invariant: agent 0 is the root; the n-th run and the child that it made are both n, so the order of the map is spawn order.
+ */
+
+import type { ModelPrice } from "../../core/definition.ts";
+import type { AgentNumber, StepKey } from "../../core/ids.ts";
+import type { RunMode, RunState, RunStatus } from "../../core/journal.ts";
+
+export interface ToolUnderWay {
+  readonly name: string;
+  /** What it works on, as far as one word or path says it. */
+  readonly about: string;
+}
+
+export interface ModelRetry {
+  /** The attempt that comes next: 2 after the first failure. */
+  readonly attempt: number;
+  readonly at: number;
+}
+
+export interface AgentModel {
+  readonly number: AgentNumber;
+  readonly id: string;
+  readonly parent: AgentNumber | null;
+  readonly name: string;
+  readonly definition: string;
+  readonly price: ModelPrice | null;
+  /** The run that made it; null for the root. */
+  readonly run: RunModel | null;
+  /** True while a turn is under way. */
+  turn: boolean;
+  turns: number;
+  /** How the newest turn ended. */
+  outcome: "done" | "failed" | "cancelled" | null;
+  reason: string | null;
+  error: string | null;
+  /** True while its model is called. */
+  thinking: boolean;
+  retry: ModelRetry | null;
+  tools: Map<StepKey, ToolUnderWay>;
+  startedAt: number | null;
+  endedAt: number | null;
+  tokens: number;
+  cost: number;
+}
+
+export interface RunModel {
+  readonly id: string;
+  readonly mode: RunMode;
+  state: RunState;
+  status: RunStatus | null;
+  reason: string | null;
+  report: string | null;
+}
+
+/** A model call or a tool call that is under way. */
+export interface EffectModel {
+  readonly agent: AgentNumber;
+  readonly call: string | null;
+  failures: number;
+}
+
+export interface TreeModel {
+  tree: string;
+  agents: Map<AgentNumber, AgentModel>;
+  effects: Map<StepKey, EffectModel>;
+  /** Model and price of each definition, by its name. */
+  definitions: Map<string, { readonly model: string; readonly price: ModelPrice | null }>;
+  /** The time of the newest event. */
+  at: number;
+}
+
+export function createTreeModel(): TreeModel {
+  return { tree: "", agents: new Map(), effects: new Map(), definitions: new Map(), at: 0 };
+}
+
+/** True once the root has had a turn and nothing in the tree is under way any more. */
+export function treeAtRest(model: TreeModel): boolean {
+  const root = model.agents.get(0);
+  if (root === undefined || root.turn || root.turns === 0) return false;
+  return openRuns(model).length === 0;
+}
+
+/** The children whose runs have not ended. */
+export function openRuns(model: TreeModel): AgentModel[] {
+  return [...model.agents.values()].filter((agent) => agent.run !== null && agent.run.state !== "ended");
+}
+
+export interface TreeTotals {
+  readonly runs: number;
+  readonly ok: number;
+  readonly notOk: number;
+  readonly open: number;
+  readonly queued: number;
+  readonly tokens: number;
+  readonly cost: number;
+  readonly elapsedMs: number;
+}
+
+export function treeTotals(model: TreeModel, now: number): TreeTotals {
+  const agents = [...model.agents.values()];
+  const runs = agents.flatMap((agent) => (agent.run === null ? [] : [agent.run]));
+  const ended = runs.filter((run) => run.state === "ended");
+  const ok = ended.filter((run) => run.status === "ok").length;
+  const startedAt = model.agents.get(0)?.startedAt ?? now;
+  return {
+    runs: runs.length,
+    ok,
+    notOk: ended.length - ok,
+    open: runs.length - ended.length,
+    queued: runs.filter((run) => run.state === "queued").length,
+    tokens: agents.reduce((sum, agent) => sum + agent.tokens, 0),
+    cost: agents.reduce((sum, agent) => sum + agent.cost, 0),
+    elapsedMs: Math.max(0, now - startedAt),
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Posts: messages and requests that come from outside a tree, each taken once under its id, and the answers that wait for their turns.
+ *
+ * Invariants:
+ *  1. The same id with the same content gives the first post's result, whether that is under way, done, or done before a restart.
+ *  2. The same id with other content is refused.
+ */
+
+import type { Store } from "../contracts/store.ts";
+import type { World } from "../contracts/world.ts";
+import type { Input } from "../core/event.ts";
+import type { PostId, TreeId } from "../core/ids.ts";
+import type { JournalRow, Sha256 } from "../core/journal.ts";
+import type { Json } from "../core/json.ts";
+import { headRead } from "../core/row.ts";
+import { ErrandError } from "../errors.ts";
+import type { Committed, CommitLoop } from "./commit-loop.ts";
+import { postsEnded, type Reply, turnOutcome } from "./turn-outcome.ts";
+
+export type PostInput = Extract<Input, { readonly id: PostId }>;
+
+export interface Posts {
+  /** Resolves when the input is durable, with the reason why it changed nothing, if it did not. */
+  post(tree: TreeId, input: PostInput, texts: readonly Json[]): Promise<{ readonly late: string | null }>;
+  /** Waits for the end of the turn that took the post. */
+  reply(tree: TreeId, post: PostId, timeoutMs: number): Promise<Reply>;
+  /** Takes mail that other processes have put. */
+  takeMail(): Promise<void>;
+  /** Tells whoever waits for a turn that this step ended. */
+  tell(committed: Committed): void;
+}
+
+interface PostsParts {
+  readonly store: Store;
+  readonly world: World;
+  readonly loop: CommitLoop;
+  readonly sha256: Sha256;
+  readonly onFailure: (error: unknown) => void;
+}
+
+const MAIL_AT_A_TIME = 500;
+
+export function createPosts({ store, world, loop, sha256, onFailure }: PostsParts): Posts {
+  const waiting = new Map<string, Set<(committed: Committed) => void>>();
+  const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
+
+  /** Posts under way are known by their id, so that a repetition waits for the first instead of being taken twice. */
+  function postOnce(tree: TreeId, input: PostInput, texts: readonly Json[], hash: string): Promise<string | null> {
+    const name = `${tree}/${input.id}`;
+    const late = take(tree, input, texts, hash).finally(() => posting.delete(name));
+    posting.set(name, { hash, late });
+    return late;
+  }
+
+  async function take(tree: TreeId, input: PostInput, texts: readonly Json[], hash: string): Promise<string | null> {
+    const known = await store.post(tree, input.id);
+    if (known === null) {
+      const { stepped } = await loop.submit({ tree, input, texts, post: { id: input.id, hash } });
+      return stepped.decision.late;
+    }
+    if (known.hash !== hash) throw reused(input.id);
+    const [row] = await store.rows(tree, known.seq, 1);
+    return row === undefined ? null : (headRead(row.head).late ?? null);
+  }
+
+  return {
+    async post(tree, input, texts) {
+      const hash = sha256(JSON.stringify([input, texts]));
+      const under = posting.get(`${tree}/${input.id}`);
+      if (under === undefined) return { late: await postOnce(tree, input, texts, hash) };
+      if (under.hash !== hash) throw reused(input.id);
+      return { late: await under.late };
+    },
+    async reply(tree, post, timeoutMs) {
+      const name = `${tree}/${post}`;
+      const { promise, resolve } = Promise.withResolvers<Committed | null>();
+      const told = waiting.get(name) ?? new Set();
+      told.add(resolve);
+      waiting.set(name, told);
+      const cancel = world.after(timeoutMs, () => resolve(null));
+      try {
+        const known = await store.post(tree, post);
+        if (known !== null && known.endedSeq !== null) {
+          return outcomeOf((await store.rows(tree, known.endedSeq, 1))[0], post);
+        }
+        const committed = await promise;
+        if (committed !== null) return outcomeOf(committed.stepped.row, post);
+        throw new ErrandError("turn-timeout", `No answer within ${timeoutMs / 1_000} s. The turn goes on.`, {
+          remedy: "Wait for it again with the same message id.",
+        });
+      } finally {
+        cancel();
+        told.delete(resolve);
+        if (told.size === 0) waiting.delete(name);
+      }
+    },
+    async takeMail() {
+      for (const mail of await store.pendingMail(MAIL_AT_A_TIME)) {
+        if (posting.has(`${mail.tree}/${mail.id}`)) continue;
+        const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
+        void postOnce(mail.tree, input, texts, mail.hash).catch(onFailure);
+      }
+    },
+    tell(committed) {
+      for (const post of postsEnded(committed.stepped.decision.events)) {
+        for (const told of waiting.get(`${committed.tree}/${post}`) ?? []) told(committed);
+      }
+    },
+  };
+}
+
+function reused(id: PostId): ErrandError {
+  return new ErrandError("id-reused", `The id ${id} was used before, with other content.`, {
+    remedy: "Use a new id for a new message.",
+  });
+}
+
+function outcomeOf(row: JournalRow | undefined, post: PostId): Reply {
+  if (row === undefined) {
+    throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
+  }
+  const outcome = turnOutcome(row, post);
+  if (outcome instanceof ErrandError) throw outcome;
+  return outcome;
+}

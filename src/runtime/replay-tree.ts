@@ -1,0 +1,52 @@
+/** Proving a journal of the store, or one that was exported: rows in, report out. Nothing is called and nothing is written. */
+
+import type { Store } from "../contracts/store.ts";
+import type { DefinitionText } from "../core/definition.ts";
+import type { TreeId } from "../core/ids.ts";
+import type { JournalRow, Sha256 } from "../core/journal.ts";
+import { replayBegin, type ReplayReport } from "../core/replay.ts";
+
+const ROWS_AT_A_TIME = 500;
+
+/** Where a replay reads from. */
+export interface JournalSource {
+  readonly rows: AsyncIterable<JournalRow> | Iterable<JournalRow>;
+  /** The text of a definition by its hash, or null. */
+  readonly blob: (hash: string) => Promise<string | null>;
+}
+
+export async function replayJournal(source: JournalSource, sha256: Sha256): Promise<ReplayReport> {
+  const texts = new Map<string, DefinitionText>();
+  const replay = replayBegin({
+    sha256,
+    definition: (hash) => texts.get(hash) ?? { name: "", description: "", prompt: "", tools: [] },
+  });
+  for await (const row of source.rows) {
+    for (const hash of definitionHashes(row)) {
+      const text = texts.has(hash) ? null : await source.blob(hash);
+      if (text !== null && sha256(text) === hash) texts.set(hash, JSON.parse(text) as DefinitionText);
+    }
+    if (!replay.take(row)) break;
+  }
+  return replay.report();
+}
+
+/** Hashes of the definitions that a row names: found without trusting its form. */
+export function definitionHashes(row: JournalRow): string[] {
+  if (!row.head.includes('"catalog":')) return [];
+  return [...row.head.matchAll(/"hash":"([A-Za-z0-9_-]{43})"/g)].map(([, hash = ""]) => hash);
+}
+
+export async function* storedRows(
+  store: Store,
+  tree: TreeId,
+  through = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<JournalRow> {
+  for (let from = 1; from <= through;) {
+    const rows = await store.rows(tree, from, Math.min(ROWS_AT_A_TIME, through - from + 1));
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows;
+    from = last.seq + 1;
+  }
+}

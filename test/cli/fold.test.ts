@@ -1,0 +1,110 @@
+/** The model of the picture, folded from real events, against what the store says of the same tree. */
+
+import { expect, test } from "vitest";
+import { createJsonDisplay, jsonLine } from "../../src/cli/display/jsonl.ts";
+import { changeLines } from "../../src/cli/display/plain.ts";
+import { foldEvent } from "../../src/cli/tree/fold-event.ts";
+import { createTreeModel, treeAtRest, treeTotals } from "../../src/cli/tree/tree-model.ts";
+import type { Change } from "../../src/cli/tree/change.ts";
+import { asTreeId } from "../../src/core/ids.ts";
+import { createErrand, type ModelProvider, type TreeEvent } from "../../src/index.ts";
+import { createRehearsalModel } from "../../src/models/rehearsal.ts";
+import { projectFolder } from "./support/errand-process.ts";
+
+const priced: ModelProvider = {
+  resolve: () => ({
+    model: createRehearsalModel(),
+    facts: { window: 200_000, price: { input: 3_000_000, output: 15_000_000, cachedInput: 0 } },
+  }),
+};
+
+async function eventsOfTask(task: string) {
+  const { folder, remove } = projectFolder();
+  const errand = await createErrand({ store: "memory", workspace: folder, models: [priced], model: "test/priced" });
+  try {
+    const agent = await errand.openAgent();
+    await agent.post(task);
+    const events: TreeEvent[] = [];
+    const model = createTreeModel();
+    const changes: Change[][] = [];
+    const rests: boolean[] = [];
+    for await (const event of errand.events(agent.id)) {
+      events.push(event);
+      changes.push(foldEvent(model, event));
+      rests.push(treeAtRest(model));
+      if (treeAtRest(model)) break;
+    }
+    return { model, changes, rests, events, runs: await errand.runs({ tree: asTreeId(agent.id) }) };
+  } finally {
+    await errand.close();
+    remove();
+  }
+}
+
+test("names, states, times, tokens and cost are those of the store", async () => {
+  const { model, runs } = await eventsOfTask("what opens the store?");
+  expect(runs.length).toBeGreaterThan(1);
+  for (const run of runs) {
+    const agent = model.agents.get(run.number);
+    expect({ ...agent, ...agent?.run }).toMatchObject({
+      id: run.id,
+      name: run.name,
+      definition: run.definition,
+      state: run.state,
+      status: run.status,
+      startedAt: run.startedAt,
+      endedAt: run.endedAt,
+      tokens: run.tokens,
+      cost: run.cost,
+    });
+  }
+  expect(treeTotals(model, model.at)).toMatchObject({ runs: runs.length, ok: runs.length, open: 0 });
+  expect(model.effects.size).toBe(0);
+});
+
+test("D13: the tree is at rest only after the turn about the announcement", async () => {
+  const { rests, events } = await eventsOfTask("what opens the store?");
+  expect(rests.filter(Boolean)).toHaveLength(1);
+  expect(rests.at(-1)).toBe(true);
+  const announced = events.findIndex((event) => event.facts.some((fact) => fact.type === "announcement-queued"));
+  expect(announced).toBeGreaterThan(0);
+  expect(announced).toBeLessThan(events.length - 1);
+});
+
+test("the same events give the same changes; a late one gives none", async () => {
+  const { changes, events } = await eventsOfTask("what opens the store?");
+  const again = createTreeModel();
+  expect(events.map((event) => foldEvent(again, event))).toEqual(changes);
+  const before = structuredClone(again);
+  const [first] = events;
+  if (first !== undefined) expect(foldEvent(again, { ...first, late: "no such effect is open" })).toEqual([]);
+  expect(again).toEqual(before);
+});
+
+test("a plain line for each change of state; a run that starts at once is not called queued", async () => {
+  const { changes } = await eventsOfTask("what opens the store?");
+  const lines = changes.flatMap(changeLines);
+  expect(lines[0]).toMatch(/^orchestrator opened, tree /);
+  expect(lines.filter((line) => line.endsWith("started"))).toHaveLength(2);
+  expect(lines.filter((line) => line.includes("ended: ok"))).toHaveLength(2);
+  expect(lines.join("\n")).not.toContain("queued");
+});
+
+test("a line of JSON holds no control character, and what it holds comes back", () => {
+  const text = "a\u001b[2J\u009b1A\u007f\u2028\nb";
+  const line = jsonLine({ type: "answer", text });
+  // oxlint-disable-next-line no-control-regex
+  expect(line.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028]/);
+  expect(JSON.parse(line)).toEqual({ type: "answer", text });
+});
+
+test("every change is a line of JSON that begins with its type", async () => {
+  const { changes, model } = await eventsOfTask("what opens the store?");
+  let out = "";
+  const host = { out: (text: string) => (out += text) };
+  const display = createJsonDisplay(host);
+  for (const some of changes) display.changed(model, some, () => 0);
+  const lines = out.trimEnd().split("\n");
+  expect(lines).toHaveLength(changes.flat().length);
+  for (const line of lines) expect(line).toMatch(/^\{"type":"[a-z-]+","at":\d+,/);
+});

@@ -1,0 +1,124 @@
+/** The live display and what can stop it, on a host that a test drives. */
+
+import { expect, test } from "vitest";
+import type { Display } from "../../src/cli/display/display.ts";
+import { createLiveDisplay } from "../../src/cli/display/live.ts";
+import type { Host } from "../../src/cli/host.ts";
+import { watchStops } from "../../src/cli/run/stops.ts";
+import { newAgent } from "../../src/cli/tree/agent-model.ts";
+import { createTreeModel, type TreeModel } from "../../src/cli/tree/tree-model.ts";
+import { createFakeHost, type FakeHost } from "./support/fake-host.ts";
+import { screenOf } from "./support/screen.ts";
+
+function sampleModel(): TreeModel {
+  const model = createTreeModel();
+  model.tree = "tree";
+  const root = newAgent({ number: 0, id: "tree", parent: null, name: "root", definition: "root", price: null });
+  model.agents.set(0, Object.assign(root, { turn: true, turns: 1, thinking: true, startedAt: 0 }));
+  return model;
+}
+
+function liveOn(fake: FakeHost): Display {
+  const { host } = fake;
+  if (host.screen === null) throw new Error("the fake host has a screen");
+  const display = createLiveDisplay(host, host.screen);
+  display.begin({ model: "a/b", store: "memory", recovered: 0 });
+  display.changed(sampleModel(), [], () => host.world.monotonic());
+  return display;
+}
+
+const DRAWN = ["model a/b · store memory", "⠋ root  thinking", ""];
+
+test("however the process ends, the cursor comes back", () => {
+  const fake = createFakeHost();
+  liveOn(fake);
+  expect(screenOf(fake.written.out)).toMatchObject({ cursorVisible: false, wraps: false });
+  fake.exit();
+  expect(screenOf(fake.written.out)).toMatchObject({ cursorVisible: true, wraps: true });
+});
+
+test("the spinner turns and time goes on, and nothing else is written", () => {
+  const fake = createFakeHost();
+  liveOn(fake);
+  const before = fake.written.out.length;
+  fake.tick();
+  const { lines } = screenOf(fake.written.out);
+  expect(lines[1]).toMatch(/^⠙ root {2}thinking +0\.1s$/);
+  expect(lines[3]).toBe("0.1s · Ctrl-C cancels");
+  expect(screenOf(fake.written.out.slice(before)).linesWritten).toBe(2);
+});
+
+test("Ctrl-Z gives the terminal back, and coming back takes it and draws anew", () => {
+  const fake = createFakeHost();
+  liveOn(fake);
+  fake.signal("SIGTSTP");
+  expect(screenOf(fake.written.out).cursorVisible).toBe(true);
+  fake.signal("SIGCONT");
+  const { lines, cursorVisible } = screenOf(fake.written.out);
+  expect(cursorVisible).toBe(false);
+  expect(lines.filter((line) => line.startsWith(DRAWN[1] ?? ""))).toHaveLength(2);
+});
+
+test("another width is used at once", () => {
+  const fake = createFakeHost();
+  liveOn(fake);
+  fake.resize(14);
+  const { lines } = screenOf(fake.written.out);
+  for (const line of lines.slice(-4)) expect(line.length).toBeLessThan(14);
+});
+
+test("what is said meanwhile stands above the picture, harmless; the last picture stays above the answer", () => {
+  const fake = createFakeHost();
+  const display = liveOn(fake);
+  const said = { id: "1", agent: "tree", name: "root", repeated: false };
+  display.said({ ...said, text: "I asked\u001b[2J a helper" }, false);
+  display.said({ ...said, text: "the answer" }, true);
+  display.answer("the answer\u001b[1A");
+  display.close();
+  fake.tick();
+  const { lines, cursorVisible } = screenOf(fake.written.out);
+  expect(cursorVisible).toBe(true);
+  expect(lines.map((line) => line.replace(/ +0\.\ds$/, ""))).toEqual([
+    "model a/b · store memory",
+    "root: I asked a helper",
+    "⠋ root  thinking",
+    "",
+    "the answer",
+    "",
+  ]);
+});
+
+function watching(timeoutMs: number | null = null): {
+  fake: FakeHost;
+  stops: ReturnType<typeof watchStops>;
+  host: Host;
+} {
+  const fake = createFakeHost();
+  return { fake, host: fake.host, stops: watchStops(fake.host, timeoutMs) };
+}
+
+test("the first Ctrl-C asks, the second leaves at once with 130", async () => {
+  const { fake, stops } = watching();
+  fake.signal("SIGINT");
+  expect(await stops.first).toEqual({ type: "signal", signal: "SIGINT" });
+  expect(fake.left).toEqual([]);
+  fake.signal("SIGINT");
+  expect(fake.left).toEqual([130]);
+});
+
+test("whatever stops first counts, and nothing is heard after the end", async () => {
+  const { fake, stops } = watching(1_000);
+  fake.signal("SIGTERM");
+  fake.tick();
+  expect(await stops.first).toEqual({ type: "signal", signal: "SIGTERM" });
+  stops.close();
+  fake.signal("SIGINT");
+  fake.signal("SIGINT");
+  expect(fake.left).toEqual([]);
+});
+
+test("the time that was given is over once it is over", async () => {
+  const { fake, stops } = watching(1_000);
+  fake.tick();
+  expect(await stops.first).toEqual({ type: "timeout" });
+});

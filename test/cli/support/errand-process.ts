@@ -1,0 +1,121 @@
+/** Runs the command line as a user does: another process, from the sources, with its own folder and store. */
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ownNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
+const node = existsSync(ownNode) ? ownNode : process.execPath;
+
+/** The command itself, and the same program with models that take their time. */
+const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+export const SLOW = fileURLToPath(new URL("./slow-errand.ts", import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunningErrand {
+  /** Resolves when what was written so far holds the text. */
+  seen(text: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  type(text: string): void;
+  readonly finished: Promise<Finished>;
+}
+
+export interface HowToRun {
+  readonly folder: string;
+  readonly entry?: string;
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** In a terminal of this size. */
+  readonly terminal?: { readonly columns: number; readonly rows: number };
+}
+
+export function startErrand(args: readonly string[], how: HowToRun): RunningErrand {
+  const command = [node, how.entry ?? MAIN, ...args];
+  const [file = node, ...rest] = how.terminal === undefined ? command : inTerminal(command, how.terminal);
+  // Whoever runs the tests may have chosen about colours; here the command chooses.
+  const chosen = new Set(["NO_COLOR", "FORCE_COLOR"]);
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !chosen.has(name)));
+  const child = spawn(file, rest, { cwd: how.folder, env: { ...env, TERM: "xterm-256color", ...how.env } });
+  let out = "";
+  let err = "";
+  let waiting: { readonly text: string; readonly resolve: () => void }[] = [];
+  const look = (): void => {
+    waiting = waiting.filter(({ text, resolve }) => {
+      if (!out.includes(text) && !err.includes(text)) return true;
+      resolve();
+      return false;
+    });
+  };
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    out += chunk;
+    look();
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    err += chunk;
+    look();
+  });
+  child.stdin.on("error", () => undefined);
+  if (how.terminal === undefined) child.stdin.end(how.input ?? "");
+  const finished = new Promise<Finished>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve({ code, signal, out, err }));
+  });
+  return {
+    finished,
+    seen(text) {
+      const shown = new Promise<void>((resolve) => {
+        waiting.push({ text, resolve });
+        look();
+      });
+      const gone = finished.then((end) => {
+        if (!end.out.includes(text) && !end.err.includes(text)) {
+          throw new Error(`ended without ${JSON.stringify(text)}:\n${end.out}\n${end.err}`);
+        }
+      });
+      return Promise.race([shown, gone]);
+    },
+    kill: (signal) => void child.kill(signal),
+    type: (text) => void child.stdin.write(text),
+  };
+}
+
+export function runErrand(args: readonly string[], how: HowToRun): Promise<Finished> {
+  return startErrand(args, how).finished;
+}
+
+/** `script` of util-linux gives a command a terminal of its own. */
+export const terminalAvailable = existsSync("/usr/bin/script");
+
+function inTerminal(command: readonly string[], { columns, rows }: { columns: number; rows: number }): string[] {
+  const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  return ["/usr/bin/script", "-qec", `stty cols ${columns} rows ${rows} && exec ${quoted}`, "/dev/null"];
+}
+
+/** A folder with a few files to look into, and the way to remove it. */
+export function projectFolder(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "errand-cli-"));
+  writeFileSync(join(folder, "package.json"), '{ "name": "sample", "description": "A sample project." }\n');
+  writeFileSync(join(folder, "README.md"), "# Sample\n\nIt opens a store and closes it.\n");
+  writeFileSync(join(folder, "store.ts"), "/** Opens the store. */\nexport const open = 1;\n");
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The objects that `--json` printed. */
+export function records(out: string): Record<string, unknown>[] {
+  return out
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const record: unknown = JSON.parse(line);
+      if (typeof record !== "object" || record === null) throw new Error(`no object: ${line}`);
+      return { ...record };
+    });
+}

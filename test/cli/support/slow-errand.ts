@@ -1,0 +1,53 @@
+/**
+ * The real program with models that take their time, for tests that must catch it at work. All are the offline model with MS
+ * milliseconds before each reply and a price:
+ *
+ * - `slow/MS`: nothing else; `stuck/MS`: it cannot be aborted; `looping/MS`: it never stops calling a tool;
+ * - `flaky/MS`: its first call fails in a way that is worth a retry;
+ * - `broken/MS`: every call fails for good, with an escape sequence in what it says.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { createProcessHost } from "../../../src/cli/process-host.ts";
+import { runProgram } from "../../../src/cli/program.ts";
+import { type Model, ModelFailure, type ModelProvider } from "../../../src/contracts/model.ts";
+import { createRehearsalModel } from "../../../src/models/rehearsal.ts";
+
+function slowModel(kind: string, milliseconds: number): Model {
+  const rehearsal = createRehearsalModel();
+  let calls = 0;
+  return {
+    async call(request, options) {
+      const how = kind === "stuck" ? {} : { signal: options.signal };
+      await sleep(milliseconds, undefined, how).catch(() => {
+        throw new ModelFailure("aborted", "The call was aborted.");
+      });
+      calls += 1;
+      if (kind === "flaky" && calls === 1) {
+        throw new ModelFailure("provider-error", "overloaded", { retryable: true });
+      }
+      if (kind === "broken") throw new ModelFailure("provider-error", "\u001b[2Jthe provider said no");
+      if (kind === "looping") {
+        const call = { type: "tool-call" as const, id: `call_${calls}`, name: "list_files", input: {} };
+        return { parts: [call], usage: null, stop: "tools" };
+      }
+      return rehearsal.call(request, options);
+    },
+  };
+}
+
+const models = new Map<string, Model>();
+
+const provider: ModelProvider = {
+  resolve(name) {
+    const [, kind, milliseconds] = /^(slow|stuck|flaky|broken|looping)\/(\d+)$/.exec(name) ?? [];
+    if (kind === undefined) return { unavailable: `There is no model ${name}.` };
+    const price = { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 };
+    const model = models.get(name) ?? slowModel(kind, Number(milliseconds));
+    models.set(name, model);
+    return { model, facts: { window: 200_000, price } };
+  },
+};
+
+const host = createProcessHost();
+host.end(await runProgram(process.argv.slice(2), host, { models: [provider] }));

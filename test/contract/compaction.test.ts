@@ -1,0 +1,139 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createErrand, type ModelFacts } from "../../src/index.ts";
+import { createScriptedModels, fail, hang, say, type Script } from "../../src/testing/index.ts";
+import { eventsNow, factsOf, newest, report, start, starts, times, whole } from "../support/delegation.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const ASKED = /^Summarise the conversation so far/m;
+const SUMMARY = "SUMMARY OF ALL";
+
+async function open(parent: Script, window: number | null, child: Script = () => hang()) {
+  const facts: Record<string, Partial<ModelFacts>> = { "scripted/parent": { window } };
+  const models = createScriptedModels({ "scripted/parent": parent, "scripted/child": child }, facts);
+  const world = createTestWorld();
+  const errand = await createErrand({
+    store: "memory",
+    world,
+    models: [models],
+    tools: [],
+    agents: [
+      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent" },
+      { name: "worker", prompt: "You are a child.", model: "scripted/child" },
+      { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
+    ],
+  });
+  onTestFinished(async () => {
+    const closed = errand.close({ withinMs: 0 });
+    await world.advance(1);
+    await closed;
+  });
+  const agent = await errand.openAgent();
+  const ask = async (text: string): Promise<void> => {
+    await agent.post(text);
+    await world.advance(100);
+  };
+  return { errand, agent, models, ask, world, requests: models.model("scripted/parent").requests };
+}
+
+const long = (word: string): string => `${word} `.repeat(800);
+
+test("compaction: when the context nears the known window, older turns are summarised by the model and the request stays", async () => {
+  const { ask, requests, errand, agent } = await open(
+    (_request, { newest: asked }) => (ASKED.test(asked) ? say(SUMMARY) : say(long("answer"))),
+    4_000,
+  );
+  await ask("the first question");
+  await ask("the second question");
+  await ask("the third question");
+  const asked = requests.filter((request) => ASKED.test(newest(request)));
+  expect(asked).toHaveLength(1);
+  expect(whole(asked[0])).toContain("the first question");
+  expect(whole(asked[0])).not.toContain("the third question");
+  const last = requests.at(-1);
+  expect(newest(last)).toContain(SUMMARY);
+  expect(newest(last)).toContain("the third question");
+  expect(whole(last)).not.toContain("the first question");
+  expect(factsOf(await eventsNow(errand, agent.id), "context-compacted")).toHaveLength(1);
+});
+
+test("compaction: an overflow is answered by a summary and the call is made again; the window is learnt from it", async () => {
+  const { ask, requests, errand, agent } = await open((request, { newest: asked }) => {
+    if (ASKED.test(asked)) return say(SUMMARY);
+    const overflows = JSON.stringify(request.messages).length > 10_000;
+    return overflows ? fail({ code: "context-overflow", message: "too long" }) : say(long("answer"));
+  }, null);
+  for (const number of [1, 2, 3]) await ask(`question ${number}`);
+  expect(newest(requests.at(-1))).toContain("question 3");
+  expect(newest(requests.at(-1))).toContain(SUMMARY);
+  const events = await eventsNow(errand, agent.id);
+  expect(factsOf(events, "turn-ended").map((fact) => fact.outcome)).toEqual(["done", "done", "done"]);
+  expect(factsOf(events, "window-learnt")).toHaveLength(1);
+  expect(factsOf(events, "model-failed")).toHaveLength(1);
+  for (const number of [4, 5, 6, 7]) await ask(`question ${number}`);
+  const later = await eventsNow(errand, agent.id);
+  expect(factsOf(later, "model-failed")).toHaveLength(1);
+  expect(factsOf(later, "context-compacted").length).toBeGreaterThan(1);
+});
+
+test("compaction, scenario 20: open and undelivered children stay visible, so that none is started twice", async () => {
+  const { ask, requests, errand } = await open(
+    (_request, { newest: asked, number }) => {
+      if (ASKED.test(asked)) return say(SUMMARY);
+      return number === 1 ? starts(start("quick"), start("slow")) : say(long("answer"));
+    },
+    5_000,
+    (_request, { task, replies }) => (task === "slow" ? hang() : replies === 0 ? report("RESULT") : say("done")),
+  );
+  for (const number of [1, 2, 3, 4]) await ask(`question ${number}`);
+  const last = requests.at(-1);
+  expect(whole(last)).toContain(SUMMARY);
+  const runs = await errand.runs();
+  expect(runs).toHaveLength(2);
+  for (const run of runs) expect(newest(last)).toContain(`[run ${run.id} "${run.name}"`);
+  expect(runs.map((run) => run.delivery)).toEqual(["pending", "open"]);
+});
+
+test("compaction: the last user request survives when it was joined to an earlier one that had no answer", async () => {
+  const { ask, requests } = await open((_request, { newest: asked }) => {
+    if (ASKED.test(asked)) return say(SUMMARY);
+    return asked === "unanswered" ? fail({ message: "no" }) : say(long("answer"));
+  }, 4_000);
+  await ask("question 1");
+  await ask("unanswered");
+  await ask(`LAST request ${long("please")}`);
+  const asked = requests.filter((request) => ASKED.test(newest(request)));
+  expect(asked).toHaveLength(1);
+  expect(whole(asked[0])).toContain("unanswered");
+  expect(whole(asked[0])).not.toContain("LAST request");
+  expect(newest(requests.at(-1))).toContain(SUMMARY);
+  expect(times(whole(requests.at(-1)), "LAST request")).toBe(1);
+});
+
+test("compaction: an announcement that is blocked stays whole", async () => {
+  let failing = false;
+  const { ask, requests, world } = await open(
+    (_request, { newest: asked, number }) => {
+      if (ASKED.test(asked)) return say(SUMMARY);
+      if (number === 1) return starts(start("quick"));
+      return failing ? fail() : say(long("answer"));
+    },
+    4_500,
+    async (_request, { replies }) => {
+      if (replies > 0) return say("done");
+      await new Promise<void>((resolve) => void world.after(20_000, resolve));
+      return report("THE RESULT");
+    },
+  );
+  await ask("question 1");
+  failing = true;
+  await world.advance(60_000);
+  expect(requests.filter((request) => ASKED.test(newest(request)))).toHaveLength(0);
+  failing = false;
+  await ask(`question 2 ${long("please")}`);
+  const last = requests.at(-1);
+  expect(newest(last)).toContain(SUMMARY);
+  expect(times(whole(last), "THE RESULT")).toBe(1);
+  expect(newest(last)).toContain("question 2");
+  await ask("question 3");
+  expect(whole(requests.at(-1))).not.toContain("THE RESULT");
+});

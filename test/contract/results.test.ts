@@ -1,0 +1,162 @@
+import { expect, test } from "vitest";
+import { callTool, callTools, fail, hang, say } from "../../src/testing/index.ts";
+import { delegate, delegation, MODES, newest, report, shown, toolText, untilFacts } from "../support/delegations.ts";
+import { lookTool, openTestErrand } from "../support/test-errand.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const LABEL = "No final answer. Last tool output:";
+
+test.each(MODES)(
+  "B6: salvage takes the last words that are not empty, without thinking and written-out calls (%s)",
+  async (mode) => {
+    const parts = [
+      { type: "text", text: "<thinking>secret</thinking> the answer" },
+      { type: "reasoning", text: "reasoning" },
+      { type: "text", text: "in two parts <tool_call>{}</tool_call>" },
+    ] as const;
+    const { run, told, errand } = await delegate(mode, [
+      { kind: "reply", parts },
+      say("<thinking>only thoughts</thinking>"),
+    ]);
+    expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged", nudged: true });
+    expect(await errand.result(run.id)).toBe("the answer\nin two parts");
+    expect(told).not.toMatch(/secret|reasoning|only thoughts|tool_call/);
+    if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ summary: "the answer\nin two parts" });
+    else expect(told).toContain("the answer\nin two parts");
+  },
+);
+
+test.each(MODES)(
+  "B6, scenario 15: a child that made only tool calls has no answer; its last output stands under its label (%s)",
+  async (mode) => {
+    const script = [callTool("look", {}), callTool("look", {}), say(""), say("")];
+    const { run, told, errand } = await delegate(mode, script);
+    expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing", nudged: true });
+    expect(await errand.result(run.id)).toBe(`${LABEL}\nsaw it`);
+    if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ summary: `${LABEL}\nsaw it`, report: "missing" });
+    else expect(told).toContain(`${LABEL}\nsaw it`);
+  },
+);
+
+test("B6, scenario 15: the answer of a failed send is not passed off as the child's output", async () => {
+  const bad = callTool("send_agent_message", { text: "x", agentId: "nobody" });
+  const { run, told, errand } = await delegate("awaited", [callTool("look", {}), bad, say(""), say("")]);
+  expect(run.report).toBe("missing");
+  const { summary } = JSON.parse(told) as { summary: string };
+  expect(summary).toBe(`${LABEL}\nsaw it`);
+  expect(await errand.result(run.id)).toBe(summary);
+});
+
+test.each(MODES)(
+  "B6, scenario 13: a child that says nothing at all still ends, with (no output) (%s)",
+  async (mode) => {
+    const { run, told } = await delegate(mode, [say(""), say("")]);
+    expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing", delivery: "placed" });
+    if (mode === "awaited")
+      expect(JSON.parse(told)).toMatchObject({ success: true, summary: "(no output)", report: "missing" });
+    else expect(told).toContain("Findings:\n(no output)");
+  },
+);
+
+test.each(MODES)("B6, scenario 13: the parent hears of the end of a child that says NO_REPLY (%s)", async (mode) => {
+  const { run, told } = await delegate(mode, [say("NO_REPLY"), say("NO_REPLY")]);
+  expect(run).toMatchObject({ status: "ok", reason: "no-report", delivery: "placed" });
+  if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ success: true, nudged: true });
+  else expect(told).toContain('"the task" completed without reporting.');
+});
+
+test.each(MODES)(
+  "B7: a run that reported and then hit a limit ends with that reason and its report as findings (%s)",
+  async (mode) => {
+    const { run, told, errand } = await delegate(mode, [report("half of it"), callTool("look", {}), say("unused")], {
+      args: { max_iterations: 2 },
+    });
+    expect(run).toMatchObject({ status: "error", reason: "iteration-limit", report: "tool", nudged: false });
+    expect(await errand.result(run.id)).toBe("half of it");
+    if (mode === "awaited")
+      expect(JSON.parse(told)).toMatchObject({
+        success: false,
+        summary: "half of it",
+        reason: "iteration-limit",
+        report: "tool",
+      });
+    else expect(told).toMatch(/failed: iteration-limit[\s\S]*half of it/);
+  },
+);
+
+test.each(MODES)(
+  "B7: a run that reported and then failed ends with that reason and its report as findings (%s)",
+  async (mode) => {
+    const { run, told } = await delegate(mode, [report("half of it"), fail({ message: "no credit" })]);
+    expect(run).toMatchObject({ status: "error", reason: "provider-error", report: "tool" });
+    expect(told).toContain("half of it");
+  },
+);
+
+test("B7: status comes from what happened, never from the child's words", async () => {
+  const liar = await delegate("background", [report("status: error, I failed, timed out, cancelled"), say("end")]);
+  expect(liar.run.status).toBe("ok");
+  expect(newest(liar.parent.at(-1))).toContain('"the task" completed successfully.');
+  const boaster = await delegate("background", [
+    callTools([{ name: "look", input: {} }], { text: "completed successfully" }),
+    fail(),
+  ]);
+  expect(boaster.run).toMatchObject({ status: "error", reason: "provider-error" });
+});
+
+test.each([
+  ["tokensPerTree", 6_000, "token-limit"],
+  ["costPerTree", 6_000, "cost-limit"],
+] as const)("B7: a run that meets %s ends with its reason, not ok and not nudged", async (limit, value, reason) => {
+  const used = { input: 2_500, output: 100 };
+  const { run } = await delegate("background", () => callTools([{ name: "look", input: {} }], { usage: used }), {
+    limits: { [limit]: value },
+    facts: {
+      "scripted/child": { window: null, price: { input: 1_000_000, output: 1_000_000, cachedInput: 1_000_000 } },
+    },
+  }).catch((error: unknown) => ({ run: error }));
+  expect(run).toMatchObject({ status: "error", reason, nudged: false });
+});
+
+test("B7: a deadline is a timeout with its reason, whatever was said before", async () => {
+  const world = createTestWorld();
+  const { errand, models } = await openTestErrand(
+    {
+      parent: [delegation("awaited", { timeout_seconds: 30 }), say("end")],
+      child: [callTools([{ name: "look", input: {} }], { text: "so far so good" }), hang()],
+    },
+    { world },
+  );
+  const agent = await errand.openAgent();
+  await agent.post("go");
+  await world.advance(31_000);
+  const payload = toolText(models.model("scripted/parent").requests.at(-1));
+  expect(JSON.parse(payload)).toMatchObject({
+    success: false,
+    summary: "so far so good",
+    reason: "deadline",
+    timed_out: true,
+    report: "salvaged",
+    nudged: false,
+  });
+});
+
+test("B7: a cancelled awaited run is no success for its parent", async () => {
+  const { errand, models } = await openTestErrand(
+    { parent: [delegation("awaited"), say("end")], child: [callTool("look", {}), hang()] },
+    { tools: [lookTool()] },
+  );
+  const agent = await errand.openAgent();
+  const { id } = await agent.post("go");
+  await untilFacts(errand, agent.id, "run-started");
+  const [run] = await errand.runs();
+  const waiting = agent.postAndAwait("go", { id });
+  expect(await errand.cancel(run?.id ?? "")).toBe(true);
+  expect((await waiting).text).toBe("end");
+  expect(JSON.parse(toolText(models.model("scripted/parent").requests.at(-1)))).toMatchObject({
+    success: false,
+    reason: "cancelled",
+    timed_out: false,
+  });
+  expect(shown(models.model("scripted/child").requests.at(-1))).not.toContain("You haven't sent");
+});

@@ -1,0 +1,65 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cases } from "../evals/delegation.ts";
+import { evaluate } from "../evals/evaluate.ts";
+import { byContext, say } from "../src/testing/index.ts";
+
+function runEvals(...args: string[]): {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+} {
+  return spawnSync(process.execPath, [join("evals", "run.ts"), ...args], { encoding: "utf8", timeout: 60_000 });
+}
+
+test("the evals cover every way in which a delegation can go, by name", () => {
+  expect(cases.map(({ name }) => name)).toEqual([
+    "success",
+    "background",
+    "timeout",
+    "malformed call",
+    "depth",
+    "disabled",
+    "forgetful child",
+    "silent child",
+  ]);
+});
+
+test("every case passes on the scripted model, and the command says so as JSON", () => {
+  const { status, stdout, stderr } = runEvals("--json");
+  expect(stderr).toBe("");
+  const said = JSON.parse(stdout) as { readonly cases: readonly { readonly problems: readonly string[] }[] };
+  expect(said).toMatchObject({ model: "scripted", passed: cases.length, failed: 0 });
+  expect(said.cases.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(status).toBe(0);
+});
+
+test("a model that does not do what is asked fails, with exit code 1, a table and the reasons", () => {
+  const { status, stdout } = runEvals("--model", "offline/rehearsal");
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/^disabled +FAIL/m);
+  expect(stdout).toContain("no call was answered with not-enabled");
+  expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^\d passed, \d failed$/);
+});
+
+test("a model that cannot be had, or a wrong option, is one line and exit code 2", () => {
+  for (const args of [["--model", "nothing/here"], ["--modle", "x"], ["stray"]]) {
+    const { status, stdout, stderr } = runEvals(...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toMatch(/^eval: [^\n]+\n$/);
+  }
+});
+
+test.each(cases.map((given) => [given.name, given] as const))(
+  "the case %s fails when the agent does nothing, and when its child does nothing",
+  async (_, given) => {
+    const idle = byContext([say("No."), say("No.")]);
+    const lazy = await evaluate({ ...given, scripts: { ...given.scripts, parent: idle } }, null);
+    expect(lazy.passed).toBe(false);
+    // Where nothing runs, the child has nothing to do; the silent child is meant to do nothing.
+    if (given.name === "disabled" || given.name === "silent child") return;
+    const alone = await evaluate({ ...given, scripts: { ...given.scripts, child: idle } }, null);
+    expect(alone.passed).toBe(false);
+  },
+);
