@@ -14,11 +14,12 @@ export type { Store, StoredRun, TreeRecord } from "./contracts/store.ts";
 export type { Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
 export type { World } from "./contracts/world.ts";
 export type { Fact } from "./core/event.ts";
+export type { HistoryItem } from "./core/history.ts";
 export type { RunState, RunStatus } from "./core/journal.ts";
 export { LIMITS, type LimitName } from "./core/limits.ts";
 export type { ContextMessage, ReplyPart, ToolSpec, Usage } from "./core/message.ts";
+export { type ReplayReport, replayVerdict } from "./core/replay.ts";
 export type { DelegationRecord } from "./core/runs/delegation-record.ts";
-export { readSkill } from "./definitions/skill.ts";
 export {
   type Envelope,
   ENVELOPE_BYTES,
@@ -41,18 +42,12 @@ export {
 } from "./core/runs/envelope.ts";
 export { normalisedOutput } from "./core/runs/payload.ts";
 export { SUBAGENT_SCHEMAS } from "./core/runs/schemas.ts";
+export { readSkill } from "./definitions/skill.ts";
 export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
+export type { Agent, AwaitOptions, PostOptions, RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/agent.ts";
 export type { AgentDefinition, SkillDefinition } from "./runtime/catalog.ts";
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
-export type {
-  Agent,
-  AwaitOptions,
-  Errand,
-  OpenAgentOptions,
-  PostOptions,
-  SpawnOptions,
-  TextDelta,
-  TreeEvent,
-} from "./runtime/errand.ts";
+export type { Errand, OpenAgentOptions, TextDelta } from "./runtime/errand.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/output-schema.ts";
+export type { TreeEvent } from "./runtime/tree-event.ts";
 export type { Reply } from "./runtime/turn-outcome.ts";

@@ -31,6 +31,8 @@ export interface Host {
   readonly colours: { readonly out: boolean; readonly err: boolean };
   /** Everything on standard input. */
   readInput(): Promise<string>;
+  /** The same, as it comes. */
+  input(): AsyncIterable<Uint8Array>;
   onSignal(signal: Signal, listener: () => void): Off;
   /** Called when the process ends, however it does. Only synchronous work is done then. */
   onExit(listener: () => void): Off;

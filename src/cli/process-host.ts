@@ -38,6 +38,7 @@ export function createProcessHost(): Host {
     screen: stdout.isTTY && capable ? screenOf(stdout) : null,
     colours: { out: stdout.isTTY && coloured, err: stderr.isTTY && coloured },
     readInput: () => text(process.stdin),
+    input: () => process.stdin,
     onSignal(signal, listener) {
       process.on(signal, listener);
       return () => void process.off(signal, listener);

@@ -11,7 +11,7 @@
 import { callModelAgain, spend } from "./agent/call-model.ts";
 import { modelFailed, modelReplied } from "./agent/model-calls.ts";
 import { effectsLost, toolFinished } from "./agent/tool-calls.ts";
-import { failTurn, iterate, settle } from "./agent/turns.ts";
+import { endTurn, failTurn, iterate, settle } from "./agent/turns.ts";
 import { barrierPassed } from "./announcements/batches.ts";
 import { type Decision, deciding, type DecidingWork, type Observer, type Step, type Task } from "./deciding.ts";
 import type { Input } from "./event.ts";
@@ -93,6 +93,8 @@ function look(work: DecidingWork, task: Task): void {
       return settle(work, task.agent);
     case "end-run":
       return endRun(work, task.run, task.end);
+    case "end-turn":
+      return endTurn(work, task.agent);
     case "fail-turn":
       return failTurn(work, task.agent, task.end);
     case "spend":

@@ -50,6 +50,8 @@ export type Task =
   /** The agent may be idle: start a turn, end its run, or wait. */
   | { readonly do: "settle"; readonly agent: AgentNumber }
   | { readonly do: "end-run"; readonly run: RunNumber; readonly end: RunEnd }
+  /** The agent has used up what it was given to answer a nudge: its turn is over. */
+  | { readonly do: "end-turn"; readonly agent: AgentNumber }
   /** The agent's turn cannot go on. */
   | { readonly do: "fail-turn"; readonly agent: AgentNumber; readonly end: RunEnd }
   /** Room in the budget may have become free for calls that wait for it. */

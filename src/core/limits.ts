@@ -64,6 +64,8 @@ export type Limits = {
 /** Settings of a tree that are not numbers to hold. */
 export interface Settings {
   readonly limits: Limits;
+  /** Hard caps that the operator set; the table's hold for the others. */
+  readonly caps: LimitChoices;
   /** False: the tool `subagent` stays registered, validates, and answers that it is not enabled. */
   readonly subagentEnabled: boolean;
   /** Kinds of artifacts that a report may hold. */
@@ -78,6 +80,7 @@ export function settingsOf(
 ): Settings {
   return {
     limits: limitsOf(choices.limits),
+    caps: choices.caps ?? {},
     subagentEnabled: choices.subagentEnabled ?? true,
     artifactKinds: choices.artifactKinds ?? ARTIFACT_KINDS,
   };
@@ -93,10 +96,10 @@ function limitsOf(choices: LimitChoices = {}): Limits {
   return limits as Limits;
 }
 
-/** What a model or a definition asked for, lowered to the cap (or to the operator's own setting where that is higher). */
-export function limitAsked(name: LimitName, asked: number, limits: Limits): number {
-  const cap = LIMITS[name].cap;
-  const set = limits[name];
-  if (cap === null) return asked;
-  return Math.min(asked, Math.max(cap, set ?? 0));
+/** What a model or a definition asked for, lowered to the hard cap: the operator's, else the table's or the operator's default above it. */
+export function limitAsked(name: LimitName, asked: number, settings: Settings): number {
+  const cap = settings.caps[name];
+  if (cap !== undefined) return cap === null ? asked : Math.min(asked, cap);
+  const known = LIMITS[name].cap;
+  return known === null ? asked : Math.min(asked, Math.max(known, settings.limits[name] ?? 0));
 }

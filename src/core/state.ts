@@ -57,6 +57,8 @@ export interface Turn {
 /** Background runs of one parent that are announced together. */
 export interface Batch {
   readonly key: string;
+  /** The turn that started the newest of its runs: it is not complete before that turn has ended. Null if none did. */
+  turn: number | null;
   /** Members that have not ended. */
   open: Set<RunNumber>;
   /** Members that have ended and wait to be announced. */

@@ -7,8 +7,9 @@
 
 import { apply } from "./apply.ts";
 import { type Contexts, contextsEmpty, contextsFromText, contextsToText } from "./context/contexts.ts";
-import { type Observing, observe } from "./context/observe.ts";
-import { contextRequestHash } from "./context/request.ts";
+import { observe } from "./context/observe.ts";
+import type { Observing } from "./context/observing.ts";
+import { type ContextRequest, contextRequest, contextRequestHash } from "./context/request.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Observer, Step } from "./deciding.ts";
 import type { DefinitionText } from "./definition.ts";
@@ -48,6 +49,8 @@ export interface Stepped {
   readonly decision: Decision;
   readonly runs: readonly RunPatch[];
   readonly outgoing: readonly Outgoing[];
+  /** What models are sent because of this step, by the key of the call: the very bytes whose hash the row holds. */
+  readonly requests: ReadonlyMap<StepKey, ContextRequest>;
   readonly delegations: readonly DelegationRecord[];
 }
 
@@ -60,6 +63,7 @@ interface Gathered {
   readonly contexts: string[];
   readonly runs: RunPatch[];
   readonly outgoing: Outgoing[];
+  readonly requests: Map<StepKey, ContextRequest>;
   readonly delegations: DelegationRecord[];
 }
 
@@ -73,19 +77,23 @@ function gather(tree: Tree, into: Gathered): Observer {
     observe(observing, fact, place, textAt);
     const ended = endedRecord(contexts, fact, place);
     if (ended !== null) into.delegations.push(ended);
-    const called = calledAgent(state, fact);
-    if (called !== null) into.contexts.push(contextRequestHash(state, contexts, called, place.at, source.sha256));
+    const called = modelCall(state, fact, place);
+    if (called !== null) {
+      into.contexts.push(contextRequestHash(state, contexts, called.agent, place.at, source.sha256));
+      const request = contextRequest(state, contexts, called.agent, place.at);
+      if (request !== null) into.requests.set(called.key, request);
+    }
     const patch = runPatch(state, contexts, fact, place);
     if (patch !== null) into.runs.push(...patch);
   };
 }
 
-/** The agent whose model is called because of this fact. */
-function calledAgent(state: TreeState, fact: Fact): AgentNumber | null {
-  if (fact.type === "model-called") return fact.agent;
+/** The model call that this fact begins or repeats. */
+function modelCall(state: TreeState, fact: Fact, place: Place): { agent: AgentNumber; key: StepKey } | null {
+  if (fact.type === "model-called") return { agent: fact.agent, key: stepKey(place.seq, fact.n) };
   if (fact.type !== "effect-repeated") return null;
   const effect = state.effects.get(fact.effect);
-  return effect?.kind === "model" ? effect.agent : null;
+  return effect?.kind === "model" ? { agent: effect.agent, key: fact.effect } : null;
 }
 
 type TextAt = (index: TextIndex) => Json | undefined;
@@ -105,7 +113,7 @@ function outgoingOf(
 
 /** Moves the tree on by one step. `salt` is what the row's body begins with. */
 export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], delegations: [] };
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: new Map(), delegations: [] };
   const decision = decide(tree.state, step, gather(tree, gathered));
   const row = rowWrite(
     tree.state.seq,
@@ -115,13 +123,13 @@ export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
     tree.source.sha256,
   );
   tree.hash = row.hash;
-  const { runs, outgoing, delegations } = gathered;
-  return { row, decision, runs, outgoing, delegations };
+  const { runs, outgoing, requests, delegations } = gathered;
+  return { row, decision, runs, outgoing, requests, delegations };
 }
 
 /** Folds a recorded row: nothing is decided again. Returns what it says of runs. */
 export function treeFold(tree: Tree, row: JournalRow): readonly RunPatch[] {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], delegations: [] };
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: new Map(), delegations: [] };
   const observer = gather(tree, gathered);
   const head = headRead(row.head);
   const { texts } = bodyRead(row.body);

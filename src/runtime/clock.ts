@@ -17,6 +17,12 @@ export async function openClock(store: Store, world: World): Promise<Clock> {
   return { now: () => anchor.at + (world.monotonic() - anchor.monotonic) };
 }
 
+/** The kernel's time for a process that only looks: nothing is written. */
+export async function readClock(store: Store, world: World): Promise<Clock> {
+  const anchor = anchorFor(await store.anchor(), world);
+  return { now: () => anchor.at + (world.monotonic() - anchor.monotonic) };
+}
+
 function anchorFor(known: Anchor | null, world: World): Anchor {
   const wall = world.wall();
   const monotonic = world.monotonic();

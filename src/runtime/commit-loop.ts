@@ -4,63 +4,54 @@
  * Invariants:
  *  1. At most one commit at a time, at most one per turn of the event loop; what is ready together shares it.
  *  2. No effect, reply, acknowledgement or subscription sees a step before its commit.
- *  3. If a commit fails, the trees of the batch are dropped from memory and their inputs are taken again after a load. Inputs can be
- *     taken twice: a result names its effect and attempt, a post its id.
+ *  3. If a commit fails, or nobody knows whether it did, the trees of the batch are dropped from memory and their inputs are taken again
+ *     after a load. A result that was taken already is late, because it names its effect and attempt; a post is looked up by its id.
+ *  4. After a failed fsync nothing is taken any more. While the disk is full new work is refused, and results wait.
  */
 
-import type { Blob, Commit, OutboxKey, Store, TreeCommit } from "../contracts/store.ts";
+import type { Commit, OutboxKey, Store } from "../contracts/store.ts";
 import type { World } from "../contracts/world.ts";
-import type { Input } from "../core/event.ts";
-import { type PostId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../core/ids.ts";
-import type { RunPatch } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
-import { JOURNAL_FORMAT } from "../core/revision.ts";
-import { stateBusy } from "../core/state.ts";
+import { SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId } from "../core/ids.ts";
+import { headRead } from "../core/row.ts";
 import { timersNext } from "../core/timers.ts";
 import { type Stepped, treeStep } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
-import { postsEnded } from "./turn-outcome.ts";
 import type { Clock } from "./clock.ts";
-import type { Scheduler } from "./scheduler.ts";
+import { type Scheduler, slotWait } from "./scheduler.ts";
 import type { LoadedTree, TreeCache } from "./tree-cache.ts";
-
-/** What is asked of the loop: take this input into that tree. */
-export interface Submission {
-  readonly tree: TreeId;
-  readonly input: Input;
-  readonly texts: readonly Json[];
-  /** The post to record with it. */
-  readonly post?: { readonly id: PostId; readonly hash: string };
-  /** Given with the input that opens a tree. */
-  readonly create?: { readonly agent: string; readonly kind: "foreground" | "background" };
-  readonly blobs?: readonly Blob[];
-  readonly erased?: TreeCommit["erased"];
-}
+import { type CommitPart, type Submission, treeCommit } from "./tree-commit.ts";
 
 /** A step that is durable. */
 export interface Committed {
   readonly tree: TreeId;
   readonly loaded: LoadedTree;
   readonly stepped: Stepped;
-  readonly input: Input;
 }
 
 interface Waiting {
   readonly submission: Submission;
-  readonly resolve: (committed: Committed) => void;
+  /** Told why the input changed nothing, or null. */
+  readonly resolve: (late: string | null) => void;
   readonly reject: (error: unknown) => void;
-  tries: number;
+  /** How often its commit failed. */
+  failures: number;
+  /** True from a failed commit until it was looked up whether that became durable all the same. */
+  unsure: boolean;
 }
 
+type Part = CommitPart<Waiting & { readonly stepped: Stepped }>;
+
 export interface CommitLoop {
-  /** Resolves when the step is durable. */
-  submit(submission: Submission): Promise<Committed>;
+  /** Resolves when the step is durable, with the reason why the input changed nothing, if it did not. */
+  submit(submission: Submission): Promise<string | null>;
   /** Remembers that a channel has taken a message; goes with the next commit. */
   acknowledge(key: OutboxKey): void;
   /** Resolves when nothing is queued or being committed. */
   idle(): Promise<void>;
   /** True while an input for this tree is queued or being committed. */
   occupied(tree: TreeId): boolean;
+  /** True while the result of this effect is queued or being committed. */
+  brings(tree: TreeId, effect: StepKey): boolean;
   close(): Promise<void>;
 }
 
@@ -74,20 +65,16 @@ interface CommitLoopParts {
   readonly onCommitted: (committed: Committed) => void;
   /** Called after the steps of a commit were handed on. */
   readonly onSettled: (trees: readonly TreeId[]) => void;
+  /** It is durable that channels took these messages. */
+  readonly onAcknowledged: (keys: readonly OutboxKey[]) => void;
+  /** A commit failed, and nobody knows whether it became durable: what these steps decided was not begun. */
+  readonly onDoubt: (tree: TreeId, steps: readonly Stepped[]) => void;
   /** A failure of the store that nobody waits for, or that makes going on unsafe. */
   readonly onFailure: (error: ErrandError) => void;
 }
 
-const MAX_TRIES = 3;
+const MAX_FAILURES = 3;
 const FULL_RETRY_MS = 1_000;
-
-/** The steps of one tree in one commit. */
-interface Part {
-  readonly loaded: LoadedTree;
-  readonly expectedSeq: number;
-  readonly waiting: Waiting[];
-  readonly stepped: Stepped[];
-}
 
 export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   const { store, world, clock, trees, scheduler } = parts;
@@ -96,14 +83,9 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   let running = false;
   let scheduled = false;
   let loading = 0;
+  let broken: ErrandError | null = null;
   const idlers: (() => void)[] = [];
-  const busy = new Map<TreeId, number>();
-
-  function count(tree: TreeId, change: number): void {
-    const now = (busy.get(tree) ?? 0) + change;
-    if (now === 0) busy.delete(tree);
-    else busy.set(tree, now);
-  }
+  const open = new Map<TreeId, Set<Waiting>>();
 
   function schedule(): void {
     if (scheduled || running) return;
@@ -135,18 +117,17 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     for (const waiting of taken) {
       const { tree: id, create } = waiting.submission;
       const loaded = trees.get(id) ?? (create === undefined ? undefined : trees.begin(id));
-      if (loaded === undefined) {
+      if (loaded === undefined || waiting.unsure) {
         load(waiting);
         continue;
       }
-      const part = batch.get(id) ?? { loaded, expectedSeq: loaded.tree.state.seq + 1, waiting: [], stepped: [] };
+      const part = batch.get(id) ?? { loaded, expectedSeq: loaded.tree.state.seq + 1, steps: [] };
       batch.set(id, part);
       try {
-        part.stepped.push(step(loaded, waiting.submission));
-        part.waiting.push(waiting);
+        part.steps.push(Object.assign(waiting, { stepped: step(loaded, waiting.submission) }));
       } catch (error) {
         batch.delete(id);
-        abandon(id, [...part.waiting, waiting], error);
+        abandon(id, [...part.steps, waiting], error);
       }
     }
     return [...batch.values()];
@@ -156,27 +137,32 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     const { tree } = loaded;
     const held = tree.state.running;
     const at = Math.max(clock.now(), tree.state.at);
+    const slots = scheduler.free();
     const stepped = treeStep(
       tree,
-      { at, seed: world.random(SEED_DIGITS), slots: scheduler.free(), input, texts },
+      { at, seed: world.random(SEED_DIGITS), slots, input, texts },
       world.random(SALT_DIGITS),
     );
-    scheduler.moved(loaded.id, tree.state.running - held, tree.state.queued);
+    const started = stepped.decision.events.filter((event) => event.type === "run-started").length;
+    const waits = slotWait(tree.state.queued, slots, started, input.type === "slots-offered");
+    scheduler.moved(loaded.id, tree.state.running - held, waits);
     return stepped;
   }
 
   /** The kernel threw, which is a bug: the tree stops alone. */
   function abandon(id: TreeId, waiting: readonly Waiting[], error: unknown): void {
-    void trees.fail(id).catch(report);
+    void trees.fail(id).catch((cause: unknown) => parts.onFailure(storeError(cause)));
     for (const one of waiting) finish(one, () => one.reject(error));
   }
 
   function load(waiting: Waiting): void {
     loading += 1;
-    trees
-      .load(waiting.submission.tree)
+    loadFor(waiting)
       .then(
-        () => void queue.push(waiting),
+        (recorded) => {
+          if (recorded === undefined) queue.push(waiting);
+          else finish(waiting, () => waiting.resolve(recorded));
+        },
         (error: unknown) => finish(waiting, () => waiting.reject(error)),
       )
       .finally(() => {
@@ -185,107 +171,82 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       });
   }
 
+  /** Loads the tree. A post whose first commit failed may have been recorded all the same: then its result is known. */
+  async function loadFor(waiting: Waiting): Promise<string | null | undefined> {
+    const { tree, post } = waiting.submission;
+    await trees.load(tree);
+    const known = post === undefined || !waiting.unsure ? null : await store.post(tree, post.id);
+    waiting.unsure = false;
+    if (known === null) return undefined;
+    const [row] = await store.rows(tree, known.seq, 1);
+    return row === undefined ? null : (headRead(row.head).late ?? null);
+  }
+
   async function commitAll(batch: readonly Part[]): Promise<void> {
     const acks = acknowledged;
     acknowledged = [];
-    const commit: Commit = { trees: batch.map(treeCommit), acknowledged: acks };
+    const commit: Commit = { trees: batch.map((part) => treeCommit(part, trees)), acknowledged: acks };
     try {
       await store.commit(commit);
     } catch (error) {
       acknowledged = [...acks, ...acknowledged];
-      return fail(batch, error);
+      return fail(batch, storeError(error));
     }
-    for (const part of batch) {
-      const snapshot = commit.trees.find((tree) => tree.tree === part.loaded.id)?.snapshot;
-      if (snapshot !== undefined) part.loaded.snapshotSeq = snapshot.seq;
-      scheduler.wakeAt(timersNext(part.loaded.tree.state.timers));
-      for (const [index, stepped] of part.stepped.entries()) {
-        const waiting = part.waiting[index];
-        if (waiting === undefined) continue;
-        const committed: Committed = {
-          tree: part.loaded.id,
-          loaded: part.loaded,
-          stepped,
-          input: waiting.submission.input,
-        };
-        parts.onCommitted(committed);
-        finish(waiting, () => waiting.resolve(committed));
+    parts.onAcknowledged(acks);
+    for (const [index, { loaded, steps }] of batch.entries()) {
+      const snapshot = commit.trees[index]?.snapshot;
+      if (snapshot !== undefined) loaded.snapshotSeq = snapshot.seq;
+      scheduler.wakeAt(timersNext(loaded.tree.state.timers));
+      for (const one of steps) {
+        parts.onCommitted({ tree: loaded.id, loaded, stepped: one.stepped });
+        finish(one, () => one.resolve(one.stepped.decision.late));
       }
     }
     parts.onSettled(batch.map((part) => part.loaded.id));
   }
 
   function finish(waiting: Waiting, settle: () => void): void {
-    count(waiting.submission.tree, -1);
+    const { tree } = waiting.submission;
+    const mine = open.get(tree);
+    mine?.delete(waiting);
+    if (mine?.size === 0) open.delete(tree);
     settle();
   }
 
-  function treeCommit(part: Part): TreeCommit {
-    const { loaded, stepped, waiting } = part;
-    const { state } = loaded.tree;
-    const submissions = waiting.map((one) => one.submission);
-    const create = submissions.find((submission) => submission.create !== undefined)?.create;
-    const erased = submissions.flatMap((submission) => submission.erased ?? []);
-    const snapshot = trees.snapshotDue(loaded, erased.length > 0);
-    return {
-      tree: loaded.id,
-      epoch: loaded.epoch,
-      expectedSeq: part.expectedSeq,
-      ...(create === undefined ? {} : { create: { ...create, format: JOURNAL_FORMAT } }),
-      rows: stepped.map((one) => one.row),
-      status: state.closed && state.agents.size === 0 ? "closed" : "open",
-      wakeAt: timersNext(state.timers),
-      busy: stateBusy(state),
-      at: state.at,
-      blobs: submissions.flatMap((submission) => submission.blobs ?? []),
-      runs: mergePatches(stepped.flatMap((one) => one.runs)),
-      posts: submissions.flatMap(({ post }, index) =>
-        post === undefined ? [] : [{ ...post, seq: part.expectedSeq + index, endedSeq: null }],
-      ),
-      postsEnded: stepped.flatMap(({ row, decision }) =>
-        postsEnded(decision.events).map((id) => ({ id, seq: row.seq })),
-      ),
-      outbox: stepped.flatMap((one) => one.outgoing.map((message) => ({ ...message, at: state.at }))),
-      erased,
-      ...(snapshot === null ? {} : { snapshot }),
-    };
-  }
-
-  /** The batch did not become durable, or nobody knows: its trees are loaded again and its inputs taken again. */
-  function fail(batch: readonly Part[], cause: unknown): void {
-    const error =
-      cause instanceof ErrandError ? cause : new ErrandError("store-failed", "The store failed.", { cause });
-    const fatal = error.code !== "store-full" && error.code !== "commit-conflict";
-    for (const { loaded, waiting } of batch) {
+  function fail(batch: readonly Part[], error: ErrandError): void {
+    for (const { loaded, steps } of batch) {
       trees.drop(loaded.id);
-      for (const one of waiting) {
-        one.tries += 1;
-        if (fatal || one.tries >= MAX_TRIES || one.submission.create !== undefined)
-          finish(one, () => one.reject(error));
-        else if (error.code === "store-full") world.after(FULL_RETRY_MS, () => again(one));
+      parts.onDoubt(
+        loaded.id,
+        steps.map((one) => one.stepped),
+      );
+      for (const one of steps) {
+        one.failures += 1;
+        one.unsure = true;
+        if (!worthAnother(one, error)) finish(one, () => one.reject(error));
+        else if (error.code === "store-full") world.after(FULL_RETRY_MS, () => enqueue(one));
         else queue.push(one);
       }
     }
-    if (fatal) parts.onFailure(error);
+    if (RETRYABLE.has(error.code)) return;
+    broken = error;
+    for (const one of queue.splice(0)) finish(one, () => one.reject(error));
+    parts.onFailure(error);
   }
 
-  function again(waiting: Waiting): void {
+  function enqueue(waiting: Waiting): void {
     queue.push(waiting);
     schedule();
   }
 
-  function report(error: unknown): void {
-    parts.onFailure(
-      error instanceof ErrandError ? error : new ErrandError("store-failed", "The store failed.", { cause: error }),
-    );
-  }
-
   return {
     submit(submission) {
-      return new Promise<Committed>((resolve, reject) => {
-        count(submission.tree, 1);
-        queue.push({ submission, resolve, reject, tries: 0 });
-        schedule();
+      return new Promise((resolve, reject) => {
+        if (broken !== null) return reject(broken);
+        const waiting: Waiting = { submission, resolve, reject, failures: 0, unsure: false };
+        const mine = open.get(submission.tree) ?? new Set();
+        open.set(submission.tree, mine.add(waiting));
+        enqueue(waiting);
       });
     },
     acknowledge: (key) => void acknowledged.push(key),
@@ -293,19 +254,31 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       queue.length === 0 && !running && !scheduled && loading === 0
         ? Promise.resolve()
         : new Promise((resolve) => idlers.push(resolve)),
-    occupied: (tree) => busy.has(tree),
+    occupied: (tree) => open.has(tree),
+    brings(tree, effect) {
+      for (const { submission } of open.get(tree) ?? []) {
+        if ("effect" in submission.input && submission.input.effect === effect) return true;
+      }
+      return false;
+    },
     async close() {
       await this.idle();
-      if (acknowledged.length > 0) await store.commit({ trees: [], acknowledged });
+      if (acknowledged.length > 0 && broken === null) await store.commit({ trees: [], acknowledged });
       acknowledged = [];
     },
   };
 }
 
-/** One patch for each run: the later columns win. */
-export function mergePatches(patches: readonly RunPatch[]): readonly RunPatch[] {
-  if (patches.length < 2) return patches;
-  const merged = new Map<number, RunPatch>();
-  for (const patch of patches) merged.set(patch.number, { ...merged.get(patch.number), ...patch });
-  return [...merged.values()];
+/** Failures after which the same inputs can be taken again. */
+const RETRYABLE: ReadonlySet<string> = new Set(["store-full", "commit-conflict", "commit-unknown"]);
+
+/** New work is refused while the disk is full; results of what is under way wait for room, however long. */
+function worthAnother({ submission, failures }: Waiting, error: ErrandError): boolean {
+  if (!RETRYABLE.has(error.code) || submission.create !== undefined) return false;
+  if (error.code === "store-full") return submission.post === undefined;
+  return failures < MAX_FAILURES;
+}
+
+function storeError(cause: unknown): ErrandError {
+  return cause instanceof ErrandError ? cause : new ErrandError("store-failed", "The store failed.", { cause });
 }

@@ -42,6 +42,8 @@ export interface ErrandOptions {
   /** The folder that tools work in. Default: the current one. */
   readonly workspace?: string;
   readonly limits?: LimitChoices;
+  /** Hard caps: what models and definitions may ask for at most. */
+  readonly caps?: LimitChoices;
   /** False: the tool `subagent` answers that it is not enabled. */
   readonly subagentEnabled?: boolean;
   /** Kinds of artifacts a report may hold. Default: all. */
@@ -54,6 +56,10 @@ export interface ErrandOptions {
   readonly onFailure?: (error: ErrandError) => void;
   /** Clocks, timers and randomness. Default: the system's. */
   readonly world?: World;
+  /** False: what an earlier process left unfinished stays as it is until something is posted to its tree. Default: true. */
+  readonly recover?: boolean;
+  /** False: trees of the store go on with the definitions and models they were recorded with. Default: true. */
+  readonly renewDefinitions?: boolean;
 }
 
 const DEFAULT_PATH = ".errand/errand.db";
@@ -64,7 +70,6 @@ const DAY_MS = 86_400_000;
 /** Opens a store and takes up what an earlier process left unfinished in it. */
 export async function createErrand(options: ErrandOptions = {}): Promise<Errand> {
   const world = options.world ?? createSystemWorld();
-  const sha256 = (text: string): string => hash("sha256", text, "base64url");
   const models = joinProviders([...(options.models ?? []), createRehearsalProvider()]);
   const tools = options.tools ?? fileTools();
   const given = options.agents ?? [];
@@ -81,9 +86,10 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
   });
   const store = openStore(options.store ?? DEFAULT_PATH);
   const clock = await openClock(store, world);
-  const { limits, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
+  const { limits, caps, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
   const settings = settingsOf({
     ...(limits === undefined ? {} : { limits }),
+    ...(caps === undefined ? {} : { caps }),
     ...(subagentEnabled === undefined ? {} : { subagentEnabled }),
     ...(artifactKinds === undefined ? {} : { artifactKinds }),
   });
@@ -100,7 +106,13 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     slots: options.slots ?? DEFAULT_SLOTS,
     retentionMs: retentionDays === null ? null : retentionDays * DAY_MS,
     onFailure: options.onFailure ?? rethrow,
+    recover: options.recover ?? true,
+    renewDefinitions: options.renewDefinitions ?? true,
   });
+}
+
+export function sha256(text: string): string {
+  return hash("sha256", text, "base64url");
 }
 
 /** Skill files name tools of other programs too: those that are not here are left out. */
@@ -114,8 +126,13 @@ function openStore(store: NonNullable<ErrandOptions["store"]>): Store {
   if (store === "memory") return createMemoryStore();
   if (typeof store === "object" && "commit" in store) return store;
   const { path, durability = "full" } = typeof store === "string" ? { path: store } : store;
+  return openStoreAt(path, "own", durability);
+}
+
+/** The store at a path: `own` to run its trees, `read` to look and to put mail while another process may own it. */
+export function openStoreAt(path: string, access: "own" | "read", durability: "full" | "relaxed" = "full"): Store {
   const owner = { pid: process.pid, host: hostname(), command: process.argv.slice(1, 3).join(" ") };
-  return openSqliteStore({ path, access: "own", durability, owner });
+  return openSqliteStore({ path, access, durability, owner });
 }
 
 function rethrow(error: ErrandError): void {

@@ -3,18 +3,19 @@
  *
  * Invariants:
  *  1. An effect is started after the commit that recorded it, once for each attempt.
- *  2. An aborted effect brings nothing: the kernel has already gone on without it.
+ *  2. An aborted effect changes nothing: the kernel has already gone on without it. A reply that comes all the same is put on
+ *     record as late, without its words.
  *  3. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies.
  */
 
 import type { Model, ModelProvider, ModelReply } from "../contracts/model.ts";
 import { ModelFailure } from "../contracts/model.ts";
 import type { Tool } from "../contracts/tool.ts";
-import { contextRequest } from "../core/context/request.ts";
+import type { ContextRequest } from "../core/context/request.ts";
 import type { Effect } from "../core/effect.ts";
 import type { AgentNumber, StepKey, TreeId } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
-import type { Submission } from "./commit-loop.ts";
+import type { Submission } from "./tree-commit.ts";
 import { type EdgeFacts, modelFailedInput, modelRepliedInput, toolFinishedInput } from "./inputs.ts";
 import { type SchemaChecker, type StandardSchema, standardProblem } from "./output-schema.ts";
 import type { StoreReader } from "./store-reader.ts";
@@ -22,7 +23,7 @@ import { holdBack } from "./text-stream.ts";
 import type { LoadedTree } from "./tree-cache.ts";
 
 export interface EffectRunner {
-  start(loaded: LoadedTree, effect: Effect): void;
+  start(loaded: LoadedTree, effect: Effect, requests: ReadonlyMap<StepKey, ContextRequest>): void;
   /** True if this process is executing the effect. */
   under(tree: TreeId, key: StepKey): boolean;
   /** How many effects of the tree are being executed here. */
@@ -59,7 +60,10 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     mine.set(key, controller);
     running.set(tree, mine);
     void work(controller.signal).then((submission) => {
-      if (mine.get(key) !== controller) return;
+      if (mine.get(key) !== controller) {
+        if (!draining && submission.input.type === "model-replied") parts.submit({ ...submission, texts: [] });
+        return;
+      }
       mine.delete(key);
       if (mine.size === 0) running.delete(tree);
       if (!controller.signal.aborted) parts.submit(submission);
@@ -75,15 +79,21 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     if (running.size === 0) for (const resolve of idlers.splice(0)) resolve();
   }
 
-  function callModel(loaded: LoadedTree, effect: Extract<Effect, { type: "call-model" }>): void {
+  function callModel(
+    loaded: LoadedTree,
+    effect: Extract<Effect, { type: "call-model" }>,
+    request: ContextRequest | undefined,
+  ): void {
     const { tree, id } = loaded;
-    const request = contextRequest(tree.state, tree.contexts, effect.agent, parts.now());
     const speaker = tree.state.agents.get(effect.agent);
-    if (request === null || speaker === undefined) return;
+    if (request === undefined || speaker === undefined) return;
     begin(id, effect.key, async (signal) => {
+      // Only `<say>` blocks of such an agent are for the user, and those are known when the reply is whole.
+      const live = speaker.definition.say ? null : holdBack((delta) => parts.onText(id, speaker.id, delta));
       const answered = await replyOf(parts.models, request.model, (model) =>
-        model.call(request, { signal, onText: holdBack((delta) => parts.onText(id, speaker.id, delta)) }),
+        model.call(request, { signal, ...(live === null ? {} : { onText: live.onText }) }),
       );
+      if (!(answered instanceof ModelFailure)) live?.end();
       if (answered instanceof ModelFailure) return { tree: id, ...modelFailedInput(effect, answered) };
       return { tree: id, ...(await modelRepliedInput(effect, answered, edgeFor(loaded, effect.agent))) };
     });
@@ -123,10 +133,10 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
   }
 
   return {
-    start(loaded, effect) {
+    start(loaded, effect, requests) {
       if (effect.type === "abort") return abort(loaded.id, effect.key);
       if (draining) return;
-      if (effect.type === "call-model") return callModel(loaded, effect);
+      if (effect.type === "call-model") return callModel(loaded, effect, requests.get(effect.key));
       if (effect.type === "call-tool" || effect.type === "read-store") return callTool(loaded, effect);
       begin(loaded.id, effect.key, () => parts.reader.erase(loaded, effect));
     },

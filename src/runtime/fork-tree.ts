@@ -13,7 +13,7 @@ import { timersNext } from "../core/timers.ts";
 import { treeFold, treeNew, type TreeSource, treeStep } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import type { Catalog } from "./catalog.ts";
-import { mergePatches } from "./commit-loop.ts";
+import { mergePatches } from "./tree-commit.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { definitionHashes, storedRows } from "./replay-tree.ts";
 

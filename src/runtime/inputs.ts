@@ -6,7 +6,7 @@ import type { CallFacts, Input } from "../core/event.ts";
 import type { StepKey } from "../core/ids.ts";
 import { type Json, jsonObjectIs } from "../core/json.ts";
 import { type ReplyPart, replyText, type ToolCallPart } from "../core/message.ts";
-import { salvageText } from "../core/text/index.ts";
+import { messageNoMessageIs, salvageText } from "../core/text/index.ts";
 import type { SchemaChecker } from "./output-schema.ts";
 
 interface Keyed {
@@ -48,7 +48,7 @@ export async function modelRepliedInput(effect: Keyed, reply: ModelReply, edge: 
       usage: reply.usage,
       stop: reply.stop,
       size: size + text.length,
-      ...(salvageText(text) === "" ? {} : { said: true }),
+      ...(salvageText(text) === "" || messageNoMessageIs(text) ? {} : { said: true }),
       ...(Object.keys(facts).length === 0 ? {} : { facts }),
     },
     texts: [parts as unknown as Json],

@@ -12,6 +12,10 @@ export interface Outbox {
   attach(tree: TreeId, channel: Channel): Promise<void>;
   detach(tree: TreeId): void;
   send(tree: TreeId, message: Outgoing): void;
+  /** Messages may have become durable that were not sent: the tree's channel gets them. */
+  recheck(tree: TreeId): Promise<void>;
+  /** It is on record that these were taken: they are in the store's outbox no more. */
+  settled(keys: readonly OutboxKey[]): void;
   /** Resolves when no delivery is under way. */
   idle(): Promise<void>;
 }
@@ -20,6 +24,7 @@ export function createOutbox(store: Store, acknowledge: (key: OutboxKey) => void
   const channels = new Map<TreeId, Channel>();
   /** Messages go out one after the other within a tree. */
   const tails = new Map<TreeId, Promise<void>>();
+  /** Messages that are on their way to a channel, or were taken by one without that being on record yet. */
   const sent = new Set<string>();
 
   function queue(
@@ -37,24 +42,34 @@ export function createOutbox(store: Store, acknowledge: (key: OutboxKey) => void
       .then(
         () => acknowledge({ tree, key: message.key }),
         // The channel did not take it: it stays in the outbox, and goes out again when a channel is attached anew.
-        () => undefined,
+        () => void sent.delete(id),
       )
       .then(() => {
-        sent.delete(id);
         if (tails.get(tree) === tail) tails.delete(tree);
       });
     tails.set(tree, tail);
   }
 
+  async function sendPending(tree: TreeId, channel: Channel): Promise<void> {
+    for (const message of await store.pendingOutbox(tree)) queue(tree, channel, message, true);
+  }
+
   return {
     async attach(tree, channel) {
       channels.set(tree, channel);
-      for (const message of await store.pendingOutbox(tree)) queue(tree, channel, message, true);
+      await sendPending(tree, channel);
+    },
+    async recheck(tree) {
+      const channel = channels.get(tree);
+      if (channel !== undefined) await sendPending(tree, channel);
     },
     detach: (tree) => void channels.delete(tree),
     send(tree, message) {
       const channel = channels.get(tree);
       if (channel !== undefined) queue(tree, channel, message, false);
+    },
+    settled(keys) {
+      for (const { tree, key } of keys) sent.delete(`${tree}/${key}`);
     },
     async idle() {
       while (tails.size > 0) await Promise.all(tails.values());

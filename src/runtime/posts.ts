@@ -9,7 +9,7 @@
 import type { Store } from "../contracts/store.ts";
 import type { World } from "../contracts/world.ts";
 import type { Input } from "../core/event.ts";
-import type { PostId, TreeId } from "../core/ids.ts";
+import { asPostId, type PostId, type TreeId } from "../core/ids.ts";
 import type { JournalRow, Sha256 } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import { headRead } from "../core/row.ts";
@@ -26,8 +26,12 @@ export interface Posts {
   reply(tree: TreeId, post: PostId, timeoutMs: number): Promise<Reply>;
   /** Takes mail that other processes have put. */
   takeMail(): Promise<void>;
+  /** True if the store had no room for mail that was to be taken: it is still there. */
+  mailLeft(): boolean;
   /** Tells whoever waits for a turn that this step ended. */
   tell(committed: Committed): void;
+  /** Turns may have ended in steps that were not told: whoever waits is told from the store. */
+  recheck(tree: TreeId): Promise<void>;
 }
 
 interface PostsParts {
@@ -39,9 +43,12 @@ interface PostsParts {
 }
 
 const MAIL_AT_A_TIME = 500;
+/** Failures after which mail that was not taken is tried again. */
+const MAIL_WAITS: ReadonlySet<string> = new Set(["store-full", "commit-conflict", "commit-unknown"]);
 
 export function createPosts({ store, world, loop, sha256, onFailure }: PostsParts): Posts {
-  const waiting = new Map<string, Set<(committed: Committed) => void>>();
+  const waiting = new Map<string, Set<(row: JournalRow) => void>>();
+  let mailLeft = false;
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
 
   /** Posts under way are known by their id, so that a repetition waits for the first instead of being taken twice. */
@@ -54,10 +61,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
 
   async function take(tree: TreeId, input: PostInput, texts: readonly Json[], hash: string): Promise<string | null> {
     const known = await store.post(tree, input.id);
-    if (known === null) {
-      const { stepped } = await loop.submit({ tree, input, texts, post: { id: input.id, hash } });
-      return stepped.decision.late;
-    }
+    if (known === null) return loop.submit({ tree, input, texts, post: { id: input.id, hash } });
     if (known.hash !== hash) throw reused(input.id);
     const [row] = await store.rows(tree, known.seq, 1);
     return row === undefined ? null : (headRead(row.head).late ?? null);
@@ -73,7 +77,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
     },
     async reply(tree, post, timeoutMs) {
       const name = `${tree}/${post}`;
-      const { promise, resolve } = Promise.withResolvers<Committed | null>();
+      const { promise, resolve } = Promise.withResolvers<JournalRow | null>();
       const told = waiting.get(name) ?? new Set();
       told.add(resolve);
       waiting.set(name, told);
@@ -83,8 +87,8 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         if (known !== null && known.endedSeq !== null) {
           return outcomeOf((await store.rows(tree, known.endedSeq, 1))[0], post);
         }
-        const committed = await promise;
-        if (committed !== null) return outcomeOf(committed.stepped.row, post);
+        const row = await promise;
+        if (row !== null) return outcomeOf(row, post);
         throw new ErrandError("turn-timeout", `No answer within ${timeoutMs / 1_000} s. The turn goes on.`, {
           remedy: "Wait for it again with the same message id.",
         });
@@ -94,16 +98,29 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         if (told.size === 0) waiting.delete(name);
       }
     },
+    mailLeft: () => mailLeft,
     async takeMail() {
+      mailLeft = false;
       for (const mail of await store.pendingMail(MAIL_AT_A_TIME)) {
         if (posting.has(`${mail.tree}/${mail.id}`)) continue;
         const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
-        void postOnce(mail.tree, input, texts, mail.hash).catch(onFailure);
+        void postOnce(mail.tree, input, texts, mail.hash).catch((error: unknown) => {
+          if (error instanceof ErrandError && MAIL_WAITS.has(error.code)) mailLeft = true;
+          else onFailure(error);
+        });
       }
     },
     tell(committed) {
       for (const post of postsEnded(committed.stepped.decision.events)) {
-        for (const told of waiting.get(`${committed.tree}/${post}`) ?? []) told(committed);
+        for (const told of waiting.get(`${committed.tree}/${post}`) ?? []) told(committed.stepped.row);
+      }
+    },
+    async recheck(tree) {
+      for (const [name, tellers] of waiting) {
+        if (!name.startsWith(`${tree}/`)) continue;
+        const known = await store.post(tree, asPostId(name.slice(tree.length + 1)));
+        const [row] = known === null || known.endedSeq === null ? [] : await store.rows(tree, known.endedSeq, 1);
+        if (row !== undefined) for (const told of tellers) told(row);
       }
     },
   };

@@ -24,11 +24,21 @@ export async function replayJournal(source: JournalSource, sha256: Sha256): Prom
   for await (const row of source.rows) {
     for (const hash of definitionHashes(row)) {
       const text = texts.has(hash) ? null : await source.blob(hash);
-      if (text !== null && sha256(text) === hash) texts.set(hash, JSON.parse(text) as DefinitionText);
+      const read = text !== null && sha256(text) === hash ? definitionRead(text) : null;
+      if (read !== null) texts.set(hash, read);
     }
     if (!replay.take(row)) break;
   }
   return replay.report();
+}
+
+/** A definition from a file may be any text with the right hash; what is none is as good as missing. */
+function definitionRead(text: string): DefinitionText | null {
+  try {
+    return JSON.parse(text) as DefinitionText;
+  } catch {
+    return null;
+  }
 }
 
 /** Hashes of the definitions that a row names: found without trusting its form. */

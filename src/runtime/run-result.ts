@@ -1,15 +1,28 @@
 /** The whole result of an ended run, read from the journal: nothing is run again for it. */
 
 import type { Store, StoredRun } from "../contracts/store.ts";
+import type { Json } from "../core/json.ts";
 import type { JournalRow } from "../core/journal.ts";
 import { runTranscript, transcriptFindings } from "../core/runs/run-transcript.ts";
 
 const ROWS_AT_A_TIME = 500;
 
-export async function runFindings(store: Store, run: StoredRun): Promise<string> {
+export interface RunResult {
+  readonly findings: string;
+  readonly artifacts: Json;
+  readonly data: Json | undefined;
+}
+
+export async function runResult(store: Store, run: StoredRun): Promise<RunResult> {
   const { report, status, reason } = run;
-  if (report === null) return "";
-  return transcriptFindings({ report, status, reason }, runTranscript(run.number, await runRows(store, run)));
+  if (report === null) return { findings: "", artifacts: [], data: undefined };
+  const transcript = runTranscript(run.number, await runRows(store, run));
+  const last = report === "tool" ? transcript.reports.at(-1) : undefined;
+  return {
+    findings: transcriptFindings({ report, status, reason }, transcript),
+    artifacts: last?.artifacts ?? [],
+    data: last?.data,
+  };
 }
 
 /** The rows of the tree between the run's creation and its end. */

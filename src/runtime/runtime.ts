@@ -9,12 +9,15 @@ import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { CancelTimer, World } from "../contracts/world.ts";
 import type { DefinitionFacts } from "../core/definition.ts";
+import type { ContextRequest } from "../core/context/request.ts";
+import type { Effect } from "../core/effect.ts";
 import type { Input } from "../core/event.ts";
-import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId, uuidOf } from "../core/ids.ts";
+import { asTreeId, SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId, uuidOf } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
 import type { Settings } from "../core/limits.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
+import type { Stepped } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
@@ -43,6 +46,8 @@ export interface RuntimeParts {
   /** How long a tree at rest is kept, in milliseconds; null for ever. */
   readonly retentionMs: number | null;
   readonly sha256: Sha256;
+  /** False: trees go on with the definitions they were recorded with. */
+  readonly renewDefinitions: boolean;
   readonly onFailure: (error: ErrandError) => void;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
   readonly onDelegation: (tree: TreeId, record: DelegationRecord) => void;
@@ -70,11 +75,21 @@ const NO_WAKE_RETRY_MS = 5_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const EXPIRE_AT_A_TIME = 100;
 
+/** What was decided in a commit that failed, and not begun. */
+interface Doubt {
+  readonly effects: readonly Effect[];
+  readonly requests: ReadonlyMap<StepKey, ContextRequest>;
+}
+
+const NO_REQUESTS: ReadonlyMap<StepKey, ContextRequest> = new Map();
+
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store, world, clock, catalog, sha256 } = parts;
   const library = createDefinitionLibrary(catalog.texts);
   const subscriptions = createSubscriptions(store);
   const idle = new Set<TreeId>();
+  /** Effects decided in commits that failed, until their tree is loaded again. */
+  const doubts = new Map<TreeId, Doubt>();
   let closing = false;
   let poll: CancelTimer | null = null;
   let sweeping: CancelTimer | null = null;
@@ -85,7 +100,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     source: { sha256, definition: library.text },
     library,
     onLoaded(loaded) {
-      scheduler.moved(loaded.id, loaded.tree.state.running, loaded.tree.state.queued);
+      scheduler.moved(loaded.id, loaded.tree.state.running, "none");
       resume(loaded);
     },
     onDropped(loaded) {
@@ -101,6 +116,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     scheduler,
     onCommitted,
     onSettled,
+    onAcknowledged: (keys) => outbox.settled(keys),
+    onDoubt,
     onFailure: parts.onFailure,
   });
   const posts = createPosts({ store, world, loop, sha256, onFailure: failed });
@@ -131,20 +148,42 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** A tree came from the store: what its last process had under way is lost, and its definitions may have changed. */
   function resume(loaded: LoadedTree): void {
     const { state } = loaded.tree;
-    const known = new Map(catalog.facts.map((facts) => [facts.name, facts.hash]));
     const root = state.agents.get(0);
     const renewed = root === undefined ? undefined : catalog.facts.find((facts) => facts.name === root.definition.name);
-    const same =
-      state.catalog.size === known.size &&
-      [...state.catalog.values()].every((facts) => known.get(facts.name) === facts.hash);
-    if (!same && renewed !== undefined) {
+    const same = JSON.stringify([...state.catalog.values()]) === JSON.stringify(catalog.facts);
+    if (!same && renewed !== undefined && parts.renewDefinitions) {
       const input: Input = { type: "catalog-changed", catalog: catalog.facts, root: renewed };
       void loop.submit({ tree: loaded.id, input, texts: [], blobs: catalog.blobs }).catch(failed);
     }
+    const doubtful = doubts.get(loaded.id);
+    doubts.delete(loaded.id);
+    if (doubtful !== undefined) void settleDoubt(loaded.id).catch(failed);
+    // This process decided them and knows that it never started them: they are begun, not repeated.
+    for (const effect of doubtful?.effects ?? []) {
+      const open = effect.type === "abort" ? undefined : state.effects.get(effect.key);
+      if (effect.type !== "abort" && open?.attempt === effect.attempt)
+        effects.start(loaded, effect, doubtful?.requests ?? NO_REQUESTS);
+    }
     const lost = [...state.effects].filter(
-      ([key, effect]) => effect.retryAt === null && !effects.under(loaded.id, key),
+      ([key, effect]) => effect.retryAt === null && !effects.under(loaded.id, key) && !loop.brings(loaded.id, key),
     );
     if (lost.length > 0) inner(loaded.id, { type: "effects-lost", effects: lost.map(([key]) => key) });
+    if (state.queued > 0) inner(loaded.id, { type: "slots-offered" });
+  }
+
+  /** Whoever has not seen the steps of a doubtful commit sees them now, should it have become durable. */
+  function onDoubt(tree: TreeId, steps: readonly Stepped[]): void {
+    const earlier = doubts.get(tree);
+    doubts.set(tree, {
+      effects: [...(earlier?.effects ?? []), ...steps.flatMap((step) => step.decision.effects)],
+      requests: new Map([...(earlier?.requests ?? []), ...steps.flatMap((step) => [...step.requests])]),
+    });
+  }
+
+  async function settleDoubt(tree: TreeId): Promise<void> {
+    subscriptions.recheck(tree);
+    await posts.recheck(tree);
+    await outbox.recheck(tree);
   }
 
   function onCommitted(committed: Committed): void {
@@ -153,13 +192,17 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (const message of stepped.outgoing) outbox.send(tree, message);
     for (const record of stepped.delegations) parts.onDelegation(tree, record);
     posts.tell(committed);
-    for (const effect of stepped.decision.effects) effects.start(loaded, effect);
+    for (const effect of stepped.decision.effects) {
+      // A later step of the same commit may have gone on without it: then it is not begun.
+      const open = effect.type === "abort" || loaded.tree.state.effects.get(effect.key)?.attempt === effect.attempt;
+      if (open) effects.start(loaded, effect, stepped.requests);
+    }
   }
 
   /** After a commit: slots that became free are offered, and trees with nothing to do leave memory. */
   function onSettled(ids: readonly TreeId[]): void {
     const offer = closing ? null : scheduler.nextToOffer();
-    if (offer !== null && !ids.includes(offer)) inner(offer, { type: "slots-offered" });
+    if (offer !== null) inner(offer, { type: "slots-offered" });
     for (const id of ids) {
       idle.delete(id);
       if (resting(id)) idle.add(id);
@@ -189,7 +232,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     poll = world.after(MAIL_POLL_MS, () => {
       void (async () => {
         if (closing) return;
-        if (await store.changed()) await posts.takeMail();
+        if ((await store.changed()) || posts.mailLeft()) await posts.takeMail();
         if (!closing) pollMail();
       })().catch(failed);
     });
@@ -294,9 +337,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       effects.abortAll();
       await loop.idle();
       await outbox.idle();
-      await loop.close();
-      subscriptions.close();
-      await store.close();
+      try {
+        await loop.close();
+      } finally {
+        // A disk without room for the last acknowledgements must not keep the store open: those messages go out again.
+        subscriptions.close();
+        await store.close();
+      }
     },
   };
 }

@@ -10,8 +10,8 @@ import type { Clock } from "./clock.ts";
 export interface Scheduler {
   /** Slots that a step may take. */
   free(): number;
-  /** Runs that hold a slot changed by so many in a step of this tree, and this many of its runs wait for one. */
-  moved(tree: TreeId, held: number, waiting: number): void;
+  /** Runs that hold a slot changed by so many in a step of this tree, and whether its runs wait for more. */
+  moved(tree: TreeId, held: number, waits: SlotWait): void;
   /** A tree was dropped from memory: what it held is free until it is loaded again. */
   forget(tree: TreeId, held: number): void;
   /** The tree to offer free slots to, if any. */
@@ -21,16 +21,29 @@ export interface Scheduler {
   close(): void;
 }
 
+/**
+ * `short`: runs of the tree wait, and it was given no slot that it did not take. `unsure`: runs wait, perhaps for another reason than
+ * slots: what was known of the tree before stands. `none`: no run waits, or none that a slot would help.
+ */
+export type SlotWait = "short" | "unsure" | "none";
+
+/** What a step that was given so many slots, and started so many runs, says about the runs that wait. */
+export function slotWait(queued: number, given: number, started: number, offered: boolean): SlotWait {
+  if (queued === 0) return "none";
+  if (given <= started) return "short";
+  return offered ? "none" : "unsure";
+}
+
 export function createScheduler(slots: number, world: World, clock: Clock, onDue: () => void): Scheduler {
   const waiting = new Set<TreeId>();
   let held = 0;
   let armed: { readonly at: number; readonly cancel: CancelTimer } | null = null;
   return {
     free: () => Math.max(0, slots - held),
-    moved(tree, change, queued) {
+    moved(tree, change, waits) {
       held += change;
-      if (queued > 0) waiting.add(tree);
-      else waiting.delete(tree);
+      if (waits === "short") waiting.add(tree);
+      else if (waits === "none") waiting.delete(tree);
     },
     forget(tree, count) {
       held -= count;

@@ -7,8 +7,8 @@ import type { AgentNumber, TreeId } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
 import { type Json, jsonObjectIs } from "../core/json.ts";
 import { erasedBodies } from "../core/runs/erasure.ts";
-import type { Submission } from "./commit-loop.ts";
-import { runFindings, runRows } from "./run-result.ts";
+import type { Submission } from "./tree-commit.ts";
+import { runResult, runRows } from "./run-result.ts";
 import type { LoadedTree } from "./tree-cache.ts";
 
 export interface StoreReader {
@@ -47,7 +47,7 @@ export function createStoreReader(store: Store, sha256: Sha256, now: () => numbe
 
   async function read(run: StoredRun, args: { readonly [name: string]: Json }): Promise<ToolOutput> {
     if (run.endedSeq === null) return failed("read_result: that run has not ended; you will be told when it has");
-    const bytes = new TextEncoder().encode(await runFindings(store, run));
+    const bytes = new TextEncoder().encode((await runResult(store, run)).findings);
     const offset = typeof args["offset"] === "number" ? args["offset"] : 0;
     const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : READ_BYTES, READ_BYTES);
     const end = characterEnd(bytes, Math.min(bytes.length, offset + limit));

@@ -9,6 +9,8 @@ import type { JournalRow } from "../core/journal.ts";
 
 export interface Subscriptions {
   publish(tree: TreeId, row: JournalRow): void;
+  /** Rows may have become durable that were not published: readers look in the store. */
+  recheck(tree: TreeId): void;
   /** Rows after `after`, those to come included, until the reader stops or the subscriptions close. */
   rows(tree: TreeId, after: number): AsyncGenerator<JournalRow, void, void>;
   close(): void;
@@ -18,6 +20,8 @@ const BUFFER_ROWS = 256;
 const ROWS_AT_A_TIME = 100;
 
 interface Reader {
+  /** True if the store may hold rows that the buffer does not. */
+  behind: boolean;
   buffer: JournalRow[];
   wake: (() => void) | null;
 }
@@ -40,8 +44,14 @@ export function createSubscriptions(store: Store): Subscriptions {
         reader.wake?.();
       }
     },
+    recheck(tree) {
+      for (const reader of readers.get(tree) ?? []) {
+        reader.behind = true;
+        reader.wake?.();
+      }
+    },
     async *rows(tree, after) {
-      const reader: Reader = { buffer: [], wake: null };
+      const reader: Reader = { buffer: [], wake: null, behind: true };
       const all = readers.get(tree) ?? new Set();
       all.add(reader);
       readers.set(tree, all);
@@ -49,11 +59,15 @@ export function createSubscriptions(store: Store): Subscriptions {
       try {
         while (!closed) {
           const next = reader.buffer.find((row) => row.seq > seen);
-          if (next === undefined || next.seq > seen + 1 || seen === after) {
-            for (const row of await store.rows(tree, seen + 1, ROWS_AT_A_TIME)) {
+          if (reader.behind || (next !== undefined && next.seq > seen + 1)) {
+            reader.behind = false;
+            const page = await store.rows(tree, seen + 1, ROWS_AT_A_TIME);
+            if (page.length === ROWS_AT_A_TIME) reader.behind = true;
+            for (const row of page) {
               seen = row.seq;
               yield row;
             }
+            if (page.length === ROWS_AT_A_TIME) continue;
           }
           while (reader.buffer[0] !== undefined && reader.buffer[0].seq <= seen + 1) {
             const row = reader.buffer.shift();

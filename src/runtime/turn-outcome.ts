@@ -4,6 +4,7 @@ import type { Decided } from "../core/event.ts";
 import type { PostId } from "../core/ids.ts";
 import type { JournalRow } from "../core/journal.ts";
 import { replyPartsOf, replyText } from "../core/message.ts";
+import { tagStrip } from "../core/text/index.ts";
 import { bodyRead, headRead } from "../core/row.ts";
 import { ErrandError } from "../errors.ts";
 
@@ -29,7 +30,8 @@ export function turnOutcome(row: JournalRow, post: PostId): Reply | ErrandError 
     return new ErrandError("store-corrupt", `Row ${row.seq} does not end the turn of post ${post}.`);
   if (ended.outcome === "done") {
     const silent = ended.silent === true;
-    return { text: silent || head.input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0])), silent };
+    const text = silent || head.input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
+    return { text: ended.tagged === true ? tagStrip(text, "response").trim() : text, silent };
   }
   const why = ended.error === undefined ? undefined : texts[ended.error];
   const reason = ended.reason ?? ended.outcome;

@@ -14,6 +14,10 @@ export interface ArgumentReader {
   readonly problem: string | null;
   requiredText(field: string): string;
   text(field: string): string | undefined;
+  /** May be empty, may be long, and must be there. */
+  content(field: string, maxBytes: number): string;
+  /** At least one text, none with a NUL. */
+  requiredTexts(field: string, bounds: { readonly count: number; readonly bytes: number }): readonly string[];
   flag(field: string): boolean;
   count(field: string, range: { readonly min: number; readonly max: number; readonly standard: number }): number;
 }
@@ -67,6 +71,38 @@ export function createArgumentReader(input: Json, known: readonly string[], exam
         return "";
       }
       return value;
+    },
+    content(field, maxBytes) {
+      const value = values.get(field);
+      if (typeof value !== "string") {
+        const got = value === undefined ? "is missing" : `must be a text, and was ${describe(value)}`;
+        report(`\`${field}\` ${got}. Write for example ${example}.`);
+        return "";
+      }
+      if (!value.isWellFormed()) report(`\`${field}\` holds half a character (a lone surrogate). Write it whole.`);
+      const bytes = Buffer.byteLength(value);
+      if (bytes > maxBytes)
+        report(`\`${field}\` has ${bytes} bytes; at most ${maxBytes} are taken. Write it in parts.`);
+      return value;
+    },
+    requiredTexts(field, bounds) {
+      const value = values.get(field);
+      if (value === undefined || !Array.isArray(value) || value.length === 0) {
+        const got = value === undefined ? "is missing" : `must be a list of texts, and was ${describe(value)}`;
+        report(`\`${field}\` ${got}. Write for example ${example}.`);
+        return [];
+      }
+      const texts = value.filter((item) => typeof item === "string");
+      if (texts.length < value.length)
+        report(`every item of \`${field}\` must be a text. Write for example ${example}.`);
+      if (texts.some((item) => item.includes("\0"))) report(`\`${field}\` holds a NUL character. Write it without.`);
+      const bytes = texts.reduce((sum, item) => sum + Buffer.byteLength(item) + 1, 0);
+      if (texts.length > bounds.count || bytes > bounds.bytes) {
+        report(
+          `\`${field}\` has ${texts.length} items and ${bytes} bytes; at most ${bounds.count} items and ${bounds.bytes} bytes are taken.`,
+        );
+      }
+      return texts;
     },
     flag(field) {
       const value = values.get(field);

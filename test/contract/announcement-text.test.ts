@@ -31,8 +31,10 @@ async function told(calls: readonly StartCall[], child: Script, world: TestWorld
 const reporting = byContext([report("the findings"), say("done")]);
 const silent: Script = () => say("NO_REPLY");
 
+type ScriptFunction = Extract<Script, (...given: never[]) => unknown>;
+
 /** A child that answers after so many milliseconds of the world. */
-function after(world: TestWorld, milliseconds: number): Script {
+function after(world: TestWorld, milliseconds: number): ScriptFunction {
   return async (_request, { replies }) => {
     if (replies > 0) return say("done");
     await new Promise<void>((resolve) => void world.after(milliseconds, resolve));
@@ -85,12 +87,14 @@ test("D4: an unknown cost is left out, a known one stands in dollars", async () 
   expect(asked).toContain(`cost $${((run?.cost ?? 0) / 1_000_000).toFixed(4)}`);
 });
 
-test.each([
+const labels: readonly (readonly [string, Script, Record<string, number>])[] = [
   ["completed successfully", reporting, {}],
-  ["completed without reporting", (() => say("just words")) as Script, {}],
-  ["failed: no credit", (() => fail({ message: "no credit" })) as Script, {}],
-  ["timed out", (() => hang()) as Script, { timeout_seconds: 7 }],
-])("D4: the status label %s", async (label, child, more) => {
+  ["completed without reporting", () => say("just words"), {}],
+  ["failed: no credit", () => fail({ message: "no credit" }), {}],
+  ["timed out", () => hang(), { timeout_seconds: 7 }],
+];
+
+test.each(labels)("D4: the status label %s", async (label, child, more) => {
   const { text } = await told([start("x", more)], child);
   expect(text.split("\n")[0]).toMatch(new RegExp(`"x" ${label}\\.?$`));
 });

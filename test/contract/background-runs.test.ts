@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { byContext, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
+import { byContext, callTools, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
 import {
   answerOf,
   childRequests,
@@ -75,12 +75,14 @@ test("D1: depth, runs and budget that are used up refuse a background run with t
   expect(JSON.parse(second?.text ?? "")).toMatchObject({ status: "refused", reason: "run-limit" });
   expect(await few.errand.runs()).toHaveLength(1);
   const poor = await openTestErrand(
-    { parent: [{ ...starts(start("a")), usage: { input: 900, output: 200 } }] },
-    { limits: { tokensPerTree: 1_100 } },
+    { parent: [callTools([start("a")], { usage: { input: 99_000, output: 2_000 } })] },
+    { limits: { tokensPerTree: 100_000 } },
   );
   const agent = await poor.errand.openAgent();
   await expect(agent.postAndAwait("go")).rejects.toMatchObject({ code: "turn-failed" });
   expect(await poor.errand.runs()).toEqual([]);
+  const texts = JSON.stringify((await eventsNow(poor.errand, agent.id)).map((event) => event.texts));
+  expect(texts).toContain("token-limit");
 });
 
 test("D2: the record of a run tells who, what, when, how it ended, what it used and whether it was announced", async () => {
@@ -220,7 +222,7 @@ test("D12: a child with live children waits, and a grandchild's result goes to i
   await agent.post("go");
   await channel.received(2);
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "run-state-changed").filter(({ run }) => run === 1)[0]?.state).toBe("waiting");
+  expect(factsOf(events, "run-state-changed").find(({ run }) => run === 1)?.state).toBe("waiting");
   expect(factsOf(events, "run-ended").map(({ run }) => run)).toEqual([2, 1]);
   const outer = childRequests(models).filter((request) => newest(request).includes("INNER RESULT"));
   expect(outer.length).toBeGreaterThan(0);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createErrand, type Errand, type Store } from "../../src/index.ts";
+import type { DefinitionText } from "../../src/core/definition.ts";
 import { asTreeId } from "../../src/core/ids.ts";
 import { replayBegin } from "../../src/core/replay.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
@@ -94,7 +95,7 @@ test("D10: the journal's chain and decisions stay provable after the erasure", a
   const blobs = new Map<string, string>();
   for (const definition of factsOf(await eventsNow(errand, agent.id), "tree-opened")[0]?.catalog ?? [])
     blobs.set(definition.hash, (await store.blob(asTreeId(agent.id), definition.hash)) ?? "");
-  const replay = replayBegin({ sha256, definition: (hash) => JSON.parse(blobs.get(hash) ?? "") });
+  const replay = replayBegin({ sha256, definition: (hash) => JSON.parse(blobs.get(hash) ?? "") as DefinitionText });
   for (const row of rows) replay.take(row);
   const proof = replay.report();
   expect(proof.difference).toBeNull();
@@ -145,15 +146,17 @@ test("D10: a run whose outcome reached nobody keeps its texts", async () => {
   expect(await errand.result(run?.id ?? "")).not.toBe("");
 });
 
-test.each([
-  ["an error", (() => fail({ message: "no credit" })) as Script, "failed: no credit"],
+const kinds: readonly (readonly [string, Script, string])[] = [
+  ["an error", () => fail({ message: "no credit" }), "failed: no credit"],
   [
     "a message for the user",
     byContext([callTool("send_user_message", { text: "WORDS FOR THE USER" }), report("the findings"), say("done")]),
     "WORDS FOR THE USER",
   ],
   ["an earlier report", byContext([report("EARLIER"), report("the findings"), say("done")]), "completed successfully"],
-])(
+];
+
+test.each(kinds)(
   "D10: after the erasure and a restart the parent's context is as before, %s included",
   async (_name, script, kept) => {
     const store = shared();

@@ -56,12 +56,12 @@ test.each(MODES)(
   },
 );
 
-test("B5: beyond that one iteration the cap holds", async () => {
+test("B2, B5: a nudged child that spends its one iteration on something else has no further one, and that it did not report is accepted", async () => {
   const { child, run } = await delegate("background", [say("forgot"), callTool("look", {}), report("too late")], {
     args: { max_iterations: 1 },
   });
   expect(child).toHaveLength(2);
-  expect(run).toMatchObject({ status: "error", reason: "iteration-limit", report: "salvaged", nudged: true });
+  expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged", nudged: true });
 });
 
 test("B5: the nudge waits until the child has no live children and no results to hear of", async () => {
@@ -125,8 +125,8 @@ test("B5: a silent message that waits does not alter the nudge", async () => {
   await child.post("for your information", { kind: "system", silent: true });
   held.open();
   await untilFacts(errand, agent.id, "run-ended");
-  const nudged = models.model("scripted/child").requests.filter((request) => shown(request).includes(NUDGE_TOOL));
-  expect(userMessages(nudged[0], NUDGE_TOOL)).toBe(1);
+  const nudged = models.model("scripted/child").requests.find((request) => shown(request).includes(NUDGE_TOOL));
+  expect(userMessages(nudged, NUDGE_TOOL)).toBe(1);
 });
 
 test.each([

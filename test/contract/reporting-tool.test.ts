@@ -118,15 +118,20 @@ describe.each(MODES)("%s", (mode) => {
     ["with an empty text", callTool("send_agent_message", { text: "" })],
     ["with an unknown property", callTool("send_agent_message", { text: "x", status: "ok" })],
     ["with broken arguments", malformedCall("send_agent_message")],
-    [
-      "with an artifact of no kind",
-      callTool("send_agent_message", { text: "x", artifacts: [{ kind: "zip", value: 1 }] }),
-    ],
   ])("B1: a failed send (%s) does not count as a report", async (_name, call) => {
     const { child, run } = await delegate(mode, [call, say("sent, I think"), say("really")]);
     expect(toolFailed(child[1])).toBe(true);
     expect(child[2]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged", nudged: true });
+  });
+
+  test("B1: a send whose artifact is of no kind is not a report", async () => {
+    const artifacts = [{ kind: "zip", value: 1 }];
+    const bad = callTool("send_agent_message", { text: "x", artifacts });
+    const { child, run } = await delegate(mode, [bad, say("sent, I think"), say("really")]);
+    expect(toolFailed(child[1])).toBe(true);
+    expect(child[2]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
+    expect(run).toMatchObject({ report: "salvaged", nudged: true });
   });
 
   test("B0: in a tool run <response> has no meaning: not extracted, not stripped, no substitute", async () => {

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { byContext, callTool, createMemoryChannel, fail, hang, say } from "../../src/testing/index.ts";
+import type { Model } from "../../src/index.ts";
+import {
+  byContext,
+  callTool,
+  createMemoryChannel,
+  createScriptedModel,
+  fail,
+  hang,
+  say,
+} from "../../src/testing/index.ts";
 import {
   delegate,
   delegation,
@@ -163,6 +172,45 @@ test("B10: what a run says after its end is refused and logged, and changes noth
   expect(factsNamed(factsOf(events.filter((event) => event.late === null)), "run-reported")).toEqual([]);
   expect((await errand.runs())[0]).toMatchObject({ status: "cancelled", report: "missing" });
   expect(await errand.result(run?.id ?? "")).toBe("");
+});
+
+test("B10: a reply of a model that does not heed its abort is logged as late, and changes nothing", async () => {
+  const speaking = gate();
+  const deaf: Model = {
+    async call() {
+      await speaking.passed;
+      const input = { text: "too late" };
+      return {
+        parts: [{ type: "tool-call", id: "c1", name: "send_agent_message", input }],
+        usage: null,
+        stop: "tools",
+      };
+    },
+  };
+  const { errand } = await openTestErrand(
+    { parent: [] },
+    {
+      models: [
+        {
+          resolve: (name) => {
+            const model = name === "scripted/child" ? deaf : createScriptedModel(() => say("told"));
+            return { model, facts: { window: null, price: null } };
+          },
+        },
+      ],
+    },
+  );
+  const agent = await errand.openAgent();
+  const run = await agent.spawn({ task: "the task" });
+  expect(await errand.cancel(run.id)).toBe(true);
+  await eventsUntil(errand, agent.id, turnsEnded(1));
+  const before = await errand.run(run.id);
+  speaking.open();
+  const events = await eventsUntil(errand, agent.id, (event) => event.late !== null);
+  expect(events.at(-1)?.facts.map((fact) => fact.type)).toEqual(["model-replied"]);
+  expect(JSON.stringify(events.at(-1))).not.toContain("too late");
+  expect(await errand.run(run.id)).toEqual(before);
+  expect(before).toMatchObject({ status: "cancelled", report: "missing", delivery: "placed" });
 });
 
 test("B10: nobody can write to a run that has ended", async () => {

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { type AgentDefinition, ENVELOPE_BYTES, ENVELOPE_PROBLEMS, SUBAGENT_SCHEMAS } from "../../src/index.ts";
-import { byContext, callTool, fail, hang, say, type Script } from "../../src/testing/index.ts";
+import { byContext, callTool, fail, hang, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
+import type { Json } from "../../src/core/json.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -54,14 +55,15 @@ test("the page names every type of envelope with its size, and every problem wit
 
 interface Situation {
   readonly child: Script;
-  readonly args?: { readonly [name: string]: string | number | object };
+  readonly args?: { readonly [name: string]: Json };
   readonly definition?: Partial<AgentDefinition>;
   readonly options?: Parameters<typeof openTestErrand>[1];
   /** What the payload must say of it. */
   readonly payload: { readonly [key: string]: unknown };
 }
 
-const report = (more: object = {}) => callTool("send_agent_message", { text: "found it", ...more });
+const report = (more: { readonly [name: string]: Json } = {}): ScriptedReply =>
+  callTool("send_agent_message", { text: "found it", ...more });
 const schema = { type: "object", properties: { words: { type: "integer" } }, required: ["words"] };
 
 const situations: { readonly [name: string]: Situation } = {
@@ -147,7 +149,7 @@ const situations: { readonly [name: string]: Situation } = {
 /** The payload that the parent's model is given. */
 async function payloadOf({ child, args, definition, options }: Situation): Promise<Record<string, unknown>> {
   const world = createTestWorld();
-  const parent = byContext([callTool("subagent", { task: "find it", ...args } as never), say("thanks")]);
+  const parent = byContext([callTool("subagent", { task: "find it", ...args }), say("thanks")]);
   const { errand, models } = await openTestErrand(
     { parent, child },
     { ...options, world, ...(definition === undefined ? {} : { child: definition }) },

@@ -97,7 +97,7 @@ test("a fork shares the history up to its step and goes on from there, as anothe
   const origin = await linesOf(errand, tree);
   const copied = await linesOf(errand, forked.id);
   const rows = (lines: readonly string[]): string[] => lines.filter((line) => line.startsWith('{"seq"')).slice(0, at);
-  const withoutBodies = (lines: readonly string[]): unknown[] => rows(lines).map((line) => ({ ...JSON.parse(line), body: null }));
+  const withoutBodies = (lines: readonly string[]): unknown[] => rows(lines).map((line) => line.replace(/,"body":(null|"(?:[^"\\\\]|\\\\.)*")/, ""));
   expect(withoutBodies(copied)).toEqual(withoutBodies(origin));
   expect((await errand.replay(forked.id)).difference).toBeNull();
   const events = await eventsUntil(errand, forked.id, (event) => event.seq > at);

@@ -75,6 +75,14 @@ test("events of a tree come in order from any point on, those to come included",
   expect(tail[0]).toBe(3);
 });
 
+test("a reader of events gets every row of a long journal without another one having to come", async () => {
+  const { errand } = await openTestErrand({ parent: () => say("fine") });
+  const agent = await errand.openAgent();
+  for (let count = 0; count < 120; count += 1) await agent.postAndAwait("hello");
+  const events = await eventsUntil(errand, agent.id, turnsEnded(120));
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
+});
+
 test("a failed turn rejects with its reason, and the conversation goes on", async () => {
   const { errand } = await openTestErrand({
     parent: [{ kind: "failure", code: "provider-error", message: "no credit", retryable: false }, say("better")],

@@ -15,6 +15,7 @@ import {
 } from "../../src/index.ts";
 import { createScriptedModels, type Script } from "../../src/testing/index.ts";
 import type { ScriptedModels } from "../../src/testing/index.ts";
+import { testWorldIs } from "./test-world.ts";
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "errand-test-"));
@@ -60,7 +61,7 @@ export async function openTestErrand(
 /** Closes without waiting for what is under way; where time moves only when told to, it is told to. */
 async function closeNow(errand: Errand, world: World | undefined): Promise<void> {
   const closed = errand.close({ withinMs: 0 });
-  if (world !== undefined && "advance" in world && typeof world.advance === "function") await world.advance(1);
+  if (world !== undefined && testWorldIs(world)) await world.advance(1);
   await closed;
 }
 

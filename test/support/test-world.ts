@@ -12,6 +12,10 @@ export interface TestWorld extends World {
   rest(): Promise<void>;
 }
 
+export function testWorldIs(world: World): world is TestWorld {
+  return "advance" in world;
+}
+
 interface Timer {
   readonly at: number;
   readonly number: number;

@@ -1,5 +1,6 @@
 /**
- * Follows a tree from its first event until it is at rest, and shows what happens.
+ * Follows a tree from its first event until nothing in it is under way, and shows what happens. Of a tree that has a past, the past is
+ * read and not shown again.
  *
  * Invariants:
  *  1. A message to the user is shown once its event is there and the channel has brought its text, in the order of the events.
@@ -13,7 +14,7 @@ import type { Errand, TreeEvent } from "../../runtime/errand.ts";
 import type { Display, Said } from "../display/display.ts";
 import type { Change } from "../tree/change.ts";
 import { foldEvent } from "../tree/fold-event.ts";
-import { createTreeModel, openRuns, treeAtRest, type TreeModel } from "../tree/tree-model.ts";
+import { createTreeModel, openRuns, treeAtRest, treeIdle, type TreeModel } from "../tree/tree-model.ts";
 
 export interface Following {
   readonly model: TreeModel;
@@ -21,9 +22,19 @@ export interface Following {
   /** The tree's time now. */
   now(): number;
   /** Reads the tree's events until it is at rest and all that was said is shown, or until the store is closed. */
-  follow(errand: Errand, tree: string): Promise<void>;
+  follow(errand: Errand, target: FollowTarget): Promise<void>;
+  /** True once a turn of the root has ended that is not of the past. */
+  answered(): boolean;
   /** What the task came to; null when nothing was said. */
   answer(): string | null;
+}
+
+export interface FollowTarget {
+  readonly tree: string;
+  /** The last row of the past. */
+  readonly past: number;
+  /** Called with each event in order; before it was true, a tree with nothing under way has not begun. */
+  readonly begun: (event: TreeEvent) => boolean;
 }
 
 interface Expected {
@@ -33,11 +44,12 @@ interface Expected {
 
 export function createFollowing(world: World, display: Display): Following {
   const model = createTreeModel();
-  const texts = new Map<string, { readonly text: string; readonly repeated: boolean }>();
+  const texts = new Map<string, Pick<Said, "text" | "repeated">>();
   let expected: Expected[] = [];
   const answer: string[] = [];
   let lastSaid: string | null = null;
   let drained = false;
+  let answered = false;
   /** The greatest lead of the tree's time over this machine's monotonic one: an event is never seen before it happened. */
   let lead = Number.NEGATIVE_INFINITY;
   const allShown = Promise.withResolvers<void>();
@@ -49,13 +61,27 @@ export function createFollowing(world: World, display: Display): Following {
       const given = texts.get(next.id);
       if (given === undefined) return;
       expected = expected.slice(1);
-      const root = model.agents.get(0);
-      const said: Said = { id: next.id, agent: root?.id ?? "", name: root?.name ?? "", ...given };
-      lastSaid = given.text;
-      if (next.final) answer.push(given.text);
-      display.said(said, next.final);
+      texts.delete(next.id);
+      say(next.id, given, next.final);
     }
     if (treeAtRest(model)) allShown.resolve();
+  }
+
+  function say(id: string, given: Pick<Said, "text" | "repeated">, final: boolean): void {
+    const root = model.agents.get(0);
+    lastSaid = given.text;
+    if (final) answer.push(given.text);
+    display.said({ id, agent: root?.id ?? "", name: root?.name ?? "", ...given }, final);
+  }
+
+  /** The past is read: what was said in it and never reached anybody is said now. */
+  function arrive(past: number): void {
+    for (const [id, given] of texts) {
+      if (seqOf(id) > past) continue;
+      texts.delete(id);
+      say(id, given, false);
+    }
+    display.changed(model, [], now);
   }
 
   function take(event: TreeEvent): void {
@@ -68,6 +94,7 @@ export function createFollowing(world: World, display: Display): Following {
       }
     }
     display.changed(model, changes, now);
+    answered ||= rootTurnEnded(changes, model);
     if (!drained && rootTurnDone(changes, model) && !final) {
       drained = true;
       display.draining(openRuns(model).length);
@@ -83,20 +110,34 @@ export function createFollowing(world: World, display: Display): Following {
         show();
       },
     },
-    async follow(errand, tree) {
+    async follow(errand, { tree, past, begun }) {
+      let began = false;
       for await (const event of errand.events(tree)) {
-        take(event);
+        if (event.seq > past) take(event);
+        else foldEvent(model, event);
+        if (event.seq === past) arrive(past);
         show();
-        if (treeAtRest(model)) break;
+        began ||= begun(event);
+        if (began && treeIdle(model)) break;
       }
       if (expected.length > 0) await allShown.promise;
     },
+    answered: () => answered,
     answer: () => (answer.length > 0 ? answer.join("\n\n") : lastSaid),
   };
 }
 
+/** The row of a message's event, from its id. */
+function seqOf(id: string): number {
+  return Number.parseInt(id.slice(id.lastIndexOf("/") + 1), 10);
+}
+
+function rootTurnEnded(changes: readonly Change[], model: TreeModel): boolean {
+  const root = model.agents.get(0)?.id;
+  return changes.some((change) => change.type === "turn-ended" && change.agent === root);
+}
+
 /** The turn of the user's message has ended, and no other has begun. */
 function rootTurnDone(changes: readonly Change[], model: TreeModel): boolean {
-  const root = model.agents.get(0);
-  return root?.turn === false && changes.some((change) => change.type === "turn-ended" && change.agent === root.id);
+  return model.agents.get(0)?.turn === false && rootTurnEnded(changes, model);
 }

@@ -8,6 +8,7 @@
  */
 
 import { modelCost } from "../../core/agent/prices.ts";
+import type { DefinitionFacts } from "../../core/definition.ts";
 import type { Decided, Fact, Input } from "../../core/event.ts";
 import { type StepKey, stepKey } from "../../core/ids.ts";
 import { jsonObjectIs } from "../../core/json.ts";
@@ -32,6 +33,13 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
   switch (fact.type) {
     case "tree-opened":
       return treeOpened(model, fact, at);
+    case "tree-forked":
+      return treeForked(model, fact, at);
+    case "catalog-changed":
+      noteDefinitions(model, [...fact.catalog, fact.root]);
+      return [];
+    case "tree-closed":
+      return treeClosed(model, at);
     case "run-created":
       return runCreated(model, fact, event);
     case "run-started":
@@ -64,13 +72,37 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
 }
 
 function treeOpened(model: TreeModel, fact: FactOf<"tree-opened">, at: number): Change[] {
-  for (const { name, model: used, price } of fact.catalog) model.definitions.set(name, { model: used, price });
+  noteDefinitions(model, fact.catalog);
   const known = model.definitions.get(fact.definition);
   const { definition, agent: id } = fact;
   const root = newAgent({ number: 0, id, parent: null, name: definition, definition, price: known?.price ?? null });
   root.startedAt = at;
   model.agents.set(0, root);
   return [{ type: "agent-opened", at, tree: model.tree, agent: id, definition, model: known?.model ?? "" }];
+}
+
+function noteDefinitions(model: TreeModel, catalog: readonly DefinitionFacts[]): void {
+  for (const { name, model: used, price } of catalog) model.definitions.set(name, { model: used, price });
+}
+
+/** From here on it is another tree: its root has another id, perhaps another definition, and nothing under way but its turn. */
+function treeForked(model: TreeModel, fact: FactOf<"tree-forked">, at: number): Change[] {
+  noteDefinitions(model, [...fact.catalog, fact.root]);
+  const before = model.agents.get(0);
+  if (before === undefined) return [];
+  const { name: definition, price } = fact.root;
+  const root = { ...before, id: fact.agent, name: definition, definition, price, startedAt: at };
+  root.tools.clear();
+  model.agents.set(0, root);
+  return [{ type: "agent-opened", at, tree: model.tree, agent: fact.agent, definition, model: fact.root.model }];
+}
+
+function treeClosed(model: TreeModel, at: number): Change[] {
+  const root = model.agents.get(0);
+  if (root === undefined) return [];
+  endAgentWork(model, root);
+  root.endedAt = at;
+  return [];
 }
 
 function runCreated(model: TreeModel, fact: FactOf<"run-created">, event: TreeEvent): Change[] {

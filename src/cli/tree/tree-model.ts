@@ -78,9 +78,13 @@ export function createTreeModel(): TreeModel {
 
 /** True once the root has had a turn and nothing in the tree is under way any more. */
 export function treeAtRest(model: TreeModel): boolean {
+  return treeIdle(model) && model.agents.get(0)?.turns !== 0;
+}
+
+/** True while nothing in the tree is under way, be it that nothing ever was. */
+export function treeIdle(model: TreeModel): boolean {
   const root = model.agents.get(0);
-  if (root === undefined || root.turn || root.turns === 0) return false;
-  return openRuns(model).length === 0;
+  return root !== undefined && !root.turn && openRuns(model).length === 0;
 }
 
 /** The children whose runs have not ended. */

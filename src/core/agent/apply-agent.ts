@@ -3,6 +3,7 @@
 import type { DefinitionFacts } from "../definition.ts";
 import type { AgentKind, Fact } from "../event.ts";
 import type { AgentNumber } from "../ids.ts";
+import { limitAsked } from "../limits.ts";
 import type { AgentState, TreeState, Turn } from "../state.ts";
 import { timerClear } from "../timers.ts";
 import { rightsOf } from "./rights.ts";
@@ -92,7 +93,11 @@ export function applyTreeOpened(state: TreeState, fact: FactOf<"tree-opened">): 
     parent: null,
     depth: 0,
     definition,
-    maxIterations: definition.iterations ?? fact.settings.limits.turnIterations,
+    maxIterations: limitAsked(
+      "turnIterations",
+      definition.iterations ?? fact.settings.limits.turnIterations,
+      fact.settings,
+    ),
   });
 }
 

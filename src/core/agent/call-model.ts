@@ -26,6 +26,7 @@ export function callModel(d: Deciding, agent: AgentState): void {
   if (turn === null) return;
   const cap = agent.maxIterations + (turn.nudge === null ? 0 : 1);
   if (turn.iterations >= cap) {
+    if (turn.nudge === "report") return d.later({ do: "end-turn", agent: agent.number });
     d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "iteration-limit" } });
     return;
   }

@@ -81,6 +81,12 @@ export const DELEGATION_SCHEMAS = {
     type: "object",
     properties: {
       ...taskProperties,
+      // An empty task is refused by the gate of all runs, in the shape of this tool's answers.
+      task: {
+        type: "string",
+        maxLength: MAX_TASK,
+        description: "What to do. The child sees nothing else of this conversation.",
+      },
       label: { type: "string", minLength: 1, maxLength: 200, description: "A short name for people." },
       model: { type: "string", minLength: 1, maxLength: 200 },
       cleanup: { type: "string", enum: ["keep", "delete"] },
@@ -119,6 +125,15 @@ export const DELEGATION_SCHEMAS = {
     additionalProperties: false,
   },
 } as const satisfies Record<DelegationTool, ArgumentSchema>;
+
+/** What a run that is asked for from outside may say: as the background tool, and a schema for its data. */
+export const SPAWN_SCHEMA = {
+  ...DELEGATION_SCHEMAS.start_background_agent,
+  properties: {
+    ...DELEGATION_SCHEMAS.start_background_agent.properties,
+    output_schema: DELEGATION_SCHEMAS.subagent.properties.output_schema,
+  },
+} as const satisfies ArgumentSchema;
 
 const DESCRIPTIONS: Record<DelegationTool, string> = {
   send_agent_message: "Send text to your parent agent (default) or to another agent of your tree.",

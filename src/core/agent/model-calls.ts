@@ -32,6 +32,10 @@ export function modelReplied(d: Deciding, input: InputOf<"model-replied">): stri
     d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "refused" } });
     return null;
   }
+  if (effect.compaction && replyText(parts).trim() === "") {
+    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "context-overflow" } });
+    return null;
+  }
   if (effect.compaction) {
     d.emit({ type: "context-compacted", agent: agent.number, size: input.size });
     issueCall(d, agent, false);

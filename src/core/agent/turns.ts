@@ -124,14 +124,21 @@ export function iterate(d: Deciding, number: AgentNumber): void {
   }
   if (run !== undefined && run.state === "waiting")
     d.emit({ type: "run-state-changed", run: number, state: "running" });
+  const spokenTo = inboxTake(agent, (message) => message.kind === "steer", false).length > 0;
   joinMessages(d, agent, { silent: true, steers: true });
-  if (agent.turn.nudge === "report" && run !== undefined && reportKindOf(agent, run, false) === "tool") {
-    const { posts } = agent.turn;
-    d.emit({ type: "turn-ended", agent: number, outcome: "done", ...(posts.length > 0 ? { posts } : {}) });
-    d.later({ do: "settle", agent: number });
-    return;
+  if (!spokenTo && agent.turn.nudge === "report" && run !== undefined && reportKindOf(agent, run, false) === "tool") {
+    return endTurn(d, number);
   }
   callModel(d, agent);
+}
+
+/** A turn that was about a nudge ends with its answer, or without one. */
+export function endTurn(d: Deciding, number: AgentNumber): void {
+  const agent = d.state.agents.get(number);
+  if (agent === undefined || agent.turn === null) return;
+  const { posts, number: turn } = agent.turn;
+  d.emit({ type: "turn-ended", agent: number, outcome: "done", ...(posts.length > 0 ? { posts } : {}) });
+  afterTurn(d, agent, turn);
 }
 
 /** The reply asked for no tool: the turn is over, unless somebody spoke into it or something was forgotten. */
@@ -175,7 +182,8 @@ function relayAll(d: Deciding, agent: AgentState): void {
 
 /** The batch of the turn can be complete now; then the agent is idle. */
 function afterTurn(d: Deciding, agent: AgentState, turn: number): void {
-  completeBatch(d, agent, `turn:${turn}`);
+  const batches = Array.from(agent.batches.values()).filter((batch) => batch.turn === turn);
+  for (const batch of batches) completeBatch(d, agent, batch.key);
   d.later({ do: "settle", agent: agent.number });
 }
 

@@ -8,6 +8,7 @@ import type { AgentState } from "../state.ts";
 export function completeBatch(d: Deciding, agent: AgentState, key: string): void {
   const batch = agent.batches.get(key);
   if (batch === undefined || batch.ended.length === 0) return;
+  if (batch.turn !== null && batch.turn === agent.turn?.number) return;
   if (batch.open.size > 0 && !batch.passed) return;
   announce(d, agent, batch.ended, []);
 }

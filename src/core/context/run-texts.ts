@@ -5,7 +5,7 @@ import type { Json } from "../json.ts";
 import type { ReportKind, RunStatus, Sha256 } from "../journal.ts";
 import type { ContextMessage } from "../message.ts";
 import { replyText } from "../message.ts";
-import { codePointsPrefix, salvageText, tagExtract } from "../text/index.ts";
+import { codePointsPrefix, messageNoMessageIs, salvageText, tagExtract } from "../text/index.ts";
 
 export interface TaskFacts {
   /** SHA-256 of the task with CRLF as LF, trimmed; base64url. */
@@ -53,6 +53,8 @@ export interface RunTexts {
 }
 
 export const NO_OUTPUT = "(no output)";
+/** Stands in a context for a reply without any part, so that roles alternate and a nudge stands alone. */
+export const EMPTY_REPLY = "(empty reply)";
 const SALVAGED = "Salvaged from its last words:";
 const LAST_TOOL_OUTPUT = "No final answer. Last tool output:";
 
@@ -92,7 +94,7 @@ function lastSalvage(transcript: readonly ContextMessage[]): string {
     const message = transcript[index];
     if (message?.role !== "assistant") continue;
     const text = salvageText(replyText(message.parts));
-    if (text !== "") return text;
+    if (text !== "" && text !== EMPTY_REPLY && !messageNoMessageIs(text)) return text;
   }
   return "";
 }

@@ -63,7 +63,13 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
   if (batch !== null) {
     const known = parent.batches.get(batch);
     if (known === undefined) {
-      parent.batches.set(batch, { key: batch, open: new Set([fact.run]), ended: [], passed: false });
+      parent.batches.set(batch, {
+        key: batch,
+        turn: parent.turn?.number ?? null,
+        open: new Set([fact.run]),
+        ended: [],
+        passed: false,
+      });
       timerSet(
         state.timers,
         `barrier:${parent.number}:${batch}`,
@@ -71,6 +77,7 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
       );
     } else {
       known.open.add(fact.run);
+      known.turn = parent.turn?.number ?? null;
     }
   }
   if (fact.mode === "awaited" && fact.call !== null) {

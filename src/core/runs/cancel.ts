@@ -30,7 +30,7 @@ export function runsBelow(d: Deciding, run: RunNumber): number {
   return count;
 }
 
-/** The root takes no more messages. Its children go on; their outcomes are kept as undeliverable. */
+/** The root takes no more messages. Children that run go on, those that wait for a slot end; outcomes are kept as undeliverable. */
 export function closeAsked(d: Deciding): string | null {
   const root = d.state.agents.get(0);
   if (root === undefined) return "the tree is closed";
@@ -44,6 +44,7 @@ export function closeAsked(d: Deciding): string | null {
   const waiting = root.inbox.filter((message) => message.kind === "user-facing").map((message) => message.key);
   for (const relay of [...unsaid, ...waiting]) d.emit({ type: "channel-sent", agent: 0, n: d.number(), relay });
   untold(d, root);
+  for (const run of root.queue) d.later({ do: "end-run", run, end: { status: "cancelled", reason: "parent-ended" } });
   d.emit({ type: "tree-closed", ...postsLeft(root) });
   return null;
 }

@@ -85,7 +85,7 @@ function deliver(d: Deciding, parent: AgentState, run: Run, quiet: boolean): voi
     } else {
       announce(d, parent, [run.number], []);
     }
-  } else if (run.batch !== null && run.batch !== `turn:${parent.turn?.number}`) {
+  } else if (run.batch !== null) {
     completeBatch(d, parent, run.batch);
   }
   d.later({ do: "settle", agent: parent.number });

@@ -92,7 +92,7 @@ const envelopes: fc.Arbitrary<Envelope> = fc.oneof(
     fc.record({ ...correlation, type: fc.constant("report" as const), text: words }),
     fc.record({ artifacts, data: json }, { requiredKeys: [] }),
   ),
-) as fc.Arbitrary<Envelope>;
+);
 
 test("F9: what is written is read back as it was, for every type and every text", () => {
   fc.assert(

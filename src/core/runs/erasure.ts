@@ -6,16 +6,16 @@
  *  2. Folding the rows after the erasure gives the parent's context as before, byte for byte.
  */
 
-import { delegationToolIs } from "../agent/delegation-tools.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Fact, TextIndex } from "../event.ts";
 import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
 import type { JournalRow, ReportKind } from "../journal.ts";
 import type { Json } from "../json.ts";
-import { replyPartsOf, replyText } from "../message.ts";
+import { type ReplyPart, replyPartsOf, replyText } from "../message.ts";
 import { bodyRead, headRead } from "../row.ts";
 import type { Run } from "../state.ts";
-import { salvageText } from "../text/index.ts";
+import { messageNoMessageIs, salvageText, tagExtract } from "../text/index.ts";
+import { type LastOutput, lastOutput } from "./last-output.ts";
 
 /** Asks for the erasure, in the step that put the outcome into the parent's context. */
 export function eraseIfAsked(d: Deciding, run: Run | undefined): void {
@@ -30,12 +30,10 @@ interface ChildRow {
   readonly salt: string;
   readonly texts: readonly Json[];
   readonly fact: Extract<Fact, { type: "model-replied" | "tool-finished" | "model-failed" }>;
-  /** True for what a tool of the child's own gave. */
-  readonly output: boolean;
   readonly reports: readonly string[];
   /** Calls whose words went to other agents, in whose contexts they stand. */
   readonly sent: readonly string[];
-  /** Texts that say why the run failed, by their index. */
+  /** Texts that say why the run failed, or that other agents were given in the same step, by their index. */
   readonly errors: readonly TextIndex[];
 }
 
@@ -43,18 +41,19 @@ interface ChildRow {
 export function erasedBodies(
   run: RunNumber,
   kind: ReportKind,
-  rows: Iterable<JournalRow>,
+  rows: readonly JournalRow[],
 ): { seq: number; body: string }[] {
   const own = childRows(run, rows);
   const kept = keptRow(kind, own);
+  const output = kind === "missing" ? lastOutput(run, rows) : null;
   return own.map((child) => ({
     seq: child.row.seq,
-    body: JSON.stringify([child.salt, ...left(child, kind, child === kept)]),
+    body: JSON.stringify([child.salt, ...left(child, kind, child === kept, output)]),
   }));
 }
 
 function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
-  const effects = new Map<StepKey, boolean>();
+  const effects = new Set<StepKey>();
   const own: ChildRow[] = [];
   for (const row of rows) {
     const head = headRead(row.head);
@@ -62,25 +61,26 @@ function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
     const events = head.late === undefined ? (head.events ?? []) : [];
     for (const event of events) {
       if ((event.type === "model-called" || event.type === "tool-called") && event.agent === run)
-        effects.set(stepKey(row.seq, event.n), event.type === "tool-called" && !delegationToolIs(event.name));
+        effects.add(stepKey(row.seq, event.n));
     }
     if (fact.type !== "model-replied" && fact.type !== "tool-finished" && fact.type !== "model-failed") continue;
-    const output = effects.get(fact.effect);
-    if (output === undefined) continue;
+    if (!effects.has(fact.effect)) continue;
     const reports = events.flatMap((event) => (event.type === "run-reported" && event.run === run ? [event.call] : []));
     const sent = events.flatMap((event) =>
       event.type === "message-sent" && event.from === run && event.call !== undefined ? [event.call] : [],
     );
     const errors = events.flatMap((event) => {
-      if (event.type === "run-ended" && event.run === run) return event.error ?? [];
-      return event.type === "run-report-refused" && event.run === run ? event.problem : [];
+      if (event.type === "run-ended") return event.error ?? [];
+      if (event.type === "turn-ended" && event.agent !== run) return event.error ?? [];
+      if (event.type === "tool-answered" && event.agent !== run) return event.text ?? [];
+      return event.type === "run-report-refused" ? event.problem : [];
     });
-    own.push({ row, ...bodyRead(row.body), fact, output, reports, sent, errors });
+    own.push({ row, ...bodyRead(row.body), fact, reports, sent, errors });
   }
   return own;
 }
 
-/** The one row whose words stand in the parent's context. */
+/** The one reply whose words stand in the parent's context. */
 function keptRow(kind: ReportKind, own: readonly ChildRow[]): ChildRow | undefined {
   switch (kind) {
     case "tool":
@@ -89,33 +89,40 @@ function keptRow(kind: ReportKind, own: readonly ChildRow[]): ChildRow | undefin
       return own.findLast((child) => child.fact.type === "model-replied");
     case "salvaged":
       return own.findLast(
-        (child) => child.fact.type === "model-replied" && salvageText(replyText(replyPartsOf(child.texts[0]))) !== "",
+        (child) => child.fact.type === "model-replied" && salvages(replyText(replyPartsOf(child.texts[0]))),
       );
     case "missing":
-      return own.findLast(
-        (child) =>
-          child.fact.type === "tool-finished" &&
-          child.output &&
-          typeof child.texts[0] === "string" &&
-          child.texts[0].trim() !== "",
-      );
+      return undefined;
   }
 }
 
+function salvages(text: string): boolean {
+  return salvageText(text) !== "" && !messageNoMessageIs(text);
+}
+
+/** Of a reply whose words are the result, just those words. */
+function resultWords(kind: ReportKind, parts: readonly ReplyPart[]): string {
+  const text = replyText(parts);
+  return kind === "tag" ? `<response>${tagExtract(text, "response") ?? ""}</response>` : salvageText(text);
+}
+
 /** What other contexts are made of stays at its place: the words of the report, words to others, and why the run failed. */
-function left(child: ChildRow, kind: ReportKind, kept: boolean): readonly Json[] {
+function left(child: ChildRow, kind: ReportKind, kept: boolean, output: LastOutput | null): readonly Json[] {
   const texts: Json[] = [];
   if (child.fact.type === "model-replied") {
     const calls = new Set(kept && kind === "tool" ? [...child.sent, child.reports.at(-1)] : child.sent);
-    const words = kept && kind !== "tool";
-    const parts = replyPartsOf(child.texts[0]).filter((part) =>
-      part.type === "tool-call" ? calls.has(part.id) : words && part.type === "text",
-    );
+    const all = replyPartsOf(child.texts[0]);
+    // An output is paired with its call: of that call the name stays.
+    const paired = output?.reply === child.row.seq ? output.call : null;
+    const parts = all.flatMap((part): ReplyPart[] => {
+      if (part.type !== "tool-call") return [];
+      if (calls.has(part.id)) return [part];
+      return part.id === paired ? [{ ...part, input: null }] : [];
+    });
+    if (kept && kind !== "tool") parts.unshift({ type: "text", text: resultWords(kind, all) });
     if (parts.length > 0) texts.push(parts as unknown as Json);
-  } else if (kept) {
-    texts.push(child.texts[0] ?? null);
   }
-  for (const index of child.errors) {
+  for (const index of output?.seq === child.row.seq ? [output.index, ...child.errors] : child.errors) {
     while (texts.length < index) texts.push(null);
     texts[index] = child.texts[index] ?? null;
   }

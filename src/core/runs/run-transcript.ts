@@ -14,7 +14,14 @@ interface Gathering {
   /** The effects under way for it, by the name of the tool; null for a model. */
   readonly effects: Map<StepKey, string | null>;
   readonly transcript: ContextMessage[];
-  readonly reports: string[];
+  readonly reports: Report[];
+}
+
+/** One report, as the child sent it. */
+export interface Report {
+  readonly text: string;
+  readonly artifacts: Json;
+  readonly data: Json | undefined;
 }
 
 interface EndedRun {
@@ -26,7 +33,7 @@ interface EndedRun {
 export interface RunTranscript {
   readonly transcript: readonly ContextMessage[];
   /** Every report, in order; the last one is the run's. */
-  readonly reports: readonly string[];
+  readonly reports: readonly Report[];
 }
 
 export function runTranscript(run: RunNumber, rows: Iterable<JournalRow>): RunTranscript {
@@ -60,8 +67,8 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
     case "run-reported": {
       if (fact.run !== run) return;
       const call = replyPartsOf(texts[0]).find((part) => part.type === "tool-call" && part.id === fact.call);
-      const text = call?.type === "tool-call" && jsonObjectIs(call.input) ? call.input["text"] : undefined;
-      reports.push(typeof text === "string" ? text : "");
+      const { text, artifacts, data } = call?.type === "tool-call" && jsonObjectIs(call.input) ? call.input : {};
+      reports.push({ text: typeof text === "string" ? text : "", artifacts: artifacts ?? [], data });
       return;
     }
     default:
@@ -72,9 +79,9 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
 /** The run's findings in full: what an announcement or a payload may have cut. Earlier reports follow under a heading. */
 export function transcriptFindings(run: EndedRun, { transcript, reports }: RunTranscript): string {
   const { report } = run;
-  const own = findingsOf(report, { report: reports.at(-1) ?? "" }, transcript);
+  const own = findingsOf(report, { report: reports.at(-1)?.text ?? "" }, transcript);
   const missed = responseError(run.status, run.reason);
   const findings = missed === null ? own : findingsWithError(missed, report, own);
-  const earlier = reports.slice(0, -1).map((text, index) => `[message ${index + 1}]\n${text}`);
+  const earlier = reports.slice(0, -1).map(({ text }, index) => `[message ${index + 1}]\n${text}`);
   return earlier.length === 0 ? findings : `${findings}\n\nEarlier messages:\n\n${earlier.join("\n\n")}`;
 }

@@ -38,9 +38,10 @@ const output = {
   },
   required: ["success", "summary", "artifacts", "timed_out", "duration_ms", "run_id", "report", "nudged"],
   additionalProperties: false,
-  if: { properties: { success: { const: true } } },
-  then: { properties: { error: false, reason: false, timed_out: { const: false } } },
-  else: { required: ["error", "reason"] },
+  oneOf: [
+    { properties: { success: { const: true }, error: false, reason: false, timed_out: { const: false } } },
+    { properties: { success: { const: false } }, required: ["error", "reason"] },
+  ],
 } as const satisfies Json;
 
 /** What is enforced on one type of envelope, with the version pinned. */

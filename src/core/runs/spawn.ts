@@ -5,7 +5,7 @@
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import { warn } from "../agent/call-model.ts";
 import { type Arguments, argumentsProblem } from "../agent/arguments.ts";
-import { DELEGATION_SCHEMAS } from "../agent/delegation-tools.ts";
+import { SPAWN_SCHEMA } from "../agent/delegation-tools.ts";
 import type { Deciding } from "../deciding.ts";
 import type { DefinitionFacts } from "../definition.ts";
 import type { CallFacts, Input } from "../event.ts";
@@ -25,8 +25,9 @@ interface Refusal {
 
 interface Wish {
   readonly mode: RunMode;
-  /** The definition the child is made from. */
+  /** The definition the child is made from. A skill is used, not sent on errands. */
   readonly definition: string;
+  readonly skill?: true;
   readonly call: string | null;
   readonly args: Arguments;
   readonly facts: CallFacts;
@@ -46,7 +47,7 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
     return { reason: "refused", error: "the task is empty" };
   const name = wish.definition;
   const definition = d.state.catalog.get(name);
-  if (definition === undefined) {
+  if (definition === undefined || (definition.skill !== undefined && wish.skill === undefined)) {
     const known = namesOf(d, (facts) => facts.skill === undefined);
     return { reason: "unknown-agent", error: `there is no agent definition "${name}" (known: ${known})` };
   }
@@ -69,8 +70,8 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
   const timeout = mode === "awaited" ? "awaitedTimeoutSeconds" : "backgroundTimeoutSeconds";
   const seconds = wanted(args["timeout_seconds"], definition.timeoutSeconds) ?? limits[timeout];
   const iterations = wanted(args["max_iterations"], definition.iterations) ?? limits.delegatedIterations;
-  const secondsHeld = limitAsked(timeout, seconds, limits);
-  const iterationsHeld = limitAsked("delegatedIterations", iterations, limits);
+  const secondsHeld = limitAsked(timeout, seconds, d.settings);
+  const iterationsHeld = limitAsked("delegatedIterations", iterations, d.settings);
   const lowered = [
     ...(secondsHeld < seconds ? ["timeout_seconds"] : []),
     ...(iterationsHeld < iterations ? ["max_iterations"] : []),
@@ -108,10 +109,8 @@ function namesOf(d: Deciding, listed: (facts: DefinitionFacts) => boolean): stri
     .join(", ");
 }
 
-/** The definition that arguments ask for. A skill is used, not sent on errands. */
-function definitionAsked(d: Deciding, args: Arguments): string {
-  const name = typeof args["agent"] === "string" ? args["agent"] : "worker";
-  return d.state.catalog.get(name)?.skill === undefined ? name : "";
+function definitionAsked(args: Arguments): string {
+  return typeof args["agent"] === "string" ? args["agent"] : "worker";
 }
 
 function wanted(asked: unknown, defined: number | null): number | null {
@@ -125,7 +124,7 @@ export function subagent(d: Deciding, agent: AgentState, call: Call): Answer | "
   }
   const run = spawn(d, agent, {
     mode: "awaited",
-    definition: definitionAsked(d, call.args),
+    definition: definitionAsked(call.args),
     call: call.id,
     args: call.args,
     facts: call.facts,
@@ -147,7 +146,14 @@ export function useSkill(d: Deciding, agent: AgentState, call: Call): Answer | "
     return "open";
   }
   const args = { task: SKILL_TASK, ...call.args };
-  const run = spawn(d, agent, { mode: "awaited", definition: name, call: call.id, args, facts: call.facts });
+  const run = spawn(d, agent, {
+    mode: "awaited",
+    definition: name,
+    skill: true,
+    call: call.id,
+    args,
+    facts: call.facts,
+  });
   return typeof run === "number" ? "open" : refusedPayload(run);
 }
 
@@ -170,7 +176,7 @@ function refusedPayload(refusal: Refusal): Answer {
 export function startBackgroundAgent(d: Deciding, agent: AgentState, call: Call): Answer {
   const run = spawn(d, agent, {
     mode: "background",
-    definition: definitionAsked(d, call.args),
+    definition: definitionAsked(call.args),
     call: call.id,
     args: call.args,
     facts: call.facts,
@@ -185,12 +191,12 @@ export function runAsked(d: Deciding, input: Extract<Input, { type: "run-asked" 
   const parent = d.state.agents.get(input.parent);
   if (parent === undefined) return "the agent is closed";
   const args = jsonObjectIs(d.texts[0]) ? d.texts[0] : {};
-  const problem = argumentsProblem(DELEGATION_SCHEMAS.start_background_agent, args);
+  const problem = argumentsProblem(SPAWN_SCHEMA, args);
   if (problem !== null) return problem;
   d.accept();
   const run = spawn(d, parent, {
     mode: "background",
-    definition: definitionAsked(d, args),
+    definition: definitionAsked(args),
     call: null,
     args,
     facts: input.facts,

@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. A file that is not an Errand store, or is one of a newer version, is not changed: it is looked at through a read-only
- *     connection before anything is written.
+ *     connection before anything is written. Only what a process left half written when it died is undone first.
  *  2. New files are made with mode 0600 whatever the umask; SQLite gives `-wal` and `-shm` the mode of the database.
  *  3. An existing file is never opened and closed by anything but SQLite: closing a second descriptor would drop the locks of
  *     this process on it (POSIX).
@@ -16,7 +16,7 @@ import { DatabaseSync } from "node:sqlite";
 import { ErrandError } from "../../errors.ts";
 import { numberOf, textOf } from "./cells.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
-import { messageOf } from "./sqlite-errors.ts";
+import { messageOf, sqliteNeedsRollback } from "./sqlite-errors.ts";
 
 /**
  * `full`: a commit that resolved survives the loss of power. `relaxed`: it survives the death of the process, but a loss of power
@@ -147,10 +147,21 @@ function sizeOf(path: string): number {
   return stats.size;
 }
 
-/** Looks at the file without changing it. Returns its schema version, or null where no store was begun yet. */
+/**
+ * Looks at the file without changing it. Returns its schema version, or null where no store was begun yet. A process that died while it
+ * made the store has left a write half done, which a reader cannot undo: a writer does, and the file is then as it was before that write.
+ */
 export function inspectFile(path: string): number | null {
   if (sizeOf(path) === 0) return null;
-  const db = openConnection(path, true);
+  try {
+    return inspectThrough(openConnection(path, true), path);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || !sqliteNeedsRollback(error.cause)) throw error;
+  }
+  return inspectThrough(openConnection(path, false), path);
+}
+
+function inspectThrough(db: DatabaseSync, path: string): number {
   try {
     return schemaVersionOf(db, path);
   } finally {

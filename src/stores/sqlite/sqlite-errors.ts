@@ -11,6 +11,8 @@ const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
+/** An extended code: a read-only connection found a journal that must be rolled back first. */
+const SQLITE_READONLY_ROLLBACK = 776;
 
 /** The primary result code of an error that SQLite made, or null. */
 function sqliteCode(error: unknown): number | null {
@@ -20,6 +22,11 @@ function sqliteCode(error: unknown): number | null {
 
 export function sqliteIsBusy(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_BUSY;
+}
+
+/** True if a process died in the middle of a write to the file, and only a connection that may write can undo it. */
+export function sqliteNeedsRollback(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === SQLITE_READONLY_ROLLBACK;
 }
 
 export function messageOf(error: unknown): string {

@@ -49,6 +49,7 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
     screen: { size: () => size, onResize: (listener) => on("resize", listener) },
     colours: { out: false, err: false },
     readInput: () => Promise.resolve(""),
+    async *input() {},
     onSignal: on,
     onExit: (listener) => on("exit", listener),
     suspend: () => emit("suspended"),

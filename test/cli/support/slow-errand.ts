@@ -3,15 +3,24 @@
  * milliseconds before each reply and a price:
  *
  * - `slow/MS`: nothing else; `stuck/MS`: it cannot be aborted; `looping/MS`: it never stops calling a tool;
+ * - `held/MS`: its children wait until there is a file `go` in the folder;
  * - `flaky/MS`: its first call fails in a way that is worth a retry;
  * - `broken/MS`: every call fails for good, with an escape sequence in what it says.
  */
 
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createProcessHost } from "../../../src/cli/process-host.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { type Model, ModelFailure, type ModelProvider } from "../../../src/contracts/model.ts";
 import { createRehearsalModel } from "../../../src/models/rehearsal.ts";
+
+async function fileThere(path: string, signal: AbortSignal): Promise<void> {
+  while (!existsSync(path)) {
+    if (signal.aborted) throw new ModelFailure("aborted", "The call was aborted.");
+    await sleep(20);
+  }
+}
 
 function slowModel(kind: string, milliseconds: number): Model {
   const rehearsal = createRehearsalModel();
@@ -23,6 +32,7 @@ function slowModel(kind: string, milliseconds: number): Model {
         throw new ModelFailure("aborted", "The call was aborted.");
       });
       calls += 1;
+      if (kind === "held" && request.system.includes("You do one task")) await fileThere("go", options.signal);
       if (kind === "flaky" && calls === 1) {
         throw new ModelFailure("provider-error", "overloaded", { retryable: true });
       }
@@ -40,7 +50,7 @@ const models = new Map<string, Model>();
 
 const provider: ModelProvider = {
   resolve(name) {
-    const [, kind, milliseconds] = /^(slow|stuck|flaky|broken|looping)\/(\d+)$/.exec(name) ?? [];
+    const [, kind, milliseconds] = /^(slow|held|stuck|flaky|broken|looping)\/(\d+)$/.exec(name) ?? [];
     if (kind === undefined) return { unavailable: `There is no model ${name}.` };
     const price = { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 };
     const model = models.get(name) ?? slowModel(kind, Number(milliseconds));

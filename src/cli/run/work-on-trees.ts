@@ -1,37 +1,41 @@
 /**
- * One task from its text to an exit code: opens the store and an agent, posts the task, follows the tree until it is at rest (rule
- * D13: open children are waited for), and closes in order whatever stops it before.
+ * Work on trees from its beginning to an exit code: opens the runtime, begins what there is to do, follows each tree until it is at
+ * rest (rule D13: open children are waited for), and closes in order whatever stops it before.
  */
 
-import type { ModelProvider } from "../../contracts/model.ts";
+import type { Channel } from "../../contracts/channel.ts";
 import { ErrandError } from "../../errors.ts";
-import { createErrand } from "../../runtime/create-runtime.ts";
-import type { Agent, Errand } from "../../runtime/errand.ts";
+import type { Agent } from "../../runtime/agent.ts";
+import type { Errand } from "../../runtime/errand.ts";
 import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { type Problem, problemOf } from "../problem.ts";
 import { elapsedLabel } from "../text/amounts.ts";
 import { treeAtRest, type TreeModel } from "../tree/tree-model.ts";
-import { createFollowing, type Following } from "./follow-tree.ts";
+import { createFollowing, type Following, type FollowTarget } from "./follow-tree.ts";
 import { type Stop, watchStops } from "./stops.ts";
 
-export interface TaskRequest {
-  readonly task: string;
-  readonly model: string;
-  /** A path, or `memory`. */
-  readonly store: string;
-  readonly timeoutMs: number | null;
-  /** Where models come from, beside the offline one. */
-  readonly models: readonly ModelProvider[];
+/** A tree to follow, once it was found or made. */
+export interface Target extends Omit<FollowTarget, "tree"> {
+  readonly agent: Agent;
 }
 
-export interface TaskResult {
+export interface WorkRequest {
+  /** How model and store are named to people. */
+  readonly model: string;
+  readonly store: string;
+  readonly timeoutMs: number | null;
+  open(onFailure: (error: ErrandError) => void): Promise<Errand>;
+  /** What to begin, a tree each; what the tree says to the user goes to the channel. */
+  readonly begin: readonly ((errand: Errand, channel: Channel) => Promise<Target>)[];
+}
+
+export interface WorkResult {
   readonly code: Ending["code"];
   readonly problem: Problem | null;
 }
 
-const ROOT = "orchestrator";
 /** How long a cancelled tree is waited for, and how long closing may take. */
 const CANCEL_WITHIN_MS = 5_000;
 const CLOSE_WITHIN_MS = 3_000;
@@ -40,28 +44,37 @@ const CANCELS = 3;
 /** Reasons of a failed turn that are limits. */
 const LIMITS = /-limit$|^context-overflow$/;
 
-/** Throws when the work cannot begin; whatever comes after is in the result. */
-export async function runTask(request: TaskRequest, host: Host, display: Display): Promise<TaskResult> {
+/** Throws when the work cannot begin; whatever comes after is in the result: that of the tree that ended worst. */
+export async function workOnTrees(request: WorkRequest, host: Host, displays: () => Display): Promise<WorkResult> {
   const stops = watchStops(host, request.timeoutMs);
+  const shown = request.begin.map(() => displays());
   let errand: Errand | null = null;
   try {
-    const { store, model, models } = request;
-    errand = await createErrand({ store, model, models, world: host.world, onFailure: stops.onFailure });
-    display.begin({ model, store, recovered: errand.recovered });
-    const following = createFollowing(host.world, display);
-    const agent = await errand.openAgent({ agent: ROOT, channel: following.channel });
-    const rest = following.follow(errand, agent.id).then(() => null);
-    await agent.post(request.task);
+    const { store, model, begin } = request;
+    errand = await request.open(stops.onFailure);
+    const works: Work[] = [];
+    for (const [index, display] of shown.entries()) {
+      display.begin({ model, store, recovered: index === 0 ? errand.recovered : 0 });
+      const following = createFollowing(host.world, display);
+      const target = await begin[index]?.(errand, following.channel);
+      if (target === undefined) continue;
+      const { agent, past, begun } = target;
+      const rest = following.follow(errand, { tree: agent.id, past, begun });
+      works.push({ agent, following, host, display, rest });
+    }
+    const rest = Promise.all(works.map((work) => work.rest)).then(() => null);
     const stop = await Promise.race([rest, stops.first]);
-    const ended =
-      stop === null ? outcomeOf(following.model) : await stopped(stop, request, { agent, following, host, display });
+    const ended = await Promise.all(works.map((work) => endedBy(stop, request, work)));
     // A tree that was parked goes on with the next owner of the store, so that it must be let go before the last word.
     await errand.close({ withinMs: CLOSE_WITHIN_MS });
-    if (ended.outcome === "done") display.answer(following.answer());
-    display.end({ ...ended, model: following.model, now: following.now() });
-    return ended;
+    for (const [index, { display, following }] of works.entries()) {
+      const how = ended[index] ?? DONE;
+      if (how.outcome === "done" && following.answered()) display.answer(following.answer());
+      display.end({ ...how, model: following.model, now: following.now() });
+    }
+    return ended.find((how) => how.code !== EXIT.done) ?? DONE;
   } finally {
-    display.close();
+    for (const display of shown) display.close();
     await errand?.close({ withinMs: CLOSE_WITHIN_MS });
     stops.close();
   }
@@ -69,10 +82,18 @@ export async function runTask(request: TaskRequest, host: Host, display: Display
 
 type Ended = Pick<Ending, "code" | "outcome" | "problem">;
 
+const DONE: Ended = { code: EXIT.done, outcome: "done", problem: null };
+
+/** A tree of which no turn had to end was only taken up: there is no answer that could have failed. */
+async function endedBy(stop: Stop | null, request: WorkRequest, work: Work): Promise<Ended> {
+  if (stop === null) return work.following.answered() ? outcomeOf(work.following.model) : DONE;
+  return stopped(stop, request, work);
+}
+
 /** How it went, when nothing stopped it: by the root's last turn. */
 function outcomeOf(model: TreeModel): Ended {
   const root = model.agents.get(0);
-  if (root?.outcome === "done") return { code: EXIT.done, outcome: "done", problem: null };
+  if (root?.outcome === "done") return DONE;
   const reason = root?.reason ?? root?.outcome ?? "unknown";
   const why = root?.error === null || root?.error === undefined ? "" : `: ${root.error}`;
   const problem = problemOf(
@@ -89,9 +110,11 @@ interface Work {
   readonly following: Following;
   readonly host: Host;
   readonly display: Display;
+  /** Resolves when the tree is at rest. */
+  readonly rest: Promise<void>;
 }
 
-async function stopped(stop: Stop, request: TaskRequest, work: Work): Promise<Ended> {
+async function stopped(stop: Stop, request: WorkRequest, work: Work): Promise<Ended> {
   switch (stop.type) {
     case "failure":
       return { code: EXIT.failed, outcome: "failed", problem: problemOf(stop.error) };

@@ -1,0 +1,200 @@
+/** Every command, in the order of the help. */
+
+import type { Command } from "./command.ts";
+
+const DEFAULT_MODEL = "offline/rehearsal";
+const TREE_OR_RUN = "a tree or a run, by its id or any unique beginning of it";
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "run",
+    description: "give a task to an agent that delegates parts of it, and print its answer",
+    args: [["[task]", "the task; - reads it from standard input; without one, a demonstration"]],
+    options: [
+      ["-m, --model <provider/name>", "the model", DEFAULT_MODEL],
+      ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
+    ],
+    memory: true,
+    help: `
+Examples:
+  errand run "where is the store opened?"
+  errand run --model anthropic/… "explain the tests"
+  git diff | errand run - > answer.txt
+  errand run --json "list the tests" | jq -r 'select(.type == "answer").text'
+
+In a terminal the tree of agents is drawn while it works. Elsewhere each change is a line on standard error, and
+standard output holds the answer alone. Ctrl-C once cancels and says what is kept; twice leaves at once.
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
+`,
+    load: async () => (await import("./commands/run.ts")).runCommand,
+  },
+  {
+    name: "ps",
+    description: "list the trees that have something to do",
+    args: [],
+    options: [["-a, --all", "those at rest, closed and expired too"]],
+    help: `
+Examples:
+  errand ps
+  errand ps --all --json | jq -r .id
+
+It only reads, and works while another process owns the store.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/ps.ts")).psCommand,
+  },
+  {
+    name: "show",
+    description: "show a tree with its runs, or a run with its task and result",
+    args: [["<id>", TREE_OR_RUN]],
+    options: [],
+    help: `
+Examples:
+  errand show 019a8f3c
+  errand show --json 019a8f3c-51d2-7001 | jq -r .result
+
+It only reads, and works while another process owns the store.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/show.ts")).showCommand,
+  },
+  {
+    name: "logs",
+    description: "print the facts of a tree's journal, one a line",
+    args: [["<tree>", TREE_OR_RUN]],
+    options: [["-f, --follow", "go on with those to come, until the tree is closed or Ctrl-C"]],
+    help: `
+Examples:
+  errand logs 019a8f3c
+  errand logs -f 019a8f3c
+  errand logs --json 019a8f3c | jq -c '.facts[] | select(.type == "run-ended")'
+
+It only reads, and works while another process owns the store. With --json a line is a row of the journal.
+Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
+`,
+    load: async () => (await import("./commands/logs.ts")).logsCommand,
+  },
+  {
+    name: "result",
+    description: "print the whole findings of a run that has ended",
+    args: [["<run>", "a run, by its id or any unique beginning of it"]],
+    options: [],
+    help: `
+Examples:
+  errand result 019a8f3c-51d2-7001 > findings.txt
+
+How the run ended is said on standard error; the exit code is 0 whenever there are findings to print.
+Exit codes: 0 done, 1 failed or not ended, 2 wrong use.
+`,
+    load: async () => (await import("./commands/result.ts")).resultCommand,
+  },
+  {
+    name: "send",
+    description: "send a message to an agent",
+    args: [
+      ["<agent>", "a tree for its root agent, or a run for its child, by an id or any unique beginning of it"],
+      ["<text>", "the message; - reads it from standard input"],
+    ],
+    options: [],
+    help: `
+Examples:
+  errand send 019a8f3c "and look at the tests too"
+  git diff | errand send 019a8f3c -
+
+Where a process owns the store, that process takes the message and works on it. Where none does, the message is kept,
+and errand resume goes on with it.
+Exit codes: 0 the message is durable, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/send.ts")).sendCommand,
+  },
+  {
+    name: "cancel",
+    description: "cancel a run and everything below it, or all that a tree does",
+    args: [["<id>", TREE_OR_RUN]],
+    options: [],
+    help: `
+Examples:
+  errand cancel 019a8f3c
+  errand cancel 019a8f3c-51d2-7001
+
+Where a process owns the store it is asked to; where none does, this command cancels what an earlier process left.
+Exit codes: 0 cancelled or asked for, 1 failed or nothing to cancel, 2 wrong use.
+`,
+    load: async () => (await import("./commands/cancel.ts")).cancelCommand,
+  },
+  {
+    name: "resume",
+    description: "take up what an earlier process left unfinished, and stay until it is done",
+    args: [["[tree]", "only show this one, and release it if it is quarantined"]],
+    options: [["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"]],
+    help: `
+Examples:
+  errand resume
+  errand resume 019a8f3c
+
+It owns the store while it runs.
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
+`,
+    load: async () => (await import("./commands/resume.ts")).resumeCommand,
+  },
+  {
+    name: "fork",
+    description: "go on from any step of a tree, in a new tree that shares the history until there",
+    args: [
+      ["<agent>", "the root agent of a tree, by its id or any unique beginning of it"],
+      ["[task]", "what to say to it there; - reads it from standard input"],
+    ],
+    options: [
+      ["--at <seq>", "the last row of the journal that is shared; errand logs shows their numbers"],
+      ["--agent <name>", "go on as another definition"],
+      ["-m, --model <provider/name>", "go on with another model than the recorded one"],
+      ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
+    ],
+    needed: ["--at <seq>"],
+    help: `
+Examples:
+  errand fork 019a8f3c --at 12
+  errand fork 019a8f3c --at 12 --agent researcher "now look at the tests instead"
+
+What was under way at that step is interrupted in the fork, and goes on in the tree it came from. It owns the store
+while it runs.
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
+`,
+    load: async () => (await import("./commands/fork.ts")).forkCommand,
+  },
+  {
+    name: "export",
+    description: "write the whole journal of a tree as one file of JSON lines",
+    args: [["<tree>", TREE_OR_RUN]],
+    options: [["-o, --out <file>", "write this file, replacing it whole; without it, standard output"]],
+    help: `
+Examples:
+  errand export 019a8f3c --out tree.jsonl
+  errand export 019a8f3c | gzip > tree.jsonl.gz
+
+The file holds every text of the tree, so only you may read it (0600). errand replay proves it anywhere.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/export.ts")).exportCommand,
+  },
+  {
+    name: "replay",
+    description: "prove a journal: decide everything again, call nothing, compare every byte",
+    args: [
+      ["<source>", "a tree or a run, by its id or any unique beginning of it; an exported file; - for standard input"],
+    ],
+    options: [],
+    help: `
+Examples:
+  errand replay 019a8f3c
+  errand replay tree.jsonl
+  gunzip < tree.jsonl.gz | errand replay -
+
+It calls no model, no tool and no network, and works while another process owns the store. The first difference is
+shown with its row, the line of the file, and both sides.
+Exit codes: 0 proven or intact, 1 broken or failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/replay.ts")).replayCommand,
+  },
+];

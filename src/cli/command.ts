@@ -1,0 +1,53 @@
+/** What a command is: its words for people, and what it does when it is called. */
+
+import type { ModelProvider } from "../contracts/model.ts";
+import type { ExitCode } from "./exit-code.ts";
+import type { Host } from "./host.ts";
+
+/** What the command line is given by whoever runs it in a program of their own. */
+export interface ProgramParts {
+  /** Where models come from, beside the offline one. */
+  readonly models?: readonly ModelProvider[];
+}
+
+/** The options of all commands, as they were typed; a command reads those that it declares. */
+export interface CommandOptions {
+  readonly store: string;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+  readonly model?: string;
+  readonly timeout?: string;
+  readonly agent?: string;
+  readonly at?: string;
+  readonly out?: string;
+  readonly all?: boolean;
+  readonly follow?: boolean;
+}
+
+export interface CommandCall {
+  /** The arguments, in order; those that were left out are undefined. */
+  readonly args: readonly (string | undefined)[];
+  readonly options: CommandOptions;
+  readonly host: Host;
+  readonly models: readonly ModelProvider[];
+}
+
+/** Does the command's work. What it throws is told to the user by the program. */
+export type CommandAction = (call: CommandCall) => Promise<ExitCode>;
+
+export interface Command {
+  readonly name: string;
+  readonly description: string;
+  /** As commander writes them: `<needed>`, `[optional]`; and what they mean. */
+  readonly args: readonly (readonly [name: string, meaning: string])[];
+  /** Beside `--store`, `--json` and `--debug`, which every command has: flags, meaning, default. */
+  readonly options: readonly (readonly [flags: string, meaning: string, value?: string])[];
+  /** Flags of the options that must be given. */
+  readonly needed?: readonly string[];
+  /** True if it works without a file, in memory. */
+  readonly memory?: true;
+  /** What follows the options in the help. */
+  readonly help: string;
+  /** Loaded when it is called, so that help stays quick. */
+  load(): Promise<CommandAction>;
+}

@@ -1,0 +1,73 @@
+/** `errand fork AGENT --at SEQ [--agent NAME] [--model M] [TASK]`: what its words and options mean. The lines of `--json` are those of `run`. */
+
+import { ErrandError } from "../../errors.ts";
+import { createErrand } from "../../runtime/create-runtime.ts";
+import type { CommandAction, CommandCall } from "../command.ts";
+import { commandWork } from "../run/command-work.ts";
+import { givenText } from "../run/given-text.ts";
+import { timeoutOf } from "../run/timeout.ts";
+import { findId } from "../store/find-id.ts";
+import { explainOwned, requireJournal, withView } from "../store/open-view.ts";
+import { readTree, recordedModel } from "../store/read-tree.ts";
+
+export const forkCommand: CommandAction = async (call) => {
+  const { options, host, models } = call;
+  const { store, agent } = options;
+  const timeoutMs = timeoutOf(options.timeout);
+  const at = sequenceOf(options.at);
+  const [given = "", words] = call.args;
+  const task = words === undefined ? null : await givenText(words, "task", `errand fork ${given} --at ${at} "…"`, host);
+  const { tree, model } = await origin(given, at, call);
+  return commandWork(call, {
+    model,
+    store,
+    timeoutMs,
+    async open(onFailure) {
+      try {
+        return await createErrand({ store, model, models, world: host.world, onFailure });
+      } catch (thrown) {
+        throw explainOwned(thrown);
+      }
+    },
+    begin: [
+      async (errand, channel) => {
+        const fork = await errand.fork(tree, { at, channel, ...(agent === undefined ? {} : { agent }) });
+        const post = task === null ? null : (await fork.post(task)).id;
+        return {
+          agent: fork,
+          past: at,
+          begun: ({ seq, facts: [input] }) =>
+            post === null ? seq > at : input?.type === "message-posted" && input.id === post,
+        };
+      },
+    ],
+  });
+};
+
+function sequenceOf(given: string | undefined): number {
+  if (given !== undefined && /^[1-9]\d{0,14}$/.test(given)) return Number(given);
+  throw new ErrandError("usage", `--at takes the number of a row, not "${given ?? ""}"`, {
+    remedy: "errand logs TREE shows the numbers of its rows.",
+  });
+}
+
+/** The tree that is forked, and the model to go on with: the one asked for, else the one it had there. */
+function origin(given: string, at: number, { options }: CommandCall): Promise<{ tree: string; model: string }> {
+  return withView(options.store, async (store) => {
+    const found = await findId(store, given, options.store);
+    requireJournal(found.tree);
+    if (found.kind === "run") {
+      throw new ErrandError("usage", `${given} is a run: only the root agent of a tree can be forked`, {
+        remedy: `Fork its tree: errand fork ${found.tree.id} --at ${at}`,
+      });
+    }
+    const last = found.tree.nextSeq - 1;
+    if (at > last) {
+      throw new ErrandError("usage", `The tree has rows 1 to ${last}; it cannot be forked at ${at}`, {
+        remedy: `errand logs ${found.tree.id} shows them.`,
+      });
+    }
+    const recorded = recordedModel(await readTree(store, found.tree.id, at), options.agent);
+    return { tree: found.tree.id, model: options.model ?? recorded ?? "offline/rehearsal" };
+  });
+}

@@ -1,0 +1,68 @@
+/**
+ * `errand ps`: the trees of a store, one a line, newest first. With `--json` a line is
+ * `{ type: "tree", id, agent, kind, state, openRuns, rows, createdAt, updatedAt }`.
+ */
+
+import type { Store, TreeRecord } from "../../contracts/store.ts";
+import { readClock } from "../../runtime/clock.ts";
+import type { CommandAction } from "../command.ts";
+import { jsonLine } from "../display/jsonl.ts";
+import { EXIT } from "../exit-code.ts";
+import { treesThat } from "../store/find-id.ts";
+import { withView } from "../store/open-view.ts";
+import { treeWord } from "../store/tree-state.ts";
+import { countLabel } from "../text/amounts.ts";
+import { tableLines } from "../text/table.ts";
+import { terminalLine } from "../text/terminal-text.ts";
+import { agoLabel } from "../text/times.ts";
+
+export const psCommand: CommandAction = ({ options, host }) =>
+  withView(options.store, async (store) => {
+    const trees = options.all === true ? await treesThat(store, () => true) : await treesWithWork(store);
+    const open = await openRuns(store);
+    if (options.json === true) {
+      for (const tree of trees) host.out(jsonLine({ type: "tree", ...treeFields(tree, open.get(tree.id) ?? 0) }));
+      return EXIT.done;
+    }
+    if (trees.length === 0) {
+      const all = await treesThat(store, () => true);
+      const rest = all.length === 0 ? "" : `; errand ps --all lists ${countLabel(all.length, "tree")} at rest`;
+      host.err(options.all === true ? "the store is empty\n" : `no tree has anything to do${rest}\n`);
+      return EXIT.done;
+    }
+    const { now } = await readClock(store, host.world);
+    const rows = trees.map((tree) => [
+      tree.id,
+      terminalLine(tree.agent),
+      treeWord(tree),
+      String(open.get(tree.id) ?? 0),
+      agoLabel(tree.updatedAt, now()),
+    ]);
+    host.out(`${tableLines([["TREE", "AGENT", "STATE", "OPEN RUNS", "LAST ACTIVITY"], ...rows]).join("\n")}\n`);
+    return EXIT.done;
+  });
+
+/** Trees at which a process must look, and those that wait for a person. */
+async function treesWithWork(store: Store): Promise<TreeRecord[]> {
+  const ids = new Set(await store.unfinished(Number.MAX_SAFE_INTEGER));
+  for (const { tree } of await store.pendingMail(Number.MAX_SAFE_INTEGER)) ids.add(tree);
+  const trees = await Promise.all([...ids].map((id) => store.tree(id)));
+  const quarantined = await store.trees({ status: "quarantined", limit: Number.MAX_SAFE_INTEGER });
+  const found = new Map([...trees.filter((tree) => tree !== null), ...quarantined].map((tree) => [tree.id, tree]));
+  return [...found.values()].toSorted((a, b) => b.createdAt - a.createdAt);
+}
+
+/** How many runs of each tree have not ended. */
+async function openRuns(store: Store): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const state of ["queued", "running", "waiting", "needs_input"] as const) {
+    const runs = await store.runs({ state, limit: Number.MAX_SAFE_INTEGER });
+    for (const { tree } of runs) counts.set(tree, (counts.get(tree) ?? 0) + 1);
+  }
+  return counts;
+}
+
+export function treeFields(tree: TreeRecord, openRuns: number): object {
+  const { id, agent, kind, nextSeq, createdAt, updatedAt } = tree;
+  return { id, agent, kind, state: treeWord(tree), openRuns, rows: nextSeq - 1, createdAt, updatedAt };
+}

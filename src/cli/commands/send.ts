@@ -1,0 +1,58 @@
+/**
+ * `errand send AGENT TEXT`. With `--json` one object: `{ type: "sent", agent, tree, id, by, taken }`, where `by` is `mail` or `owner`
+ * and `taken` says whether the owner had it when the command ended.
+ */
+
+import { ErrandError } from "../../errors.ts";
+import type { PostInput } from "../../runtime/posts.ts";
+import type { CommandAction } from "../command.ts";
+import { jsonLine } from "../display/jsonl.ts";
+import { EXIT } from "../exit-code.ts";
+import { givenText } from "../run/given-text.ts";
+import { deliver, newPostId } from "../store/deliver.ts";
+import { findId } from "../store/find-id.ts";
+import { withView } from "../store/open-view.ts";
+
+export const sendCommand: CommandAction = ({ args: [given = "", message = ""], options, host }) =>
+  withView(options.store, async (store) => {
+    const found = await findId(store, given, options.store);
+    const text = await givenText(message, "message", `errand send ${given} "your message"`, host);
+    const tree = found.tree.id;
+    const agent = found.kind === "tree" ? tree : found.run.agent;
+    if (found.kind === "run" && found.run.state === "ended") throw refused(agent, "its run has ended");
+    const id = newPostId(host.world);
+    const to = found.kind === "tree" ? 0 : found.run.number;
+    const input: PostInput = { type: "message-posted", id, to, kind: "user", size: text.length };
+    const delivered = await deliver(
+      store,
+      options.store,
+      {
+        tree,
+        input,
+        texts: [text],
+        async asOwner(errand) {
+          await (await errand.agent(agent)).post(text, { id });
+          return null;
+        },
+      },
+      host.world,
+    );
+    const { by, taken, late } = delivered;
+    if (late !== null) throw refused(agent, late);
+    if (options.json === true) host.out(jsonLine({ type: "sent", agent, tree, id, by, taken }));
+    else host.out(`${sentLine(delivered)}\n`);
+    return EXIT.done;
+
+    function sentLine({ by, taken }: typeof delivered): string {
+      if (by === "owner") return `kept in the store; nobody works on it now: errand resume ${tree}`;
+      return taken
+        ? `taken by the owner; watch it with: errand logs -f ${tree}`
+        : "in the mail; the owner has not looked yet";
+    }
+  });
+
+function refused(agent: string, why: string): ErrandError {
+  return new ErrandError("agent-unknown", `Agent ${agent} did not take the message: ${why}`, {
+    remedy: "errand ps --all lists the trees that can be written to.",
+  });
+}

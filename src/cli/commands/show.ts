@@ -1,0 +1,84 @@
+/**
+ * `errand show TREE|RUN`. With `--json`: for a tree `{ type: "tree", … }` as `errand ps` prints it and a `{ type: "run", … }` for each of
+ * its runs; for a run one `{ type: "run", …, task, context, files, result }`. A run's fields are those of the store; `result` is null while it is
+ * open.
+ */
+
+import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
+import { readClock } from "../../runtime/clock.ts";
+import { runResult } from "../../runtime/run-result.ts";
+import type { CommandAction, CommandCall } from "../command.ts";
+import { jsonLine } from "../display/jsonl.ts";
+import { EXIT } from "../exit-code.ts";
+import { findId } from "../store/find-id.ts";
+import { withView } from "../store/open-view.ts";
+import { runLines, statusText } from "../store/run-lines.ts";
+import { readRunTask } from "../store/run-task-text.ts";
+import { treeWord } from "../store/tree-state.ts";
+import { costLabel, countLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
+import { createColours } from "../text/colours.ts";
+import { terminalLine, terminalText } from "../text/terminal-text.ts";
+import { agoLabel, dateLabel } from "../text/times.ts";
+import { treeFields } from "./ps.ts";
+
+export const showCommand: CommandAction = (call) =>
+  withView(call.options.store, async (store) => {
+    const found = await findId(store, call.args[0] ?? "", call.options.store);
+    const lines =
+      found.kind === "tree" ? await showTree(store, found.tree, call) : await showRun(store, found.run, call);
+    for (const line of lines) call.host.out(`${line}\n`);
+    return EXIT.done;
+  });
+
+/** Prints JSON itself; returns the lines for people. */
+async function showTree(store: Store, tree: TreeRecord, { options, host }: CommandCall): Promise<string[]> {
+  const runs = await store.runs({ tree: tree.id, limit: Number.MAX_SAFE_INTEGER });
+  const open = runs.filter((run) => run.state !== "ended").length;
+  if (options.json === true) {
+    host.out(jsonLine({ type: "tree", ...treeFields(tree, open) }));
+    for (const run of runs) host.out(jsonLine({ type: "run", ...run }));
+    return [];
+  }
+  const now = (await readClock(store, host.world)).now();
+  const failures = tree.failures > 0 ? `, failed ${countLabel(tree.failures, "time")}` : "";
+  const sums = `${countLabel(runs.length, "run")}, ${open} open, ${tokensLabel(sum(runs, "tokens"))} tokens of runs`;
+  return [
+    `tree ${tree.id}`,
+    terminalLine(`${tree.agent} (${tree.kind}), ${treeWord(tree)}${failures}`),
+    `${countLabel(tree.nextSeq - 1, "row")}, ${sums}`,
+    `created ${dateLabel(tree.createdAt)}, last activity ${agoLabel(tree.updatedAt, now)}`,
+    ...(tree.status === "quarantined" ? [`release it with: errand resume ${tree.id}`] : []),
+    "",
+    ...runLines(tree.agent, runs, now, createColours(host.colours.out)),
+  ];
+}
+
+function sum(runs: readonly StoredRun[], column: "tokens" | "cost"): number {
+  return runs.reduce((total, run) => total + run[column], 0);
+}
+
+async function showRun(store: Store, run: StoredRun, { options, host }: CommandCall): Promise<string[]> {
+  const asked = await readRunTask(store, run);
+  const result = run.state === "ended" ? (await runResult(store, run)).findings : null;
+  if (options.json === true) {
+    host.out(jsonLine({ type: "run", ...run, ...asked, result }));
+    return [];
+  }
+  const colours = createColours(host.colours.out);
+  const now = (await readClock(store, host.world)).now();
+  const elapsed = run.startedAt === null ? "not started" : elapsedLabel((run.endedAt ?? now) - run.startedAt);
+  const cost = run.cost === 0 ? "" : `, ${costLabel(run.cost)}`;
+  const section = (title: string, text: string): string[] => ["", colours.bold(title), terminalText(text).trimEnd()];
+  return [
+    `run ${run.id}`,
+    `agent ${run.agent}`,
+    `tree ${run.tree}, created at row ${run.createdSeq}${run.endedSeq === null ? "" : `, ended at row ${run.endedSeq}`}`,
+    terminalLine(`${run.definition} "${run.name}", ${run.mode}: ${statusText(run)}`),
+    `report: ${run.report ?? "none yet"}${run.nudged ? ", nudged" : ""}; delivery: ${run.delivery}`,
+    `${elapsed}, ${tokensLabel(run.tokens)} tokens${cost}`,
+    ...section("Task", asked.task ?? "(its text is gone)"),
+    ...(asked.context === null ? [] : section("Context", asked.context)),
+    ...(asked.files.length === 0 ? [] : section("Files", asked.files.join("\n"))),
+    ...section("Result", result ?? "(the run has not ended)"),
+  ];
+}

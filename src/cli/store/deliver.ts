@@ -1,0 +1,95 @@
+/**
+ * A request to a tree from a process that runs none: put as mail where another process owns the store, else by owning it for a
+ * moment, in which the request is recorded and nothing is called.
+ */
+
+import { ModelFailure, type ModelProvider } from "../../contracts/model.ts";
+import type { Store } from "../../contracts/store.ts";
+import type { World } from "../../contracts/world.ts";
+import { asPostId, type TreeId, uuidOf } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
+import { headRead } from "../../core/row.ts";
+import { ErrandError } from "../../errors.ts";
+import { createErrand, sha256 } from "../../runtime/create-runtime.ts";
+import type { Errand } from "../../runtime/errand.ts";
+import { mailOf } from "../../runtime/mail.ts";
+import type { PostInput } from "../../runtime/posts.ts";
+
+export interface Request {
+  readonly tree: TreeId;
+  readonly input: PostInput;
+  readonly texts: readonly Json[];
+  /** The same request, made as the owner. Returns why it changed nothing, or null. */
+  asOwner(errand: Errand): Promise<string | null>;
+}
+
+export interface Delivered {
+  /** `owner`: this process, for a moment. `mail`: another one has it, or will. */
+  readonly by: "owner" | "mail";
+  /** False while no owner has taken the mail. */
+  readonly taken: boolean;
+  /** Why it changed nothing, or null. */
+  readonly late: string | null;
+}
+
+/** How long an owner is waited for; one that lives looks for mail every 50 ms. */
+const WAIT_MS = 5_000;
+const POLL_MS = 50;
+
+export async function deliver(store: Store, path: string, request: Request, world: World): Promise<Delivered> {
+  try {
+    return { by: "owner", taken: true, late: await ownForAMoment(path, request, world) };
+  } catch (thrown) {
+    if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") throw thrown;
+  }
+  const mail = mailOf(request.tree, request.input, request.texts, sha256);
+  await store.putMail(mail);
+  for (let waited = 0; waited < WAIT_MS; waited += POLL_MS) {
+    const post = await store.post(mail.tree, mail.id);
+    const [row] = post === null ? [] : await store.rows(mail.tree, post.seq, 1);
+    if (row !== undefined) return { by: "mail", taken: true, late: headRead(row.head).late ?? null };
+    await new Promise<void>((resolve) => world.after(POLL_MS, resolve));
+  }
+  return { by: "mail", taken: false, late: null };
+}
+
+async function ownForAMoment(path: string, request: Request, world: World): Promise<string | null> {
+  const failures: ErrandError[] = [];
+  const errand = await createErrand({
+    store: path,
+    world,
+    models: [waitingModels],
+    recover: false,
+    renewDefinitions: false,
+    onFailure: (error) => void failures.push(error),
+  });
+  try {
+    const late = await request.asOwner(errand);
+    await errand.close({ withinMs: 0 });
+    const [failure] = failures;
+    if (failure !== undefined) throw failure;
+    return late;
+  } finally {
+    await errand.close({ withinMs: 0 });
+  }
+}
+
+/** Stands for every model: what is called in that moment waits, and is called again by the next owner. */
+const waitingModels: ModelProvider = {
+  resolve: () => ({
+    facts: { window: null, price: null },
+    model: {
+      call: (_request, { signal }) =>
+        new Promise((_resolve, reject) => {
+          const stop = (): void => reject(new ModelFailure("aborted", "The call was aborted."));
+          if (signal.aborted) stop();
+          else signal.addEventListener("abort", stop, { once: true });
+        }),
+    },
+  }),
+};
+
+/** A new id for a post. */
+export function newPostId(world: World): PostInput["id"] {
+  return asPostId(uuidOf(world.wall(), world.random(16), Number.parseInt(world.random(3), 16)));
+}

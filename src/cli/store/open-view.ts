@@ -1,0 +1,52 @@
+/** The store as commands that only look at it see it: opened to read, also while another process owns it. */
+
+import type { Store, TreeRecord } from "../../contracts/store.ts";
+import { ErrandError } from "../../errors.ts";
+import { openStoreAt } from "../../runtime/create-runtime.ts";
+
+const MAKES_ONE = 'A first errand run "your task" makes one; --store PATH names another.';
+
+/** Opens the store for as long as the work takes. */
+export async function withView<Result>(path: string, work: (store: Store) => Promise<Result>): Promise<Result> {
+  requireFile(path);
+  const store = openView(path);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function openView(path: string): Store {
+  try {
+    return openStoreAt(path, "read");
+  } catch (thrown) {
+    const missing = thrown instanceof ErrandError && thrown.message.includes("there is no store yet");
+    if (!missing) throw thrown;
+    throw new ErrandError("store-unreadable", `There is no store ${path}`, { remedy: MAKES_ONE, cause: thrown });
+  }
+}
+
+/** Nothing is kept in memory that another command could look at. */
+function requireFile(path: string): void {
+  if (path !== "memory") return;
+  throw new ErrandError("usage", "A store in memory is gone with its process", { remedy: "Name a file: --store PATH" });
+}
+
+/** An owner's refusal, with what a person at the command line can do. */
+export function explainOwned(thrown: unknown): unknown {
+  if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") return thrown;
+  return new ErrandError("store-owned", thrown.message, {
+    remedy: "That process works on its trees: watch it with errand logs -f TREE, or stop it first.",
+    cause: thrown,
+    details: thrown.details,
+  });
+}
+
+/** Of a tree that has expired only the record is left. */
+export function requireJournal(tree: TreeRecord): void {
+  if (tree.status !== "expired") return;
+  throw new ErrandError("tree-unknown", `The tree ${tree.id} has expired: only its record is left`, {
+    remedy: "Trees are kept for as long as the retention says; export those that must stay.",
+  });
+}

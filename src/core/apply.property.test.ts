@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { apply } from "./apply.ts";
+import { contextsEmpty } from "./context/contexts.ts";
+import { observe } from "./context/observe.ts";
+import { decide } from "./decide.ts";
+import { drive, factsOf, testSource } from "./random-tree.test-support.ts";
+import { runPatch } from "./runs/run-patch.ts";
+import { stateEmpty, stateToText } from "./state.ts";
+
+const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 600 });
+
+test("apply, the contexts and the projection are total: facts of one tree folded into another, in any order, throw nothing", () => {
+  fc.assert(
+    fc.property(numbers, numbers, fc.array(fc.nat(), { minLength: 1, maxLength: 60 }), (here, there, order) => {
+      const { tree } = drive(here, { maxDepth: 2 });
+      const foreign = factsOf(drive(there, { maxDepth: 3, liveChildren: 2 }).rows);
+      for (const index of order) {
+        const fact = foreign[index % foreign.length];
+        if (fact === undefined) continue;
+        const place = { seq: tree.state.seq + 1, at: tree.state.at };
+        apply(tree.state, fact, place);
+        observe({ ...testSource, state: tree.state, contexts: tree.contexts }, fact, place, () => undefined);
+        runPatch(tree.state, tree.contexts, fact, place);
+        tree.state.seq += 1;
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("facts before the tree is opened change nothing but what they name by themselves", () => {
+  const facts = factsOf(drive(Array.from({ length: 500 }, (_, index) => (index * 7_919) % 1_000)).rows);
+  for (const fact of facts) {
+    if (fact.type === "tree-opened") continue;
+    const state = stateEmpty();
+    apply(state, fact, { seq: 1, at: 1 });
+    observe({ ...testSource, state, contexts: contextsEmpty() }, fact, { seq: 1, at: 1 }, () => undefined);
+    expect(state.agents.size).toBe(0);
+  }
+});
+
+test("an input before the tree is opened, or a second opening, is late", () => {
+  const state = stateEmpty();
+  const step = { at: 1, seed: "0000000000000000", slots: 1, texts: [] };
+  const before = stateToText(state);
+  expect(decide(state, { ...step, input: { type: "timers-due" } }).late).toBe("the tree is not open");
+  expect(stateToText({ ...state, seq: 0, at: 0 })).toBe(before);
+  const { tree, steps } = drive([]);
+  const opened = steps[0];
+  if (opened !== undefined) expect(decide(tree.state, opened).late).toBe("the tree is open already");
+});

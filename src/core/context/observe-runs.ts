@@ -1,0 +1,98 @@
+/** How runs enter the contexts: a child's beginning, its reports, and what its end leaves for its parent. */
+
+import { delegationToolSpecs, sightOf } from "../agent/delegation-tools.ts";
+import type { Json } from "../json.ts";
+import { responseError } from "../reports/outcome.ts";
+import { SKILL_TASK } from "../runs/spawn.ts";
+import { codePointsPrefix } from "../text/index.ts";
+import { contextAppend, contextDrop, contextNew } from "./contexts.ts";
+import { argumentsOf, asText, type FactOf, type Observing, type TextAt } from "./observing.ts";
+import { promptOfChild, taskMessage } from "./prompts.ts";
+import { findingsOf, findingsWithError, taskFacts } from "./run-texts.ts";
+
+const NAME_LENGTH = 60;
+
+export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: TextAt): void {
+  const child = o.state.agents.get(fact.run);
+  const run = o.state.runs.get(fact.run);
+  if (child === undefined || run === undefined || o.state.settings === null) return;
+  const args = argumentsOf(fact.call, textAt);
+  const task = args["task"] === undefined ? SKILL_TASK : asText(args["task"]);
+  const label = typeof args["label"] === "string" ? args["label"] : null;
+  const text = o.definition(child.definition.hash);
+  const held = new Set(child.definition.tools.map((tool) => tool.name));
+  const tools = [
+    ...text.tools.filter((tool) => held.has(tool.name)),
+    ...delegationToolSpecs(child, sightOf(o.state.settings, o.state.catalog)),
+  ];
+  const parent = o.state.agents.get(fact.parent)?.id ?? "";
+  const toolNames = tools.map((tool) => tool.name);
+  const schema = args["output_schema"] ?? text.output;
+  const context = contextNew(
+    promptOfChild(text, { child, parent, run, label, toolNames, schema }),
+    tools,
+    child.definition.model,
+    o.sha256,
+  );
+  const files = Array.isArray(args["files"]) ? args["files"].map((file: Json) => asText(file)) : [];
+  const background = typeof args["context"] === "string" ? args["context"] : null;
+  contextAppend(context, { role: "user", text: taskMessage(task, background, files) }, o.sha256);
+  o.contexts.agents.set(fact.run, context);
+  o.contexts.runs.set(fact.run, {
+    id: fact.id,
+    agent: fact.agent,
+    name: runName(label, task),
+    task: taskFacts(task, o.sha256),
+    schema,
+    reports: 0,
+    report: "",
+    artifacts: [],
+    data: undefined,
+    refused: null,
+    outcome: null,
+  });
+  o.contexts.agents.get(fact.parent)?.started.push(fact.run);
+}
+
+/** The display name of a run: its label, else the beginning of its task, on one line. */
+function runName(label: string | null, task: string): string {
+  const name = label === null ? codePointsPrefix(task.trim(), NAME_LENGTH) : label.trim();
+  return name.replaceAll(/[^ !#-\uffff]+/g, " ");
+}
+
+export function report(o: Observing, fact: FactOf<"run-reported">, textAt: TextAt): void {
+  const texts = o.contexts.runs.get(fact.run);
+  if (texts === undefined) return;
+  const args = argumentsOf(fact.call, textAt);
+  texts.reports += 1;
+  texts.report = asText(args["text"]);
+  texts.artifacts = args["artifacts"] ?? [];
+  texts.data = args["data"];
+  texts.refused = null;
+}
+
+export function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt): void {
+  const texts = o.contexts.runs.get(fact.run);
+  const run = o.state.runs.get(fact.run);
+  const context = o.contexts.agents.get(fact.run);
+  contextDrop(o.contexts, fact.run);
+  if (texts === undefined) return;
+  if (run === undefined) return void o.contexts.runs.delete(fact.run);
+  const refused = fact.reason === "invalid-output" ? texts.refused : null;
+  const error = fact.error === undefined ? refused : asText(textAt(fact.error));
+  const own = findingsOf(fact.report, texts, context?.messages ?? []);
+  const missed = responseError(fact.status, fact.reason ?? null);
+  const found = missed === null ? own : findingsWithError(missed, fact.report, own);
+  texts.outcome = {
+    status: fact.status,
+    reason: fact.reason ?? null,
+    error,
+    report: fact.report,
+    nudged: run.nudged,
+    findings: found,
+    startedAt: run.startedAt,
+    endedAt: run.endedAt ?? 0,
+    tokens: run.tokens,
+    cost: run.cost,
+  };
+}

@@ -1,0 +1,136 @@
+/** How turns enter the contexts: what they take, what models reply, what tools answer, and how a turn that has ended is rewritten. */
+
+import { announcementLine, announcementText } from "../announcements/announcement-text.ts";
+import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
+import { replyPartsOf, replyText, type ToolCallPart, type ToolResult } from "../message.ts";
+import { type AgentContext, contextAdded, contextAppend, contextMark, contextNew, contextRewind } from "./contexts.ts";
+import type { FactOf, Observing, TextAt } from "./observing.ts";
+import { COMPACTION_HEADING, NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "./prompts.ts";
+import { EMPTY_REPLY, type RunTexts } from "./run-texts.ts";
+
+const NO_RESULT = "Error: the turn ended before this call was answered";
+
+export function startTurn(o: Observing, fact: FactOf<"turn-started">): void {
+  const context = o.contexts.agents.get(fact.agent);
+  if (context === undefined) return;
+  // A blocked announcement is carried by the next turn: what is rewritten when that ends begins where the announcement stands.
+  if (context.announced.length === 0) contextMark(context);
+  join(o, fact.agent, fact.take);
+  if (fact.announcement !== undefined) placeAnnouncement(o, fact.agent, context);
+}
+
+export function join(o: Observing, agent: AgentNumber, take: readonly StepKey[]): void {
+  const context = o.contexts.agents.get(agent);
+  for (const key of take) {
+    const message = o.contexts.messages.get(key);
+    o.contexts.messages.delete(key);
+    if (context === undefined || message === undefined) continue;
+    contextAppend(context, { role: "user", text: message.text }, o.sha256);
+    context.joined.push(message.text);
+    if (o.contexts.relays.has(key)) context.relays.push(key);
+  }
+}
+
+export function queueAnnouncement(o: Observing, fact: FactOf<"announcement-queued">): void {
+  const known = o.contexts.announcements.get(fact.agent) ?? { runs: [], stragglers: [] };
+  known.runs.push(...fact.runs);
+  known.stragglers.push(...(fact.stragglers ?? []));
+  o.contexts.announcements.set(fact.agent, known);
+}
+
+function placeAnnouncement(o: Observing, number: AgentNumber, context: AgentContext): void {
+  const queued = o.contexts.announcements.get(number);
+  const agent = o.state.agents.get(number);
+  if (queued === undefined || agent === undefined || o.state.settings === null) return;
+  o.contexts.announcements.delete(number);
+  const runs = textsOf(
+    o,
+    queued.runs.toSorted((a, b) => a - b),
+  );
+  const stragglers = textsOf(o, queued.stragglers).filter((texts) => texts.outcome === null);
+  for (const run of queued.runs) o.contexts.runs.delete(run);
+  context.announced = [...context.announced, ...runs];
+  if (!context.joined.includes(null)) context.joined.push(null);
+  const text = announcementText({ runs, stragglers, kind: agent.kind }, o.state.settings.limits, o.sha256);
+  contextAppend(context, { role: "user", text }, o.sha256);
+}
+
+function textsOf(o: Observing, runs: readonly RunNumber[]): RunTexts[] {
+  return runs.map((run) => o.contexts.runs.get(run)).filter((texts) => texts !== undefined);
+}
+
+export function reply(o: Observing, fact: FactOf<"model-replied">, textAt: TextAt): void {
+  const served = o.contexts.effects.get(fact.effect);
+  o.contexts.effects.delete(fact.effect);
+  const context = served === undefined ? undefined : o.contexts.agents.get(served.agent);
+  if (context === undefined || context.compacting || fact.stop === "refused") return;
+  const parts = replyPartsOf(textAt(0));
+  if (parts.length === 0) parts.push({ type: "text", text: EMPTY_REPLY });
+  contextAppend(context, { role: "assistant", parts }, o.sha256);
+  const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call");
+  context.open = calls.length === 0 ? null : { calls, results: new Map() };
+}
+
+/** A result waits until all calls of its reply have one; then they enter the context together, in call order. */
+export function result(o: Observing, agent: AgentNumber, call: string, text: string, failed: boolean): void {
+  const context = o.contexts.agents.get(agent);
+  const part = context?.open?.calls.find((given) => given.id === call);
+  if (context === undefined || context.open === null || part === undefined) return;
+  context.open.results.set(call, { id: call, name: part.name, text, failed });
+  if (context.open.results.size === context.open.calls.length) closeCalls(o, context);
+}
+
+function closeCalls(o: Observing, context: AgentContext): void {
+  if (context.open === null) return;
+  const { calls, results } = context.open;
+  const paired: ToolResult[] = calls.map(
+    (call) => results.get(call.id) ?? { id: call.id, name: call.name, text: NO_RESULT, failed: true },
+  );
+  context.open = null;
+  contextAppend(context, { role: "tool", results: paired }, o.sha256);
+}
+
+export function nudge(o: Observing, fact: FactOf<"nudge-given">): void {
+  const context = o.contexts.agents.get(fact.agent);
+  const agent = o.state.agents.get(fact.agent);
+  if (context === undefined || agent === undefined) return;
+  const byTool = agent.definition.reporting === "tool" ? NUDGE_TOOL : NUDGE_TAG;
+  contextAppend(context, { role: "user", text: fact.about === "report" ? byTool : NUDGE_USER_MESSAGE }, o.sha256);
+}
+
+/** After an internal turn that ended well, a short line and the summary stand for the announcement. */
+export function endTurn(o: Observing, fact: FactOf<"turn-ended">): void {
+  const context = o.contexts.agents.get(fact.agent);
+  if (context === undefined) return;
+  closeCalls(o, context);
+  for (const key of context.relays) o.contexts.relays.delete(key);
+  context.relays = [];
+  if (fact.outcome !== "done" || context.announced.length === 0) return;
+  const last = context.messages.at(-1);
+  const summary = last?.role === "assistant" && fact.silent !== true ? replyText(last.parts) : "";
+  const line = announcementLine(context.announced, textsOf(o, context.started));
+  const { joined } = context;
+  context.announced = [];
+  context.joined = [];
+  contextRewind(context);
+  for (const text of joined) contextAppend(context, { role: "user", text: text ?? line }, o.sha256);
+  if (summary !== "") contextAppend(context, { role: "assistant", parts: [{ type: "text", text: summary }] }, o.sha256);
+}
+
+/** The summary stands for every message before the turn under way; the turn itself, with the newest request, stays. */
+export function compact(o: Observing, fact: FactOf<"context-compacted">, textAt: TextAt): void {
+  const context = o.contexts.agents.get(fact.agent);
+  if (context === undefined) return;
+  const kept = context.messages.slice(context.mark.length);
+  const added = contextAdded(context);
+  const summary = replyText(replyPartsOf(textAt(0)));
+  const fresh = contextNew(context.system, context.tools, context.model, o.sha256);
+  contextAppend(fresh, { role: "user", text: `${COMPACTION_HEADING}\n${summary}` }, o.sha256);
+  const { announced, started, relays, joined } = context;
+  Object.assign(context, fresh, { announced, relays });
+  contextMark(context);
+  context.started = started;
+  context.joined = joined;
+  if (added !== "") contextAppend(context, { role: "user", text: added }, o.sha256);
+  for (const message of kept) contextAppend(context, message, o.sha256);
+}

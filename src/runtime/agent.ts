@@ -1,0 +1,211 @@
+/** Agents as users of the library hold them: posting, waiting, spawning, history. */
+
+import type { Store, StoredRun } from "../contracts/store.ts";
+import type { DefinitionText } from "../core/definition.ts";
+import { type HistoryItem, historyBegin } from "../core/history.ts";
+import { asPostId, type PostId, type TreeId } from "../core/ids.ts";
+import type { RunStatus, Sha256 } from "../core/journal.ts";
+import type { Json } from "../core/json.ts";
+import { headRead } from "../core/row.ts";
+import { ErrandError } from "../errors.ts";
+import type { ModelProvider } from "../contracts/model.ts";
+import { modelFacts } from "./inputs.ts";
+import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./output-schema.ts";
+import type { PostInput } from "./posts.ts";
+import { definitionHashes, storedRows } from "./replay-tree.ts";
+import { runResult } from "./run-result.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Reply } from "./turn-outcome.ts";
+
+export interface PostOptions {
+  /** Makes the message idempotent: posting again under the same id gives the first post's result. */
+  readonly id?: string;
+  /**
+   * `user` (default): a request of the user. `system`: an internal update, no request. `steer`: spoken into the turn under way, before
+   * its next iteration; starts a turn of an idle agent.
+   */
+  readonly kind?: "user" | "system" | "steer";
+  /** True, for a system message: it joins the context and causes no inference. */
+  readonly silent?: boolean;
+}
+
+export interface AwaitOptions extends PostOptions {
+  /** How long to wait for the answer. Default: 600 s. The turn goes on after it. */
+  readonly timeoutMs?: number;
+}
+
+export interface SpawnOptions<Output = unknown> {
+  /** Makes the spawn idempotent: asking again under the same id gives the same run. */
+  readonly id?: string;
+  readonly task: string;
+  readonly label?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly context?: string;
+  readonly files?: readonly string[];
+  readonly maxIterations?: number;
+  readonly timeoutSeconds?: number;
+  readonly group?: string;
+  /** Schema of the data that the report must hold; the outcome's `data` has its type. */
+  readonly output?: OutputSchema<Output>;
+}
+
+/** How a run ended, with its result. */
+export interface RunOutcome<Output = unknown> {
+  readonly status: RunStatus;
+  readonly reason: string | null;
+  /** The whole findings. */
+  readonly summary: string;
+  readonly artifacts: Json;
+  /** Present when an output schema was given and the run reported. */
+  readonly data: Output | undefined;
+}
+
+/** A run that was started, as it was recorded then. */
+export type SpawnedRun<Output = unknown> = StoredRun & {
+  /** Waits for the end of the run, however long it takes, and gives its result. */
+  outcome(): Promise<RunOutcome<Output>>;
+};
+
+/** An addressable conversation with an inbox. */
+export interface Agent {
+  readonly id: string;
+  /** Resolves when the message is durable. */
+  post(text: string, options?: PostOptions): Promise<{ readonly id: string }>;
+  /**
+   * Posts, and waits for the answer of the turn that takes the message. Rejects when that turn fails, is cancelled or takes too long: never
+   * a failure as an answer. The wait survives a restart: ask again under the same id.
+   */
+  postAndAwait(text: string, options?: AwaitOptions): Promise<Reply>;
+  /** Starts a background run below this agent. */
+  spawn<Output = unknown>(options: SpawnOptions<Output>): Promise<SpawnedRun<Output>>;
+  /** What the user said and was told, in order. With `internal`, also what only the model saw: nudges, announcements, system messages. */
+  history(options?: { readonly internal?: boolean }): Promise<readonly HistoryItem[]>;
+  /** Ends the turn under way and every run below. */
+  cancel(): Promise<void>;
+  /** Takes no more messages. Runs below go on, those that wait for a slot are cancelled; their outcomes are kept. */
+  close(): Promise<void>;
+}
+
+const AWAIT_TIMEOUT_MS = 600_000;
+
+interface AgentParts {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly models: ModelProvider;
+  readonly sha256: Sha256;
+}
+
+export function createAgent(
+  { runtime, store, models, sha256 }: AgentParts,
+  tree: TreeId,
+  number: number,
+  id: string,
+): Agent {
+  async function postInput(input: PostInput, texts: readonly Json[]): Promise<void> {
+    const { late } = await runtime.post(tree, input, texts);
+    if (late !== null) throw new ErrandError("agent-unknown", `Agent ${id} did not take it: ${late}.`);
+  }
+
+  function postId(given?: string): PostId {
+    return asPostId(given ?? runtime.newId());
+  }
+
+  async function post(text: string, options: PostOptions = {}): Promise<{ id: string }> {
+    const { kind = "user" } = options;
+    if (text === "") throw new ErrandError("usage", "A message must not be empty.");
+    if (options.silent === true && kind !== "system") {
+      throw new ErrandError("usage", "Only a system message can be silent.");
+    }
+    const posted = postId(options.id);
+    const silent = options.silent === true ? ({ silent: true } as const) : {};
+    await postInput({ type: "message-posted", id: posted, to: number, kind, ...silent, size: text.length }, [text]);
+    return { id: posted };
+  }
+
+  async function askForRun(options: SpawnOptions): Promise<StoredRun> {
+    const { id: given, maxIterations, timeoutSeconds, output, ...named } = options;
+    const schema = output === undefined ? undefined : jsonSchemaOf(output);
+    if (schema === null)
+      throw new ErrandError("usage", "The output schema cannot tell its JSON Schema; give a JSON Schema instead.");
+    const args = {
+      ...named,
+      ...(maxIterations === undefined ? {} : { max_iterations: maxIterations }),
+      ...(timeoutSeconds === undefined ? {} : { timeout_seconds: timeoutSeconds }),
+      ...(schema === undefined ? {} : { output_schema: schema }),
+    };
+    const asked = postId(given);
+    const facts = options.model === undefined ? {} : modelFacts(options.model, models);
+    const { late } = await runtime.post(tree, { type: "run-asked", id: asked, parent: number, facts }, [args]);
+    if (late !== null) throw new ErrandError("usage", `The run was refused: ${late}.`);
+    const seq = (await store.post(tree, asked))?.seq;
+    const runs = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
+    const made = runs.find((run) => run.createdSeq === seq);
+    if (made === undefined) throw new ErrandError("run-unknown", "The run that was made is not in the store.");
+    return made;
+  }
+
+  /** Resolves once the run's end is committed. */
+  async function ended(run: StoredRun): Promise<StoredRun> {
+    for await (const row of runtime.rows(tree, run.createdSeq)) {
+      const { events = [] } = headRead(row.head);
+      if (!events.some((event) => event.type === "run-ended" && event.run === run.number)) continue;
+      const runs = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
+      return runs.find((known) => known.number === run.number) ?? run;
+    }
+    throw new ErrandError("shutting-down", "Errand was closed before the run ended; it goes on in the next process.");
+  }
+
+  async function outcomeOf<Output>(
+    run: StoredRun,
+    output: OutputSchema<Output> | undefined,
+  ): Promise<RunOutcome<Output>> {
+    const { status, reason } = run;
+    const { findings, data, artifacts } = await runResult(store, run);
+    const typed = output === undefined || data === undefined ? undefined : await typedData(output, data);
+    return { status: status ?? "interrupted", reason, summary: findings, artifacts, data: typed };
+  }
+
+  return {
+    id,
+    post,
+    async postAndAwait(text, options = {}) {
+      if (options.silent === true) {
+        throw new ErrandError("silent-await", "A silent message causes no turn, so there is no answer to wait for.", {
+          remedy: "Post it without waiting, or leave `silent` out.",
+        });
+      }
+      const posted = await post(text, options);
+      return runtime.reply(tree, asPostId(posted.id), options.timeoutMs ?? AWAIT_TIMEOUT_MS);
+    },
+    async spawn(options) {
+      const run = await askForRun(options);
+      return { ...run, outcome: async () => outcomeOf(await ended(run), options.output) };
+    },
+    async history(options = {}) {
+      const texts = new Map<string, DefinitionText>();
+      const fold = historyBegin(number, { sha256, definition: (hash) => texts.get(hash) ?? NO_DEFINITION });
+      const items: HistoryItem[] = [];
+      for await (const row of storedRows(store, tree)) {
+        for (const hash of definitionHashes(row)) {
+          const text = texts.has(hash) ? null : await store.blob(tree, hash);
+          if (text !== null) texts.set(hash, JSON.parse(text) as DefinitionText);
+        }
+        items.push(...fold(row));
+      }
+      return items.filter((item) => options.internal === true || item.from !== "internal");
+    },
+    cancel: () => postInput({ type: "cancel-asked", id: postId(), run: number === 0 ? null : number }, []),
+    close: () => postInput({ type: "close-asked", id: postId() }, []),
+  };
+}
+
+const NO_DEFINITION: DefinitionText = { name: "", description: "", prompt: "", tools: [] };
+
+/** Data that were checked when they were reported, in the form that the schema gives them. */
+async function typedData<Output>(output: OutputSchema<Output>, data: Json): Promise<Output> {
+  if (!standardSchemaIs(output)) return data as Output;
+  const result = await output["~standard"].validate(data);
+  if (result.issues === undefined) return result.value;
+  throw new ErrandError("usage", `The recorded data do not fit the schema: ${result.issues[0]?.message ?? ""}.`);
+}

@@ -1,0 +1,77 @@
+/**
+ * Owns what is kept of a stream of any length: its beginning and its end.
+ *
+ * Invariants:
+ *  1. Memory is `headBytes` and `tailBytes`, whatever comes in.
+ *  2. What fits is kept whole; of what does not, a line between the parts says how many bytes were left out of how many.
+ *  3. A cut never splits a character.
+ */
+
+export interface BoundedOutput {
+  add(chunk: Buffer): void;
+  /** All bytes that came in. */
+  readonly bytes: number;
+  text(): string;
+}
+
+export function createBoundedOutput(headBytes: number, tailBytes: number): BoundedOutput {
+  const head = Buffer.alloc(headBytes);
+  const tail = Buffer.alloc(tailBytes);
+  let bytes = 0;
+
+  /** The tail is written round and round: byte n of the rest stands at n modulo its length. */
+  function addToTail(chunk: Buffer, from: number): void {
+    const kept = chunk.subarray(Math.max(0, chunk.length - tailBytes));
+    let at = (from + chunk.length - kept.length) % tailBytes;
+    for (let done = 0; done < kept.length;) {
+      const part = kept.copy(tail, at, done);
+      done += part;
+      at = (at + part) % tailBytes;
+    }
+  }
+
+  return {
+    add(chunk) {
+      const inHead = Math.max(0, Math.min(chunk.length, headBytes - bytes));
+      chunk.copy(head, bytes, 0, inHead);
+      if (inHead < chunk.length) addToTail(chunk.subarray(inHead), Math.max(0, bytes - headBytes));
+      bytes += chunk.length;
+    },
+    get bytes() {
+      return bytes;
+    },
+    text() {
+      if (bytes <= headBytes) return head.toString("utf8", 0, bytes);
+      const rest = bytes - headBytes;
+      if (rest <= tailBytes) return Buffer.concat([head, tail.subarray(0, rest)]).toString("utf8");
+      const at = rest % tailBytes;
+      const first = head.subarray(0, endOfCharacters(head));
+      const unrolled = Buffer.concat([tail.subarray(at), tail.subarray(0, at)]);
+      const last = unrolled.subarray(startOfCharacters(unrolled));
+      const left = bytes - first.length - last.length;
+      return `${first.toString("utf8")}\n[… ${left} of ${bytes} bytes left out here …]\n${last.toString("utf8")}`;
+    },
+  };
+}
+
+const CHARACTER_BYTES = 4;
+
+function continues(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+/** Where the characters of a piece begin: behind the rest of one that was cut. */
+function startOfCharacters(piece: Buffer): number {
+  let start = 0;
+  while (start < CHARACTER_BYTES - 1 && continues(piece[start])) start++;
+  return start;
+}
+
+/** Where the whole characters of a piece end: before one that was cut. */
+function endOfCharacters(piece: Buffer): number {
+  let lead = piece.length - 1;
+  while (lead > piece.length - CHARACTER_BYTES && continues(piece[lead])) lead--;
+  const byte = piece[lead] ?? 0;
+  const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+  return lead + length > piece.length ? lead : piece.length;
+}

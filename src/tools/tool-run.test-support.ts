@@ -1,0 +1,40 @@
+/** What tests of tools share: a real folder, a real world, and one call of a tool. */
+
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Tool, ToolOutput } from "../contracts/tool.ts";
+import type { World } from "../contracts/world.ts";
+import type { Json } from "../core/json.ts";
+
+export const world: Pick<World, "after" | "random"> = {
+  after(milliseconds, callback) {
+    const timer = setTimeout(callback, milliseconds);
+    return () => clearTimeout(timer);
+  },
+  random: (digits) => randomBytes(digits).toString("hex").slice(0, digits),
+};
+
+/** A real folder, in one of its own, so that a test may put things beside it. */
+export function temporaryFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
+  const parent = realpathSync(mkdtempSync(join(tmpdir(), "errand-tools-")));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const folder = join(parent, "ws");
+  mkdirSync(folder);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+export function runTool(
+  tool: Tool,
+  workspace: string,
+  input: Json,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ToolOutput> {
+  return tool.run(input, { workspace, signal });
+}

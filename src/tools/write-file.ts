@@ -1,0 +1,46 @@
+/** Owns the tool `write_file`: a whole file, new or in the place of one that was there (replace-file.ts). */
+
+import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
+import type { World } from "../contracts/world.ts";
+import type { Json } from "../core/json.ts";
+import { replaceFile } from "./replace-file.ts";
+import { failed, stopped, succeeded } from "./result.ts";
+import { createArgumentReader } from "./tool-arguments.ts";
+import { openWorkspace, pathShown } from "./workspace.ts";
+
+/** The longest content that is written, and the longest file that is edited. */
+export const CONTENT_BYTES = 2 * 1024 * 1024;
+
+export function createWriteFileTool(world: Pick<World, "random">): Tool {
+  async function writeFile(input: Json, context: ToolContext): Promise<ToolOutput> {
+    const reader = createArgumentReader(input, ["path", "content"], '{"path": "notes.md", "content": "# Notes\\n"}');
+    const path = reader.requiredText("path");
+    const text = reader.content("content", CONTENT_BYTES);
+    if (reader.problem !== null) return failed(reader.problem);
+    if (context.signal.aborted) return stopped();
+    const workspace = await openWorkspace(context.workspace);
+    if ("refused" in workspace) return failed(workspace.refused);
+    const content = Buffer.from(text);
+    const replaced = await replaceFile(workspace, { path, content, unique: world.random(16), signal: context.signal });
+    if ("refused" in replaced) return failed(replaced.refused);
+    const before = replaced.before === null ? "a new file" : `in the place of ${replaced.before} bytes`;
+    return succeeded(`Wrote ${content.length} bytes to "${pathShown(replaced.shown)}": ${before}.`);
+  }
+
+  return {
+    name: "write_file",
+    description:
+      "Writes a whole text file of the workspace, new or in the place of an old one; missing folders are made. To change a part of a file use edit_file.",
+    schema: {
+      type: "object",
+      properties: {
+        path: { type: "string", minLength: 1, description: "The file, from the workspace." },
+        content: { type: "string", description: "All that the file shall hold." },
+      },
+      required: ["path", "content"],
+      additionalProperties: false,
+    },
+    safe: false,
+    run: writeFile,
+  };
+}

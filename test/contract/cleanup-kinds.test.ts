@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { asTreeId } from "../../src/core/ids.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import { callTools, createMemoryChannel, say, type ScriptedReply } from "../../src/testing/index.ts";
+import { eventsUntil, lookTool, openTestErrand } from "../support/test-errand.ts";
+
+const look = (text: string): ScriptedReply =>
+  callTools([{ name: "look", input: { at: "SECRET" } }], text === "" ? {} : { text });
+
+/** By where the result comes from: what the child does, and what of it must stay. */
+const kinds = [
+  { report: "tag", reporting: "tag", child: [look("SECRET words"), say("SECRET <response>kept result</response>")] },
+  {
+    report: "salvaged",
+    reporting: "tool",
+    child: [look("SECRET words"), say("kept result"), look(""), say("NO_REPLY")],
+  },
+  { report: "missing", reporting: "tool", child: [look(""), say(""), say("")] },
+] as const;
+
+test.each(kinds)(
+  "D10: cleanup of a run whose result is $report keeps just that, and a restart reads the same context",
+  async ({ report, reporting, child }) => {
+    const store = { ...createMemoryStore(), close: async () => {} };
+    const script = (_request: unknown, { replies }: { readonly replies: number }): ScriptedReply =>
+      child[replies] ?? say("");
+    const tools = [lookTool(async () => ({ text: "kept result", failed: false }))];
+    const start = callTools([{ name: "start_background_agent", input: { task: "y", cleanup: "delete" } }]);
+    const options = { store, tools, child: { reporting } };
+    const first = await openTestErrand({ parent: [start, say("started"), say("told")], child: script }, options);
+    const agent = await first.errand.openAgent({ channel: createMemoryChannel() });
+    await agent.post("go");
+    await eventsUntil(first.errand, agent.id, (event) => event.facts.some((fact) => fact.type === "texts-erased"));
+    const [run] = await first.errand.runs();
+    expect(run?.report).toBe(report);
+    expect(await first.errand.result(run?.id ?? "")).toContain("kept result");
+    const bodies = (await store.rows(asTreeId(agent.id), 1, 1_000)).map((row) => row.body);
+    expect(JSON.stringify(bodies)).not.toContain("SECRET");
+    expect((await first.errand.replay(agent.id)).difference).toBeNull();
+    const told = first.models.model("scripted/parent").requests.at(-1)?.messages.at(-1);
+    expect(JSON.stringify(told)).toContain("kept result");
+    await first.errand.close();
+    const second = await openTestErrand({ parent: [say("again")], child: script }, options);
+    await (await second.errand.agent(agent.id)).postAndAwait("and?");
+    const [before, after] = [first, second].map(
+      ({ models }) => models.model("scripted/parent").requests.at(-1)?.messages ?? [],
+    );
+    expect(after?.slice(0, 4)).toEqual(before?.slice(0, 4));
+  },
+);

@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { byContext, callTool, createMemoryChannel, say } from "../../src/testing/index.ts";
+import { NUDGE_USER_MESSAGE } from "../../src/core/context/prompts.ts";
+import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
+
+const reporting = byContext([callTool("send_agent_message", { text: "found it" }), say("done")]);
+
+test("D8: the user's history holds what was said and told, not the announcement; on request that is shown", async () => {
+  const parent = byContext([
+    callTool("start_background_agent", { task: "x" }),
+    say("I started it."),
+    say("It is done."),
+  ]);
+  const { errand } = await openTestErrand({ parent, child: reporting });
+  const channel = createMemoryChannel();
+  const agent = await errand.openAgent({ channel });
+  await agent.post("please do x");
+  await channel.received(2);
+  expect((await agent.history()).map(({ from, text }) => [from, text])).toEqual([
+    ["user", "please do x"],
+    ["agent", "I started it."],
+    ["agent", "It is done."],
+  ]);
+  const shown = await agent.history({ internal: true });
+  expect(shown.map((item) => item.from)).toEqual(["user", "agent", "internal", "agent"]);
+  expect(shown[2]?.text).toContain("found it");
+});
+
+test("D8: history restored after a restart is intact when the first turn is an internal one", async () => {
+  const store = join(temporaryFolder(), "errand.db");
+  const first = await openTestErrand({ parent: [say("Your run has ended.")], child: reporting }, { store });
+  const channel = createMemoryChannel();
+  const agent = await first.errand.openAgent({ channel });
+  await agent.spawn({ task: "x" });
+  await channel.received(1);
+  await first.errand.close();
+  const second = await openTestErrand({ parent: [say("You are welcome.")], child: reporting }, { store });
+  const again = await second.errand.agent(agent.id);
+  await again.postAndAwait("thank you");
+  expect((await again.history()).map(({ from, text }) => [from, text])).toEqual([
+    ["agent", "Your run has ended."],
+    ["user", "thank you"],
+    ["agent", "You are welcome."],
+  ]);
+  const roles = second.models.requests.at(-1)?.messages.map((message) => message.role);
+  expect(roles).toEqual(["user", "assistant", "user"]);
+});
+
+test("B5, C2: a nudge is hidden from the user's history, and shown on request", async () => {
+  const { errand } = await openTestErrand({
+    parent: byContext([
+      callTool("start_background_agent", { task: "x" }),
+      say("started"),
+      say("NO_REPLY"),
+      say("A note for you."),
+      say("NO_REPLY"),
+    ]),
+    child: byContext([
+      callTool("send_user_message", { text: "note" }),
+      callTool("send_agent_message", { text: "r" }),
+      say("end"),
+    ]),
+  });
+  const channel = createMemoryChannel();
+  const agent = await errand.openAgent({ channel });
+  await agent.post("go");
+  await channel.received(2);
+  const texts = (await agent.history()).map((item) => item.text);
+  expect(texts).toEqual(["go", "started", "A note for you."]);
+  expect((await agent.history({ internal: true })).map((item) => item.text)).toContainEqual(
+    expect.stringContaining(NUDGE_USER_MESSAGE),
+  );
+});

@@ -1,0 +1,62 @@
+import { expect, expectTypeOf, test } from "vitest";
+import type { StandardSchema } from "../../src/index.ts";
+import { byContext, callTool, hang, say } from "../../src/testing/index.ts";
+import { openTestErrand } from "../support/test-errand.ts";
+
+interface Size {
+  readonly files: number;
+}
+
+/** A Standard Schema as libraries give it: it checks, it types, and it tells its JSON Schema. */
+const size: StandardSchema<Size> = {
+  "~standard": {
+    validate(value) {
+      const files = typeof value === "object" && value !== null && "files" in value ? value.files : undefined;
+      return typeof files === "number"
+        ? { value: { files } }
+        : { issues: [{ message: "must be a number", path: ["files"] }] };
+    },
+    jsonSchema: { input: () => ({ type: "object", properties: { files: { type: "number" } }, required: ["files"] }) },
+  },
+};
+
+test("F10: a run spawned in code with a Standard Schema gives data of its type", async () => {
+  const child = byContext([callTool("send_agent_message", { text: "three", data: { files: 3 } }), say("end")]);
+  const { errand, models } = await openTestErrand({ parent: () => say("ok"), child });
+  const agent = await errand.openAgent({ kind: "background" });
+  const run = await agent.spawn({ task: "count", output: size });
+  const outcome = await run.outcome();
+  expectTypeOf(outcome.data).toEqualTypeOf<Size | undefined>();
+  expect(outcome).toEqual({ status: "ok", reason: null, summary: "three", artifacts: [], data: { files: 3 } });
+  expect(models.model("scripted/child").requests[0]?.system).toContain('"required":["files"]');
+});
+
+test("F10: a mismatch is told to the child with the field, and it can mend it", async () => {
+  const child = byContext([
+    callTool("send_agent_message", { text: "three", data: { files: "3" } }),
+    callTool("send_agent_message", { text: "three", data: { files: 3 } }),
+    say("end"),
+  ]);
+  const { errand, models } = await openTestErrand({ parent: () => say("ok"), child });
+  const agent = await errand.openAgent({ kind: "background" });
+  const outcome = await (await agent.spawn({ task: "count", output: size })).outcome();
+  expect(outcome.data).toEqual({ files: 3 });
+  expect(JSON.stringify(models.model("scripted/child").requests[1]?.messages.at(-1))).toContain("data.files");
+});
+
+test("the outcome of a run that failed says so, and has no data", async () => {
+  const { errand } = await openTestErrand({ parent: () => say("ok"), child: [hang()] });
+  const agent = await errand.openAgent({ kind: "background" });
+  const run = await agent.spawn({ task: "count", output: size });
+  await errand.cancel(run.id);
+  expect(await run.outcome()).toMatchObject({ status: "cancelled", data: undefined });
+});
+
+test("a spawn asked for again under its id gives the same run", async () => {
+  const { errand } = await openTestErrand({ parent: () => say("ok"), child: [hang()] });
+  const agent = await errand.openAgent();
+  const first = await agent.spawn({ id: "s-1", task: "x" });
+  expect((await agent.spawn({ id: "s-1", task: "x" })).id).toBe(first.id);
+  await expect(agent.spawn({ id: "s-1", task: "y" })).rejects.toMatchObject({ code: "id-reused" });
+  expect(await errand.runs()).toHaveLength(1);
+});

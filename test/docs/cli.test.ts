@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test, vi } from "vitest";
+import { projectFolder, runErrand } from "../cli/support/errand-process.ts";
+import { COMMANDS } from "../../src/cli/command-list.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const page = readFileSync("docs/reference/cli.md", "utf8");
+const sections = [...page.matchAll(/^## errand (\S+)\n\n([\s\S]+?)\n\n```text\n([\s\S]+?)\n```$/gm)].map(
+  ([, name = "", prose = "", help = ""]) => ({ name, prose, help }),
+);
+
+test("the page of the command line has a section for every command, in the order of the help", () => {
+  expect(sections.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
+});
+
+describe.each(sections)("the section of $name", ({ name, prose, help }) => {
+  test("shows the help that the program prints, with an example and its exit codes", async () => {
+    const { folder, remove } = projectFolder();
+    const printed = await runErrand([name, "--help"], { folder }).finally(remove);
+    expect(help).toBe(printed.out.trimEnd());
+    expect(help).toMatch(/\nExamples:\n {2}\S*.*errand /);
+    expect(help).toMatch(/\nExit codes: 0 /);
+    for (const option of ["--store <path>", "--json", "--debug"]) expect(help).toContain(option);
+    expect(prose).toContain("`--json`");
+  });
+});
