@@ -12,7 +12,9 @@ import { fileURLToPath } from "node:url";
 
 /** @returns {boolean} True if strace is there and may trace: a container may forbid it. */
 export function straceWorks() {
-  const tried = spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "trace=exit_group", "true"], { stdio: "ignore" });
+  const tried = spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "trace=exit_group", "true"], {
+    stdio: "ignore",
+  });
   return tried.status === 0;
 }
 
@@ -33,7 +35,8 @@ export function faketimeLibrary() {
 function install(packages) {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (/** @type {string[]} */ args) => spawnSync("apt-get", args, { env, stdio: "ignore", timeout: 120_000 }).status;
+  const apt = (/** @type {string[]} */ args) =>
+    spawnSync("apt-get", args, { env, stdio: "ignore", timeout: 120_000 }).status;
   const wanted = ["install", "-y", "-qq", "--no-install-recommends", ...packages];
   if (apt(wanted) === 0) return;
   if (apt(["update", "-qq"]) === 0) apt(wanted);
@@ -51,6 +54,8 @@ export function crashTools() {
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const { strace, faketime } = crashTools();
-  if (!strace) process.stderr.write("strace cannot be had here: crash points are tested by commits instead of system calls.\n");
-  if (faketime === null) process.stderr.write("libfaketime cannot be had here: clock jumps are tested by an injected clock.\n");
+  if (!strace)
+    process.stderr.write("strace cannot be had here: crash points are tested by commits instead of system calls.\n");
+  if (faketime === null)
+    process.stderr.write("libfaketime cannot be had here: clock jumps are tested by an injected clock.\n");
 }

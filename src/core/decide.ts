@@ -33,7 +33,7 @@ export function decide(state: TreeState, step: Step, observe?: Observer): Decisi
   const work = deciding(state, settings, step, observe);
   const late = receive(work, step.input);
   if (late === null && state.budgetQueue.length > 0) work.later({ do: "spend" });
-  if (late === null) for (let task = work.next(); task !== undefined; task = work.next()) look(work, task);
+  if (late === null) lookAll(work);
   state.seq += 1;
   state.at = Math.max(state.at, step.at);
   return work.decision(late);
@@ -82,6 +82,21 @@ function receive(work: DecidingWork, input: Input): string | null {
       work.accept();
       return null;
     }
+  }
+}
+
+/** Looks at everything; and once more at calls that wait for the budget, if what ended meanwhile has left room for them. */
+function lookAll(work: DecidingWork): void {
+  const { ledger } = work.state;
+  const reserved = (): number => ledger.reservedTokens + ledger.reservedCost;
+  for (let freed = true; freed;) {
+    let peak = 0;
+    for (let task = work.next(); task !== undefined; task = work.next()) {
+      look(work, task);
+      if (work.state.budgetQueue.length > 0) peak = Math.max(peak, reserved());
+    }
+    freed = work.state.budgetQueue.length > 0 && reserved() < peak;
+    if (freed) work.later({ do: "spend" });
   }
 }
 

@@ -141,7 +141,7 @@ export function deciding(
     },
     next() {
       const task = agenda[taken];
-      taken += 1;
+      if (task !== undefined) taken += 1;
       return task;
     },
     decision(late) {

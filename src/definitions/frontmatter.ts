@@ -1,41 +1,84 @@
-/** Markdown with YAML frontmatter, as agent and skill files have it. Keys in any case, with - or _ between words, are one key. */
+/**
+ * Markdown with YAML frontmatter, as agent and skill files have it.
+ *
+ * Invariants:
+ *  1. Nothing throws: what cannot be read is a problem with the line of the file on which it was found.
+ *  2. No text takes long or much memory: the head is bounded in bytes and depth, and aliases expand to little.
+ */
 
-import { parse } from "yaml";
-import { ErrandError } from "../errors.ts";
+import { isMap, LineCounter, parseDocument } from "yaml";
+import { type Field, type Fields, fieldsOf, type Problem } from "./fields.ts";
 
 export interface Frontmatter {
-  /** Values by key: lower case, without - and _. */
-  readonly keys: ReadonlyMap<string, unknown>;
+  /** False if the file has no frontmatter at all. */
+  readonly there: boolean;
+  readonly fields: Fields;
   readonly body: string;
 }
 
 const FENCE = /^---[ \t]*$/m;
+const HEAD_BYTES = 64 * 1024;
+const HEAD_DEPTH = 50;
 
-export function splitFrontmatter(text: string, path: string): Frontmatter {
+export function readFrontmatter(text: string): Frontmatter | Problem {
   const unified = text.replaceAll("\r\n", "\n").replace(/^\uFEFF/, "");
-  if (!unified.startsWith("---")) return { keys: new Map(), body: unified };
+  const first = unified.slice(0, unified.indexOf("\n") + 1).trimEnd();
+  if (first !== "---") return { there: false, fields: fieldsOf([]), body: unified };
   const rest = unified.slice(unified.indexOf("\n") + 1);
   const end = FENCE.exec(rest);
-  if (end === null) throw invalid(path, "its frontmatter is not closed by a line of ---");
-  return {
-    keys: keysOf(rest.slice(0, end.index), path),
-    body: rest.slice(end.index + end[0].length).replace(/^\n/, ""),
-  };
+  if (end === null) return { problem: "its frontmatter is not closed by a line of ---", line: 1 };
+  const fields = readYaml(rest.slice(0, end.index));
+  if ("problem" in fields) return fields;
+  return { there: true, fields, body: rest.slice(end.index + end[0].length).replace(/^\n/, "") };
 }
 
-function keysOf(yaml: string, path: string): Map<string, unknown> {
-  let value: unknown;
+/** The first line of the head is the second of the file. */
+function readYaml(yaml: string): Fields | Problem {
+  if (Buffer.byteLength(yaml) > HEAD_BYTES)
+    return { problem: `its frontmatter is longer than ${HEAD_BYTES} bytes`, line: 1 };
+  const deep = tooDeepAt(yaml);
+  if (deep !== null) return { problem: `its frontmatter is nested deeper than ${HEAD_DEPTH} levels`, line: deep + 1 };
   try {
-    value = parse(yaml, { maxAliasCount: 100 });
-  } catch (cause) {
-    const why = cause instanceof Error ? (cause.message.split("\n", 1)[0] ?? "") : "";
-    throw invalid(path, `its frontmatter is no YAML (${why})`, cause);
+    const lines = new LineCounter();
+    const document = parseDocument(yaml, { lineCounter: lines, logLevel: "silent" });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const why = error.message.split("\n", 1)[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "";
+      return { problem: `its frontmatter is no YAML (${why})`, line: (error.linePos?.[0].line ?? 0) + 1 };
+    }
+    const { contents } = document;
+    if (contents === null) return fieldsOf([]);
+    if (!isMap(contents)) return { problem: "its frontmatter is not a list of keys", line: 2 };
+    const value: unknown = document.toJS({ maxAliasCount: 100, mapAsMap: true });
+    const positions = contents.items.map(({ key }) => lineOf(key, lines));
+    const entries = value instanceof Map ? [...(value as ReadonlyMap<unknown, unknown>)] : [];
+    return fieldsOf(
+      entries.map(([key, given], index): Field => ({ key: String(key), value: given, line: positions[index] ?? null })),
+    );
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : "";
+    return { problem: `its frontmatter cannot be read (${why})`, line: 1 };
   }
-  if (value === null || value === undefined) return new Map();
-  if (typeof value !== "object" || Array.isArray(value)) throw invalid(path, "its frontmatter is not a list of keys");
-  return new Map(Object.entries(value).map(([key, given]) => [key.toLowerCase().replaceAll(/[-_]/g, ""), given]));
 }
 
-function invalid(path: string, why: string, cause?: unknown): ErrandError {
-  return new ErrandError("definition-invalid", `The file ${path} cannot be used: ${why}.`, { cause });
+function lineOf(key: unknown, lines: LineCounter): number | null {
+  if (typeof key !== "object" || key === null || !("range" in key) || !Array.isArray(key.range)) return null;
+  const [start] = key.range as readonly unknown[];
+  return typeof start === "number" ? lines.linePos(start).line + 1 : null;
+}
+
+/** The line on which brackets or indentation go too deep for a parser that calls itself; null if none does. */
+function tooDeepAt(yaml: string): number | null {
+  let depth = 0;
+  for (const [index, line] of yaml.split("\n").entries()) {
+    // "- - - -" nests once a mark, and so does "? ? ?".
+    const marks = /^[\s\-?:]*/.exec(line)?.[0].replaceAll(/\s/g, "").length ?? 0;
+    for (const character of line) {
+      if (character === "[" || character === "{") depth++;
+      if (character === "]" || character === "}") depth = Math.max(0, depth - 1);
+      if (depth > HEAD_DEPTH) return index + 1;
+    }
+    if (marks > HEAD_DEPTH) return index + 1;
+  }
+  return null;
 }

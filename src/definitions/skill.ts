@@ -6,9 +6,10 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { ErrandError } from "../errors.ts";
-import { splitFrontmatter } from "./frontmatter.ts";
+import { type Fields, toolListOf, type Problem } from "./fields.ts";
+import { readFrontmatter } from "./frontmatter.ts";
 
-interface Skill {
+export interface Skill {
   readonly name: string;
   readonly description: string;
   readonly prompt: string;
@@ -26,32 +27,34 @@ export function readSkill(path: string): Skill {
   } catch (cause) {
     throw new ErrandError("definition-invalid", `The skill ${path} cannot be read.`, { cause });
   }
-  return parseSkill(text, path);
+  const found = parseSkill(text, basename(dirname(path)));
+  if ("problem" in found)
+    throw new ErrandError("definition-invalid", `The skill ${path} cannot be used: ${found.problem}.`);
+  return found.skill;
 }
 
-function parseSkill(text: string, path: string): Skill {
-  const { keys, body } = splitFrontmatter(text, path);
-  const name = keys.get("name") ?? basename(dirname(path));
-  const description = keys.get("description");
-  if (typeof name !== "string" || !NAME.test(name)) {
-    throw invalid(path, "`name` must be up to 64 letters, digits, - and _");
-  }
-  if (typeof description !== "string" || description.trim() === "") throw invalid(path, "`description` is missing");
-  const tools = toolList(keys.get("allowedtools") ?? keys.get("tools"));
-  const isolated = keys.get("context") === "fork" || keys.get("isolated") === true;
-  return { name, description: description.trim(), prompt: body.trim(), isolated, ...(tools === null ? {} : { tools }) };
-}
-
-/** Comma-separated text or a list; null when nothing was said. */
-function toolList(value: unknown): readonly string[] | null {
-  if (typeof value === "string")
-    return value
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== "");
-  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : null;
-}
-
-function invalid(path: string, why: string): ErrandError {
-  return new ErrandError("definition-invalid", `The skill ${path} cannot be used: ${why}.`);
+/** Tools as the file names them. */
+export function parseSkill(
+  text: string,
+  folderName: string,
+): { readonly skill: Skill; readonly fields: Fields } | Problem {
+  const read = readFrontmatter(text);
+  if ("problem" in read) return read;
+  const { byKey } = read.fields;
+  const name = byKey.get("name")?.value ?? folderName;
+  const description = byKey.get("description");
+  if (typeof name !== "string" || !NAME.test(name))
+    return { problem: "`name` must be up to 64 letters, digits, - and _", line: byKey.get("name")?.line ?? null };
+  if (typeof description?.value !== "string" || description.value.trim() === "")
+    return { problem: "`description` is missing", line: description?.line ?? null };
+  const tools = toolListOf((byKey.get("allowedtools") ?? byKey.get("tools"))?.value);
+  const isolated = byKey.get("context")?.value === "fork" || byKey.get("isolated")?.value === true;
+  const skill = {
+    name,
+    description: description.value.trim(),
+    prompt: read.body.trim(),
+    isolated,
+    ...(tools === null ? {} : { tools }),
+  };
+  return { skill, fields: read.fields };
 }

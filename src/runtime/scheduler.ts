@@ -18,6 +18,7 @@ export interface Scheduler {
   nextToOffer(): TreeId | null;
   /** Arms the timer for the earliest wake-up. */
   wakeAt(at: number | null): void;
+  /** Ends the timer for good: a commit that comes while the process closes arms none again, which would keep it alive. */
   close(): void;
 }
 
@@ -38,6 +39,7 @@ export function createScheduler(slots: number, world: World, clock: Clock, onDue
   const waiting = new Set<TreeId>();
   let held = 0;
   let armed: { readonly at: number; readonly cancel: CancelTimer } | null = null;
+  let closed = false;
   return {
     free: () => Math.max(0, slots - held),
     moved(tree, change, waits) {
@@ -57,7 +59,7 @@ export function createScheduler(slots: number, world: World, clock: Clock, onDue
       return tree;
     },
     wakeAt(at) {
-      if (at === null || (armed !== null && armed.at <= at)) return;
+      if (closed || at === null || (armed !== null && armed.at <= at)) return;
       armed?.cancel();
       const cancel = world.after(Math.max(0, at - clock.now()), () => {
         armed = null;
@@ -66,6 +68,7 @@ export function createScheduler(slots: number, world: World, clock: Clock, onDue
       armed = { at, cancel };
     },
     close() {
+      closed = true;
       armed?.cancel();
       armed = null;
     },

@@ -75,7 +75,7 @@ export function createSubscriptions(store: Store): Subscriptions {
             seen = row.seq;
             yield row;
           }
-          if (reader.buffer.length > 0) continue;
+          if (reader.buffer.length > 0 || reader.behind || closed) continue;
           await new Promise<void>((resolve) => {
             reader.wake = resolve;
           });

@@ -114,17 +114,10 @@ async function somethingIs(path: string): Promise<boolean> {
 async function openFolder(root: string, path: string): Promise<Folder | Refusal> {
   let folder = await holdFolder(root, root);
   for (const name of relative(root, path).split(sep)) {
-    if ("refused" in folder) return folder;
-    if (name === "") return folder;
-    const next = join(folder.base, name);
+    if ("refused" in folder || name === "") return folder;
+    const { handle } = folder;
     try {
-      await mkdir(next);
-    } catch (error) {
-      if (errorCode(error) !== "EEXIST") throw error;
-    }
-    const { handle, real } = folder;
-    try {
-      folder = await holdFolder(next, join(real, name));
+      folder = await holdInner(folder, name);
     } finally {
       await handle.close();
     }
@@ -132,10 +125,21 @@ async function openFolder(root: string, path: string): Promise<Folder | Refusal>
   return folder;
 }
 
+async function holdInner(folder: Folder, name: string): Promise<Folder | Refusal> {
+  const inner = join(folder.base, name);
+  try {
+    await mkdir(inner);
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+  return await holdFolder(inner, join(folder.real, name));
+}
+
 async function holdFolder(path: string, real: string): Promise<Folder | Refusal> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const base = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : real;
-  if ((await realpath(base)) === real) return { handle, real, base };
+  const leads = await realpath(base).catch(() => null);
+  if (leads === real) return { handle, real, base };
   await handle.close();
   return { refused: "a folder was replaced while the file was being written. Try again." };
 }

@@ -2,12 +2,15 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Tool } from "../contracts/tool.ts";
 import { findEnclosure } from "./process/enclosure.ts";
 import { readProcessTable } from "./process/process-table.ts";
 import { createRunCommandTool, type RunCommandOptions } from "./run-command.ts";
 import { runTool, temporaryFolder, world } from "./tool-run.test-support.ts";
+
+// Many processes are started: a busy machine takes its time.
+vi.setConfig({ testTimeout: 40_000 });
 
 const NODE = process.execPath;
 const environment = { ...process.env, SECRET_API_KEY: "sk-secret", CHOSEN: "yes" };
@@ -113,12 +116,12 @@ nohup sleep ${seconds} >/dev/null 2>&1 &
 sleep ${seconds}
 `,
     );
-    const running = runTool(createTool({ enclosure }), folder, { argv: ["sh", "spread.sh"], timeout_seconds: 1 });
+    const running = runTool(createTool({ enclosure }), folder, { argv: ["sh", "spread.sh"], timeout_seconds: 3 });
     await until(() => processesWith(seconds).length >= 6);
     const { text, failed } = await running;
     expect(processesWith(seconds)).toEqual([]);
     expect(failed).toBe(true);
-    expect(text).toContain("ended at its time limit of 1 seconds");
+    expect(text).toContain("ended at its time limit of 3 seconds");
     expect(text).toContain("started");
   });
 
@@ -143,7 +146,7 @@ sleep ${seconds}
       "exit code 0\nstdout (5 bytes):\ndone",
     );
     expect(processesWith(seconds)).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 
   test("a fork bomb is ended at the limit", async () => {
@@ -153,7 +156,7 @@ sleep ${seconds}
     writeFileSync(join(folder, "bomb.sh"), `sleep 0.02; setsid sh bomb.sh ${seconds} & sleep 0.05; exit 0\n`);
     const { text } = await runTool(createTool({ enclosure }), folder, {
       argv: ["sh", "-c", `sh bomb.sh ${seconds} & sleep 60`],
-      timeout_seconds: 1,
+      timeout_seconds: 3,
     });
     expect(text).toContain("time limit");
     await sleep(200);
@@ -259,7 +262,7 @@ test.runIf(enclosed)(
     const folder = temporaryFolder();
     const seconds = ownSeconds();
     const argv = ["sh", "-c", `env -i setsid -f sleep ${seconds} </dev/null >/dev/null 2>&1; sleep 60`];
-    const running = runTool(createTool(), folder, { argv, timeout_seconds: 1 });
+    const running = runTool(createTool(), folder, { argv, timeout_seconds: 3 });
     await until(() => processesWith(`sleep\0${seconds}`).length >= 1);
     await running;
     expect(processesWith(seconds)).toEqual([]);

@@ -135,12 +135,14 @@ describe("fork", () => {
     expect(lines.at(-2)).toMatchObject({ type: "answer", text: expect.stringContaining("store.ts") });
   });
 
-  test("where nothing was under way it is made, and nothing happens", async () => {
+  test("where nothing was under way nothing happens, unless there is a task", async () => {
     const { tree } = await worked();
     const { code, out, err } = await errand("fork", tree, "--at", "1");
     expect({ code, out }).toEqual({ code: 0, out: "" });
     expect(err).toMatch(/^orchestrator opened, tree (?!$)/m);
     expect(err).not.toContain(`tree ${tree} in`);
+    const asked = await errand("fork", tree, "--at", "1", "look at the tests");
+    expect(asked).toMatchObject({ code: 0, out: expect.stringContaining("You asked: look at the tests") });
   });
 
   test("what it cannot do is said in two lines, and no tree is made", async () => {

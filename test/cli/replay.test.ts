@@ -173,13 +173,13 @@ describe("a damaged file is found, with its line: exit 1", () => {
   });
 });
 
-test("a decision that this version would not take is shown with its path and both sides", async () => {
-  // Whoever forges a row can make the chain fit again; deciding it again cannot be fooled.
+/** The file with one head changed and the chain made to fit again, as whoever forges a row can. */
+function forged(seq: number, change: (head: string) => string): string {
   let previous = "";
-  const forged = lines.map((line) => {
+  const changed = lines.map((line) => {
     const value = JSON.parse(line) as { seq?: number; head: string; hash: string; end?: number };
     if (value.seq !== undefined) {
-      if (value.seq === 3) value.head = value.head.replace('"mode":"background"', '"mode":"awaited"');
+      if (value.seq === seq) value.head = change(value.head);
       value.hash = previous = sha256(previous + value.head);
     } else if (value.end !== undefined) {
       const rest = { end: value.end, hash: previous };
@@ -187,11 +187,24 @@ test("a decision that this version would not take is shown with its path and bot
     }
     return JSON.stringify(value);
   });
-  const { code, out } = await errand("replay", written("forged.jsonl", `${forged.join("\n")}\n`));
+  return written("forged.jsonl", `${changed.join("\n")}\n`);
+}
+
+test("a decision that this version would not take is shown with its path and both sides", async () => {
+  const file = forged(3, (head) => head.replace('"mode":"background"', '"mode":"awaited"'));
+  const { code, out } = await errand("replay", file);
   expect(out).toMatch(/^broken at row 3 \(decision\), line \d+ of forged\.jsonl$/m);
   expect(out).toContain('\n  events[0].mode\n    recorded  "awaited"\n    expected  "background"\n');
   expect(out.split("\n").every((line) => line.length < 120)).toBe(true);
   expect(code).toBe(1);
+});
+
+test("a row of another revision is intact and not decided again; nothing of a file reaches the terminal as it is", async () => {
+  const file = forged(3, (head) => head.replace(/"rev":"[^"]*"/, '"rev":"9\\u001b[2J.1"'));
+  const { code, out } = await errand("replay", file);
+  expect(out).toMatch(/^intact, decided by revision 9\.1, not re-decided$/m);
+  expect(out).not.toContain("\u001b");
+  expect(code).toBe(0);
 });
 
 describe("a damaged store is found, with its row: exit 1", () => {

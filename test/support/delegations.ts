@@ -42,7 +42,7 @@ export function delegation(mode: Mode, args: { readonly [name: string]: Json } =
 }
 
 /** A parent that starts one run and says a line whenever it is told something. */
-export function delegatingParent(mode: Mode, args: { readonly [name: string]: Json } = {}): Script {
+function delegatingParent(mode: Mode, args: { readonly [name: string]: Json } = {}): Script {
   return (_request, { replies }) => (replies === 0 ? delegation(mode, args) : say(`parent line ${replies}`));
 }
 

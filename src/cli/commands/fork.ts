@@ -24,7 +24,7 @@ export const forkCommand: CommandAction = async (call) => {
     timeoutMs,
     async open(onFailure) {
       try {
-        return await createErrand({ store, model, models, world: host.world, onFailure });
+        return await createErrand({ store, model, models, world: host.world, renewDefinitions: false, onFailure });
       } catch (thrown) {
         throw explainOwned(thrown);
       }

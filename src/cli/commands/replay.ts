@@ -86,7 +86,7 @@ function lines(source: string, proof: Proof, elapsedMs: number, { host }: Comman
   return [
     terminalLine(`tree ${tree} (${agent}) from ${source}`),
     `${counts}; ${decided} decided again, in ${elapsedLabel(elapsedMs)}`,
-    good ? colours.green(verdict) : colours.red(terminalLine(`${verdict}${where}`)),
+    (good ? colours.green : colours.red)(terminalLine(`${verdict}${where}`)),
     ...(difference === null ? [] : differenceLines(difference)),
     ...(erased.length === 0 || !good ? [] : [`rows without their texts: ${listed(erased)}`]),
   ];

@@ -20,7 +20,7 @@ export const runCommand: CommandAction = async (call) => {
     model,
     store,
     timeoutMs,
-    open: (onFailure) => createErrand({ store, model, models, world: host.world, onFailure }),
+    open: (onFailure) => createErrand({ store, model, models, world: host.world, renewDefinitions: false, onFailure }),
     begin: [
       async (errand, channel) => {
         const agent = await errand.openAgent({ agent: ROOT, channel });

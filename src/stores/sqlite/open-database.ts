@@ -188,8 +188,9 @@ export function configure(
 ): void {
   db.exec(`pragma busy_timeout = ${busyMs}`);
   requireSetting(path, "busy_timeout", busyMs, numberOf(db.prepare("pragma busy_timeout").get(), "timeout"));
-  const mode = db.prepare(access === "own" ? "pragma journal_mode = wal" : "pragma journal_mode").get();
-  requireSetting(path, "journal_mode", "wal", textOf(mode, "journal_mode"));
+  // Asked for and read back in two statements: the first tells its new mode before the write that makes it so has succeeded.
+  if (access === "own") db.exec("pragma journal_mode = wal");
+  requireSetting(path, "journal_mode", "wal", textOf(db.prepare("pragma journal_mode").get(), "journal_mode"));
   db.exec(`pragma synchronous = ${SYNCHRONOUS[durability]}`);
   requireSetting(path, "synchronous", SYNCHRONOUS[durability], pragma(db, "synchronous"));
 }

@@ -163,7 +163,7 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
       if (!db.isOpen) return;
       try {
         // Readers may hold it back; then the last connection to close does it.
-        if (access === "own") db.exec("pragma wal_checkpoint(truncate)");
+        if (access === "own") read(() => db.exec("pragma wal_checkpoint(truncate)"));
       } finally {
         db.close();
         releaseLock();

@@ -1,0 +1,101 @@
+/**
+ * Owns the reading of a folder's definition files: which there are, and what is in them.
+ *
+ * Invariants:
+ *  1. Only regular files whose real path is inside the folder are read; a symlink that leads out is a problem, not a file.
+ *  2. No more than FILES names of a folder are looked at, and no more of a file than its bound.
+ *  3. Nothing throws: what cannot be read is a problem. What is not there at all is nothing.
+ */
+
+import { constants } from "node:fs";
+import { open, opendir, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { Problem } from "./fields.ts";
+
+export interface FileText {
+  readonly text: string;
+  /** True if the file goes on behind the text. */
+  readonly cut: boolean;
+}
+
+const FILES = 500;
+const LEADS_OUT = "it is a symlink that leads out of its folder";
+
+/** The names in a folder, sorted by code units; null when there is no such folder. */
+export async function namesIn(
+  root: string,
+  folder: string,
+): Promise<{ readonly names: readonly string[]; readonly more: boolean } | Problem | null> {
+  const names: string[] = [];
+  let more = false;
+  try {
+    const real = await realPathInside(root, folder);
+    if (real === null) return { problem: LEADS_OUT, line: null };
+    for await (const entry of await opendir(real)) {
+      more = names.length >= FILES;
+      if (more) break;
+      names.push(entry.name);
+    }
+  } catch (error) {
+    return problemOf(error);
+  }
+  return { names: names.toSorted((a, b) => (a < b ? -1 : 1)), more };
+}
+
+/** The first `bytes` of a text file; null when there is no such file. */
+export async function readText(root: string, path: string, bytes: number): Promise<FileText | Problem | null> {
+  try {
+    const real = await realPathInside(root, path);
+    if (real === null) return { problem: LEADS_OUT, line: null };
+    const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      if (!(await handle.stat()).isFile()) return { problem: "it is not a regular file", line: null };
+      const buffer = Buffer.alloc(bytes + 1);
+      let length = 0;
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+        length += bytesRead;
+        if (bytesRead === 0 || length === buffer.length) break;
+      }
+      return decoded(buffer.subarray(0, Math.min(length, bytes)), length > bytes);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+/** Null if the path leads out of the folder. */
+async function realPathInside(root: string, path: string): Promise<string | null> {
+  const top = await realpath(root);
+  const real = await realpath(path);
+  return real.startsWith(top.endsWith(sep) ? top : top + sep) ? real : null;
+}
+
+/** What is not there is no problem. */
+function problemOf(error: unknown): Problem | null {
+  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown error";
+  return code === "ENOENT" || code === "ENOTDIR" ? null : { problem: `it cannot be read (${code})`, line: null };
+}
+
+/** A path with `/` beneath a folder. */
+export function pathIn(root: string, path: string): string {
+  return join(root, ...path.split("/"));
+}
+
+function decoded(bytes: Buffer, cut: boolean): FileText | Problem {
+  const nul = bytes.indexOf(0);
+  if (nul >= 0) return { problem: "it holds a NUL byte, and is no text", line: lineAt(bytes, nul) };
+  try {
+    // A cut may split the last character, which is no fault of the file.
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
+    return { text, cut };
+  } catch {
+    return { problem: "it is not UTF-8", line: null };
+  }
+}
+
+function lineAt(bytes: Buffer, position: number): number {
+  return bytes.subarray(0, position).toString("latin1").split("\n").length;
+}

@@ -1,0 +1,27 @@
+/** Owns the provider of AI SDK models that a program brings itself. */
+
+import type { ModelProvider } from "../../contracts/model.ts";
+import type { World } from "../../contracts/world.ts";
+import { modelFactsOf, type PriceTable } from "../prices.ts";
+import { createAiSdkModel } from "./ai-sdk-model.ts";
+import type { LanguageModel } from "./language-model.ts";
+import type { Patience } from "./watchdog.ts";
+
+/** By the name under which agents ask for them. */
+export function createAiSdkModels(
+  languageModels: Readonly<Record<string, LanguageModel>>,
+  options: Partial<Patience> & { readonly world?: World; readonly prices?: PriceTable } = {},
+): ModelProvider {
+  const { prices, ...rest } = options;
+  const models = new Map(
+    Object.entries(languageModels).map(([name, model]) => [name, createAiSdkModel(model, { name, ...rest })]),
+  );
+  return {
+    resolve(name) {
+      const model = models.get(name);
+      if (model === undefined)
+        return { unavailable: `There is no model ${name} here; there are ${[...models.keys()].join(", ")}.` };
+      return { model, facts: modelFactsOf(name, prices) };
+    },
+  };
+}

@@ -1,0 +1,11 @@
+/** The AI SDK models this adapter drives: both versions of the interface that are in use. */
+
+import type {
+  LanguageModelV3,
+  LanguageModelV3StreamPart,
+  LanguageModelV4,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
+
+export type LanguageModel = LanguageModelV3 | LanguageModelV4;
+export type StreamPart = LanguageModelV3StreamPart | LanguageModelV4StreamPart;

@@ -1,0 +1,119 @@
+/** Whole errands over each provider's wire: a parent that delegates and waits, a child that reports, and the bytes they send. */
+
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createErrand, type Errand } from "../../src/index.ts";
+import { createModelRegistry } from "../../src/models/registry/model-registry.ts";
+import { createSystemWorld } from "../../src/runtime/world.ts";
+import { lookTool } from "../support/test-errand.ts";
+import { anthropic } from "./wires/anthropic.ts";
+import { WIRES } from "./wires/index.ts";
+import { parsed, type Wire, type WireReply } from "./wires/wire.ts";
+import { type Behaviour, type Exchange, openWireServer, refuse, stream, type WireServer } from "./wires/wire-server.ts";
+
+const reasoning = { text: "Let me see.", signature: "c2lnbmVk" };
+
+const PARENT: readonly WireReply[] = [
+  {
+    reasoning,
+    text: "I look twice.",
+    calls: [
+      { id: "call_1", name: "look", arguments: '{"where":"here"}' },
+      { id: "call_2", name: "look", arguments: '{"where":"there"}' },
+    ],
+  },
+  { reasoning, calls: [{ id: "call_3", name: "subagent", arguments: '{"task":"count the files"}' }] },
+  { text: "There are seven files.", stop: "end" },
+];
+
+const CHILD: readonly WireReply[] = [
+  { calls: [{ id: "call_9", name: "send_agent_message", arguments: '{"text":"I counted seven."}' }] },
+  { text: "Done.", stop: "end" },
+];
+
+function parentIs({ body }: Exchange): boolean {
+  return body.includes("You are the parent.");
+}
+
+/** The parent and its child follow their scripts, each by its own count of requests. */
+function delegation(wire: Wire): Behaviour {
+  let parent = 0;
+  let child = 0;
+  return (exchange) => {
+    const reply = parentIs(exchange) ? PARENT[parent++] : CHILD[child++];
+    return reply === undefined ? refuse(exchange, 400, wire.error("too many")) : stream(exchange, wire.frames(reply));
+  };
+}
+
+async function openErrand(wire: Wire, server: WireServer): Promise<Errand> {
+  const { model } = wire;
+  const errand = await createErrand({
+    store: "memory",
+    models: [createModelRegistry({ env: wire.env(server.url), world: createSystemWorld() })],
+    model,
+    tools: [lookTool()],
+    agents: [
+      { name: "orchestrator", prompt: "You are the parent." },
+      { name: "worker", prompt: "You are a child." },
+    ],
+  });
+  onTestFinished(() => errand.close({ withinMs: 0 }));
+  return errand;
+}
+
+/** The bytes of a request around its growing context, and that context itself, without the bracket that closes it. */
+function cutAt(
+  body: string,
+  field: string,
+): { readonly before: string; readonly context: string; readonly after: string } {
+  const context = JSON.stringify(parsed(body)[field]).slice(0, -1);
+  const opening = `"${field}":`;
+  const from = body.indexOf(`${opening}${context}`) + opening.length;
+  expect(from).toBeGreaterThan(opening.length);
+  return { before: body.slice(0, from), context, after: body.slice(from + context.length) };
+}
+
+describe.each(WIRES)("$title", (wire) => {
+  test("a parent delegates to a child, waits for it, and answers; nothing that was sent once is ever sent differently", async () => {
+    const server = await openWireServer(delegation(wire));
+    const errand = await openErrand(wire, server);
+    const agent = await errand.openAgent();
+    const reply = await agent.postAndAwait("How many files are there?");
+    expect(reply.text).toBe("There are seven files.");
+
+    const parent = server.exchanges.filter(parentIs).map(({ body }) => body);
+    const child = server.exchanges.filter((exchange) => !parentIs(exchange)).map(({ body }) => body);
+    expect([parent.length, child.length]).toEqual([3, 2]);
+    expect(child[0]).toContain("count the files");
+    const last = wire.read(parent[2] ?? "");
+    expect(last.calls.map(({ name }) => name)).toEqual(["look", "look", "subagent"]);
+    expect(last.results[0]).toContain("saw it");
+    expect(last.results[2]).toContain("I counted seven.");
+    if (wire.reasoning) expect(last.signatures).toHaveLength(2);
+
+    for (const bodies of [parent, child]) {
+      for (const [index, body] of bodies.slice(1).entries()) {
+        const earlier = cutAt(bodies[index] ?? "", wire.growing);
+        const later = cutAt(body, wire.growing);
+        expect(later.before).toBe(earlier.before);
+        expect(later.context.startsWith(`${earlier.context},`)).toBe(true);
+        expect(later.after).toBe(earlier.after);
+      }
+    }
+
+    const [run] = await errand.runs();
+    expect(run?.status).toBe("ok");
+  });
+});
+
+test("a server that fails once is asked again by the runtime, and the answer comes", async () => {
+  const server = await openWireServer((exchange) =>
+    exchange.number === 1
+      ? refuse(exchange, 529, anthropic.error("Overloaded"))
+      : stream(exchange, anthropic.frames({ text: "Here I am." })),
+  );
+  const errand = await openErrand(anthropic, server);
+  const agent = await errand.openAgent();
+  expect((await agent.postAndAwait("Anyone?")).text).toBe("Here I am.");
+  expect(server.exchanges).toHaveLength(2);
+  expect(server.exchanges[1]?.body).toBe(server.exchanges[0]?.body);
+});

@@ -1,0 +1,250 @@
+/** Each checker of the simulation can fail: a doctored journal, request or record makes it complain. */
+
+import { expect, test } from "vitest";
+import type { ContextMessage } from "../../src/index.ts";
+import { settingsOf } from "../../src/core/limits.ts";
+import { checkAgentsAtRest, checkDeadline, checkRunAtRest, checkStoreAtRest } from "./invariants/at-rest.ts";
+import {
+  checkAcknowledged,
+  checkDelivered,
+  checkDelivery,
+  checkPost,
+  checkPostEnded,
+  checkStrike,
+} from "./invariants/outside-checks.ts";
+import { checkRequest, checkRoles } from "./invariants/requests.ts";
+import { Violation } from "./invariants/violation.ts";
+import type { WatchedRun, WatchedTree } from "./invariants/watched-tree.ts";
+import { createOutside, type OutsidePost } from "./outside.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import {
+  CHILD_ID,
+  type LooseFact,
+  ROOT_ID,
+  RUN_ID,
+  smallRows,
+  type SmallStep,
+  smallSteps,
+  watchRows,
+} from "./small-journal.ts";
+
+function violated(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    return error instanceof Violation ? error.invariant : `threw ${String(error)}`;
+  }
+  return "nothing";
+}
+
+/** The events of row `seq`, to be doctored. */
+function at(steps: SmallStep[], seq: number): LooseFact[] {
+  return steps[seq - 1]?.events ?? [];
+}
+
+function without(steps: SmallStep[], seq: number, type: string): void {
+  const events = at(steps, seq);
+  events.splice(
+    events.findIndex((event) => event.type === type),
+    1,
+  );
+}
+
+function limit(steps: SmallStep[], limits: object): void {
+  const settings = steps[0]?.input["settings"];
+  if (steps[0] !== undefined)
+    steps[0].input = {
+      ...steps[0].input,
+      settings: { ...(settings as object), limits: { ...settingsOf().limits, ...limits } },
+    };
+}
+
+const ended = { type: "run-ended", run: 1, status: "ok", report: "tool" };
+const DOCTORED: readonly (readonly [string, string, (steps: SmallStep[]) => unknown])[] = [
+  ["I1", "a run is created twice", (steps) => at(steps, 3).push({ ...at(steps, 3)[0], type: "run-created" })],
+  ["I1", "a post is taken twice", (steps) => steps.push(steps[1] ?? { input: ended, events: [] })],
+  ["I2", "a run ends twice", (steps) => at(steps, 8).push(ended)],
+  ["I3", "the end of a run reaches nobody", (steps) => void at(steps, 7).splice(3, 3)],
+  [
+    "I4",
+    "an outcome is placed twice",
+    (steps) => at(steps, 8).push({ type: "run-undeliverable", run: 1, reason: "x" }),
+  ],
+  [
+    "I4",
+    "an outcome is placed before the end",
+    (steps) => at(steps, 6).push({ type: "run-undeliverable", run: 1, reason: "x" }),
+  ],
+  ["I7", "a limit ends as ok", (steps) => Object.assign(at(steps, 7)[2] ?? {}, { reason: "iteration-limit" })],
+  [
+    "I7",
+    "a failure ends in silence",
+    (steps) => Object.assign(steps[7] ?? {}, { input: { type: "model-failed", effect: "7.2" }, events: [] }),
+  ],
+  [
+    "I12",
+    "a message is taken twice",
+    (steps) => at(steps, 8).push({ type: "messages-joined", agent: 0, take: ["2.0"] }),
+  ],
+  ["I12", "a post ends twice", (steps) => Object.assign(at(steps, 8)[0] ?? {}, { posts: ["post-1"] })],
+  ["I2", "a report comes after the end", (steps) => at(steps, 8).push({ type: "run-reported", run: 1, call: "c0" })],
+  ["I13", "a report is invented", (steps) => without(steps, 7, "run-reported")],
+  [
+    "I14",
+    "a run is announced twice",
+    (steps) => at(steps, 7).splice(4, 0, { type: "announcement-queued", agent: 0, key: "7.1", runs: [1] }),
+  ],
+  ["I16", "an announcement waits for an idle agent", (steps) => void at(steps, 7).splice(4, 2)],
+  ["I16", "a message waits for an idle agent", (steps) => void at(steps, 2).splice(0, 2)],
+  ["I16", "a turn is about nothing", (steps) => at(steps, 8).push({ type: "turn-started", agent: 0, take: [] })],
+  ["I17", "a run is deeper than the limit", (steps) => limit(steps, { maxDepth: 0 })],
+  ["I17", "more children live than the limit", (steps) => limit(steps, { liveChildren: 0 })],
+  [
+    "I18",
+    "a child calls a tool that it does not have",
+    (steps) => Object.assign(at(steps, 5)[0] ?? {}, { name: "strike" }),
+  ],
+  ["I19", "a model is called for an ended run", (steps) => at(steps, 8).push({ type: "model-called", agent: 1, n: 3 })],
+  [
+    "I19",
+    "a result is taken for an ended run",
+    (steps) => Object.assign(steps[7] ?? {}, { input: { ...steps[7]?.input, effect: "6.1" } }),
+  ],
+  [
+    "I23",
+    "an unsafe call is repeated",
+    (steps) => {
+      Object.assign(at(steps, 5)[0] ?? {}, { safe: undefined });
+      at(steps, 6).push({ type: "effect-repeated", effect: "5.1", attempt: 2 });
+    },
+  ],
+];
+
+test("the journal that the others are doctored from breaks nothing", () => {
+  const tree = watchRows(smallRows(smallSteps()));
+  expect(tree.runs.get(1)?.told).toEqual(["announcement"]);
+});
+
+test.each(DOCTORED)("%s: %s", (invariant, _what, doctor) => {
+  const steps = smallSteps();
+  doctor(steps);
+  expect(violated(() => watchRows(smallRows(steps)))).toBe(invariant);
+});
+
+test("I21: a missing row, a changed head and a changed body are found", () => {
+  const rows = smallRows(smallSteps());
+  const changed = (seq: number, change: object): typeof rows =>
+    rows.map((row) => (row.seq === seq ? { ...row, ...change } : row));
+  expect(violated(() => watchRows(rows.filter((row) => row.seq !== 4)))).toBe("I21");
+  expect(violated(() => watchRows(changed(4, { head: rows[3]?.head.replace("done", "gone") })))).toBe("I21");
+  expect(violated(() => watchRows(changed(4, { body: '["salt","other"]' })))).toBe("I21");
+});
+
+test("I15: roles that do not alternate and calls without their results are found", () => {
+  const user: ContextMessage = { role: "user", text: "x" };
+  const call: ContextMessage = { role: "assistant", parts: [{ type: "tool-call", id: "c", name: "look", input: {} }] };
+  const result: ContextMessage = { role: "tool", results: [{ id: "d", name: "look", text: "", failed: false }] };
+  for (const messages of [[call], [user, user], [user, call], [user, call, user], [user, call, result]]) {
+    expect(violated(() => checkRoles(messages))).toBe("I15");
+  }
+  expect(violated(() => checkRoles([user]))).toBe("nothing");
+});
+
+const STATS = `Stats: runtime 1s • run ${RUN_ID}`;
+const FRAMED = `<findings origin="${CHILD_ID}">\ntk1k\n</findings>`;
+
+function request(tree: WatchedTree, messages: readonly ContextMessage[], expected: string | null = null): string {
+  const agent = tree.agents.get(0);
+  if (agent === undefined) throw new Error("there is no root");
+  const sent = { model: "sim/x", system: "", tools: [], messages };
+  return violated(() => checkRequest({ tree, agent, request: sent, compacting: false, expected, author: () => 1 }));
+}
+
+const asked = (text: string): readonly ContextMessage[] => [{ role: "user", text }];
+
+test("I4, I6, I19, I20, I26, D11: a request that does not say what the journal says is found", () => {
+  const rows = smallRows(smallSteps());
+  const told = (): WatchedTree => watchRows(rows.slice(0, 7));
+  const open = (): WatchedTree => watchRows(rows.slice(0, 3));
+  expect(request(told(), asked(`${FRAMED}\n${STATS}`))).toBe("nothing");
+  expect(request(told(), asked("nothing of it"))).toBe("I4");
+  expect(request(told(), asked(`${FRAMED}\n${STATS}\n${STATS}`))).toBe("I4");
+  expect(request(open(), asked(`[run ${RUN_ID} "x": running]\n${STATS}`))).toBe("I6");
+  expect(request(told(), asked(STATS), "[]")).toBe("I20");
+  expect(request(told(), asked(`${STATS}\ntk1k`))).toBe("I26");
+  expect(request(told(), asked(`${STATS}\n${FRAMED.replace(CHILD_ID, ROOT_ID)}`))).toBe("I26");
+  const third = watchRows(smallRows(smallSteps()).slice(0, 3));
+  third.agents.get(0)?.owed.clear();
+  expect(request(third, asked("no run in sight"))).toBe("D11");
+  const gone = told();
+  Object.assign(gone.agents.get(0) ?? {}, { alive: false });
+  expect(request(gone, asked(STATS))).toBe("I19");
+});
+
+const post: OutsidePost = {
+  id: "post-1",
+  tree: ROOT_ID,
+  agent: ROOT_ID,
+  kind: "user",
+  silent: false,
+  text: "x",
+  awaited: true,
+  byMail: false,
+  acknowledged: true,
+  refused: false,
+  settled: true,
+  asked: 1,
+  answers: ["a"],
+};
+
+test("I1, I5, I12: a lost post, a second answer and a second run for one spawn are found", () => {
+  const tree = watchRows(smallRows(smallSteps()));
+  expect(violated(() => checkPost(post, tree))).toBe("nothing");
+  expect(violated(() => checkPost({ ...post, id: "post-2" }, tree))).toBe("I12");
+  expect(violated(() => checkPost({ ...post, answers: ["a", "b"] }, tree))).toBe("I5");
+  expect(violated(() => checkPost({ ...post, kind: "spawn", answers: ["a", "b"] }, tree))).toBe("I1");
+  expect(violated(() => checkPostEnded(post, tree))).toBe("nothing");
+  tree.posts.set("post-1", { seq: 2, late: false, ended: 0 });
+  expect(violated(() => checkPostEnded(post, tree))).toBe("I12");
+});
+
+test("channels: a repetition without its mark, other words, a lost message and one that is never on record are found", () => {
+  const tree = watchRows(smallRows(smallSteps()));
+  const outside = createOutside();
+  const delivery = { id: `${ROOT_ID}/4.1`, text: "x", repeated: false, taken: true };
+  expect(violated(() => checkDelivered(outside, tree))).toBe("channel");
+  outside.deliveries.push(delivery);
+  expect(violated(() => checkDelivered(outside, tree))).toBe("nothing");
+  expect(violated(() => checkAcknowledged(outside, tree))).toBe("channel");
+  expect(violated(() => checkDelivery(outside, delivery))).toBe("channel");
+  expect(violated(() => checkDelivery(outside, { ...delivery, repeated: true }))).toBe("nothing");
+  expect(violated(() => checkDelivery(outside, { ...delivery, repeated: true, text: "y" }))).toBe("channel");
+  outside.acknowledged.add(delivery.id);
+  expect(violated(() => checkDelivery(outside, { ...delivery, repeated: true }))).toBe("channel");
+  outside.deliveries.push({ ...delivery, id: `${ROOT_ID}/9.9` });
+  expect(violated(() => checkDelivered(outside, tree))).toBe("channel");
+});
+
+test("I23: an unsafe tool that ran twice is found", () => {
+  const outside = createOutside();
+  outside.strikes.set("tk1k", 2);
+  expect(violated(() => checkStrike(outside, "tk1k"))).toBe("I23");
+});
+
+test("I2, I4, I6, I10, I16, I22 at rest: an unended run, an untold one, a late one and a store that disagrees are found", async () => {
+  const tree = watchRows(smallRows(smallSteps()));
+  const run = tree.runs.get(1) as WatchedRun;
+  expect(violated(() => checkRunAtRest(run))).toBe("nothing");
+  expect(violated(() => checkRunAtRest({ ...run, state: "running" }))).toBe("I10");
+  expect(violated(() => checkRunAtRest({ ...run, told: [] }))).toBe("I4");
+  const timed = { ...run, startedNow: 0, reason: "deadline" };
+  expect(violated(() => checkDeadline({ ...timed, endedNow: 30_000 }, -1))).toBe("nothing");
+  expect(violated(() => checkDeadline({ ...timed, endedNow: 32_000 }, -1))).toBe("I22");
+  expect(violated(() => checkDeadline({ ...timed, endedNow: 3_000 }, -1))).toBe("I22");
+  expect(violated(() => checkAgentsAtRest(tree))).toBe("nothing");
+  expect(violated(() => checkAgentsAtRest(watchRows(smallRows(smallSteps()).slice(0, 3))))).toBe("I16");
+  const root = tree.agents.get(0);
+  if (root !== undefined) tree.agents.set(1, { ...root, number: 1 });
+  expect(violated(() => checkAgentsAtRest(tree))).toBe("I10");
+  await expect(checkStoreAtRest(createMemoryStore(), tree)).rejects.toThrow("I21");
+});

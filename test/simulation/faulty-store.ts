@@ -1,0 +1,65 @@
+/**
+ * The real store behind a thin wall: shows every commit to an onlooker, fails or dies where the plan says, and falls silent with the life
+ * that uses it.
+ */
+
+import { ErrandError, type Store } from "../../src/index.ts";
+import type { Commit } from "../../src/contracts/store.ts";
+import type { Life } from "./simulated-world.ts";
+
+/** What goes wrong at a commit. `lost`: the process dies. `failed`: the disk does, which stops the process. `full`: it may come again.
+ * `unknown`: nobody knows whether it was written. */
+export type Fault =
+  | "lost-before"
+  | "lost-after"
+  | "failed-before"
+  | "failed-after"
+  | "full-before"
+  | "unknown-before"
+  | "unknown-after";
+
+interface Wall {
+  /** Asked before every commit. */
+  readonly fault: (commit: Commit) => Fault | null;
+  readonly onCommitted: (commit: Commit) => void;
+  /** The process dies, now. */
+  readonly die: () => void;
+}
+
+export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
+  const silence = new Promise<never>(() => {});
+  const walled = Object.fromEntries(
+    Object.entries(store).map(([name, member]: [string, unknown]) => [
+      name,
+      typeof member === "function"
+        ? (...given: unknown[]): unknown => (life.ended ? silence : Reflect.apply(member, store, given))
+        : member,
+    ]),
+  ) as unknown as Store;
+  return {
+    ...walled,
+    async commit(commit) {
+      if (life.ended) return silence;
+      const fault = wall.fault(commit);
+      if (fault === "lost-before") {
+        wall.die();
+        return silence;
+      }
+      if (fault?.endsWith("before") === true) throw faultError(fault);
+      await store.commit(commit);
+      wall.onCommitted(commit);
+      if (fault === "lost-after") {
+        wall.die();
+        return silence;
+      }
+      if (fault !== null) throw faultError(fault);
+    },
+  };
+}
+
+function faultError(fault: Fault): ErrandError {
+  if (fault.startsWith("unknown")) return new ErrandError("commit-unknown", "The store of the simulation fell silent.");
+  return fault.startsWith("full")
+    ? new ErrandError("store-full", "The disk of the simulation is full.")
+    : new ErrandError("store-failed", "The disk of the simulation has failed.");
+}

@@ -1,0 +1,60 @@
+/** Seeds over all cores: hands out small batches to worker threads and joins their results. Order does not matter, seeds are alone. */
+
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { type BatchResult, EMPTY_BATCH, joinBatches } from "./batch.ts";
+
+export interface FleetOptions {
+  /** The first seed. */
+  readonly seed: number;
+  readonly runs: number;
+  readonly workers?: number;
+  /** Told after every batch. */
+  readonly onProgress?: (soFar: BatchResult) => void;
+  /** True: no more batches are begun after a failure. */
+  readonly stopAtFailure?: boolean;
+}
+
+const BATCH = 50;
+
+export async function runFleet(options: FleetOptions): Promise<BatchResult> {
+  const { seed, runs, workers = availableParallelism() } = options;
+  let next = seed;
+  let result = EMPTY_BATCH;
+
+  function take(): number[] {
+    if (options.stopAtFailure === true && result.failures.length > 0) return [];
+    const count = Math.min(BATCH, seed + runs - next);
+    const seeds = Array.from({ length: Math.max(0, count) }, (_, index) => next + index);
+    next += seeds.length;
+    return seeds;
+  }
+
+  async function work(): Promise<void> {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+    try {
+      for (let seeds = take(); seeds.length > 0; seeds = take()) {
+        const done = await ask(worker, seeds);
+        result = joinBatches(result, done);
+        options.onProgress?.(result);
+      }
+    } finally {
+      await worker.terminate();
+    }
+  }
+
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(workers, Math.ceil(runs / BATCH))) }, work));
+  return result;
+}
+
+function ask(worker: Worker, seeds: readonly number[]): Promise<BatchResult> {
+  return new Promise((resolve, reject) => {
+    worker.once("error", reject);
+    worker.once("message", (result: BatchResult) => {
+      worker.off("error", reject);
+      resolve(result);
+    });
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    worker.postMessage(seeds);
+  });
+}

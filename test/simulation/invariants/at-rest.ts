@@ -1,0 +1,88 @@
+/** What must hold when nothing is under way any more: I2, I4, I10, I14 for every run, I16 for every agent, and the store's own lists. */
+
+import type { Store } from "../../../src/index.ts";
+import { asTreeId } from "../../../src/core/ids.ts";
+import { demand } from "./violation.ts";
+import type { WatchedRun, WatchedTree } from "./watched-tree.ts";
+
+export function checkRunAtRest(run: WatchedRun): void {
+  demand("I10", run.state === "ended", () => `run ${run.number} is ${run.state} at rest: nobody owns it`);
+  demand("I4", run.told.length === 1, () => `run ${run.number} was told ${run.told.length} times`);
+}
+
+export function checkAgentsAtRest(tree: WatchedTree): void {
+  for (const agent of tree.agents.values()) {
+    if (!agent.alive) continue;
+    demand("I10", agent.number === 0, () => `agent ${agent.number} is alive at rest`);
+    demand("I16", agent.turn === null, () => `agent ${agent.number} is in a turn at rest`);
+    demand(
+      "I16",
+      agent.inbox.length === 0,
+      () => `${agent.inbox.length} messages wait for agent ${agent.number} at rest`,
+    );
+  }
+}
+
+/** I6, I21: the lists of the store say what the journal says, and the journal is the one that was committed. */
+export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise<void> {
+  const id = asTreeId(tree.id);
+  const record = await store.tree(id);
+  const last = tree.rows.at(-1);
+  demand(
+    "I21",
+    record?.hash === last?.hash && record?.nextSeq === tree.rows.length + 1,
+    () => `tree ${id} ends elsewhere`,
+  );
+  demand(
+    "I10",
+    record !== null && !record.busy && record.wakeAt === null,
+    () => `tree ${id} is not at rest in the store`,
+  );
+  const runs = await store.runs({ tree: id, limit: 1_000 });
+  demand(
+    "I1",
+    runs.length === tree.runs.size,
+    () => `the store lists ${runs.length} runs, the journal ${tree.runs.size}`,
+  );
+  for (const stored of runs) {
+    const run = tree.runs.get(stored.number);
+    const same = stored.state === run?.state && stored.status === run.status && stored.reason === run.reason;
+    demand(
+      "I2",
+      same && stored.id === run.id,
+      () => `run ${stored.number} is ${stored.status} in the store, ${run?.status} in the journal`,
+    );
+    const delivery = run.told[0] === "undeliverable" ? "undeliverable" : "placed";
+    demand(
+      "I6",
+      stored.delivery === delivery,
+      () => `run ${stored.number} is ${stored.delivery} in the store, not ${delivery}`,
+    );
+  }
+  demand("I12", (await store.pendingMail(10)).length === 0, () => "mail was left untaken");
+}
+
+/**
+ * I8, I22: a run lasts no longer than it may, by an honest stopwatch, whatever the wall clock did. `excuse` is the last moment at which
+ * the process was down or its disk full: what fell due meanwhile is due then.
+ */
+export function checkDeadline(run: WatchedRun, excuse: number): void {
+  if (run.endedNow === null) return;
+  const since = run.startedNow ?? (run.mode === "awaited" ? run.createdNow : null);
+  if (since === null) return;
+  const due = Math.max(since + run.timeoutMs, excuse);
+  demand(
+    "I22",
+    run.endedNow <= due + SLACK_MS,
+    () => `run ${run.number} was due at ${due} and ended at ${run.endedNow}`,
+  );
+  if (run.reason !== "deadline") return;
+  const lasted = run.endedNow - since;
+  demand(
+    "I22",
+    lasted >= run.timeoutMs - SLACK_MS,
+    () => `run ${run.number} was ended after ${lasted} of ${run.timeoutMs} ms`,
+  );
+}
+
+const SLACK_MS = 1_000;

@@ -1,0 +1,63 @@
+/** I20 as seen from outside: folds committed rows with the kernel's own fold, and says what each model call must have been sent. */
+
+import { apply } from "../../../src/core/apply.ts";
+import { contextsEmpty } from "../../../src/core/context/contexts.ts";
+import { observe } from "../../../src/core/context/observe.ts";
+import { contextRequest } from "../../../src/core/context/request.ts";
+import type { DefinitionText } from "../../../src/core/definition.ts";
+import type { Fact } from "../../../src/core/event.ts";
+import type { JournalRow } from "../../../src/core/journal.ts";
+import type { Json } from "../../../src/core/json.ts";
+import { bodyRead, headRead } from "../../../src/core/row.ts";
+import { stateEmpty, type TreeState } from "../../../src/core/state.ts";
+import { sha256 } from "./chain.ts";
+
+export interface ExpectedContexts {
+  readonly state: TreeState;
+  learn(hash: string, text: string): void;
+  take(row: JournalRow): void;
+  /** JSON text of the messages of the agent's newest model call. */
+  of(agent: number): string | null;
+}
+
+export function createExpectedContexts(): ExpectedContexts {
+  const state = stateEmpty();
+  const contexts = contextsEmpty();
+  const definitions = new Map<string, DefinitionText>();
+  const expected = new Map<number, string>();
+  const observing = {
+    state,
+    contexts,
+    sha256,
+    definition: (hash: string): DefinitionText =>
+      definitions.get(hash) ?? { name: "", description: "", prompt: "", tools: [] },
+  };
+
+  function called(fact: Fact): number | null {
+    if (fact.type === "model-called") return fact.agent;
+    if (fact.type !== "effect-repeated") return null;
+    const effect = state.effects.get(fact.effect);
+    return effect?.kind === "model" ? effect.agent : null;
+  }
+
+  return {
+    state,
+    learn: (hash, text) => void definitions.set(hash, JSON.parse(text) as DefinitionText),
+    take(row) {
+      const { at, input, events = [], late } = headRead(row.head);
+      const { texts } = bodyRead(row.body);
+      const place = { seq: row.seq, at };
+      const textAt = (index: number): Json | undefined => texts[index];
+      for (const fact of late === undefined ? [input, ...events] : []) {
+        apply(state, fact, place);
+        observe(observing, fact, place, textAt);
+        const agent = called(fact);
+        const request = agent === null ? null : contextRequest(state, contexts, agent, at);
+        if (agent !== null && request !== null) expected.set(agent, JSON.stringify(request.messages));
+      }
+      state.seq = row.seq;
+      state.at = Math.max(state.at, at);
+    },
+    of: (agent) => expected.get(agent) ?? null,
+  };
+}

@@ -1,0 +1,78 @@
+/** What was acknowledged outside against what the journals say: posts, answers, messages for the user, unsafe tools. */
+
+import type { Delivery, Outside, OutsidePost } from "../outside.ts";
+import { demand } from "./violation.ts";
+import type { WatchedTree } from "./watched-tree.ts";
+
+/** I1, I12: an acknowledged post is in the journal, and every asking of it has had the same answer. */
+export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): void {
+  const taken = tree?.posts.get(post.id);
+  if (post.acknowledged) {
+    demand(
+      "I12",
+      taken !== undefined && !taken.late,
+      () => `the post ${post.id} was acknowledged and is not in the journal`,
+    );
+  }
+  const [first] = post.answers;
+  for (const answer of post.answers) {
+    // The words of a run that asked for it are erased, those of its answers too.
+    if (answer === "" && (tree?.erased ?? 0) > 0 && post.agent !== post.tree) continue;
+    const name = post.kind === "spawn" ? "I1" : "I5";
+    demand(name, answer === first, () => `the post ${post.id} was answered by "${first}" and by "${answer}"`);
+  }
+}
+
+/** At rest every post that a turn must answer has ended, exactly once. */
+export function checkPostEnded(post: OutsidePost, tree: WatchedTree | undefined): void {
+  const taken = tree?.posts.get(post.id);
+  if (taken === undefined || taken.late || post.kind === "spawn") return;
+  demand("I12", post.silent || taken.ended === 1, () => `the post ${post.id} ended ${taken.ended} times`);
+}
+
+/** Channels: at least once, under one id with one text; what was seen before is marked, and what is done does not come again. */
+export function checkDelivery(outside: Outside, delivery: Delivery): void {
+  const { id, text, repeated } = delivery;
+  const before = outside.deliveries.find((other) => other.id === id);
+  demand(
+    "channel",
+    before === undefined || before.text === text,
+    () => `the message ${id} was "${before?.text}" and is "${text}"`,
+  );
+  demand(
+    "channel",
+    before === undefined || repeated,
+    () => `the message ${id} comes again and is not marked as repeated`,
+  );
+  demand(
+    "channel",
+    !outside.acknowledged.has(id),
+    () => `the message ${id} comes again though its delivery is on record`,
+  );
+}
+
+export function checkDelivered(outside: Outside, tree: WatchedTree): void {
+  for (const key of tree.sent) {
+    const id = `${tree.id}/${key}`;
+    const taken = outside.deliveries.some((delivery) => delivery.id === id && delivery.taken);
+    demand("channel", taken, () => `the message ${id} for the user was never taken by a channel`);
+  }
+  for (const { id } of outside.deliveries) {
+    const [of, key = ""] = id.split("/");
+    demand("channel", of !== tree.id || tree.sent.has(key), () => `a channel was given ${id}, which no row decided`);
+  }
+}
+
+/** After the close it is on record that every message was taken: none would go out again. */
+export function checkAcknowledged(outside: Outside, tree: WatchedTree): void {
+  for (const key of tree.sent) {
+    const known = outside.acknowledged.has(`${tree.id}/${key}`);
+    demand("channel", known, () => `the message ${tree.id}/${key} was taken, and the store does not know`);
+  }
+}
+
+/** I23: an unsafe tool ran at most once for each call. */
+export function checkStrike(outside: Outside, token: string): void {
+  const times = outside.strikes.get(token) ?? 0;
+  demand("I23", times <= 1, () => `the unsafe call ${token} was executed ${times} times`);
+}

@@ -1,0 +1,148 @@
+/**
+ * What must hold of every request that a model gets: I15 (pairing, roles), I20 (the very context that the journal says), I26 (words of
+ * others only in frames), I4/I6 (each outcome once, and only once it was told), D11 (open children are in sight), I19.
+ */
+
+import type { ContextMessage, ModelRequest } from "../../../src/index.ts";
+import { demand } from "./violation.ts";
+import { descends, liveAgent, type WatchedAgent, type WatchedTree } from "./watched-tree.ts";
+
+export interface SeenRequest {
+  readonly tree: WatchedTree;
+  readonly agent: WatchedAgent;
+  readonly request: ModelRequest;
+  /** True if the model is asked for a summary of what went before. */
+  readonly compacting: boolean;
+  /** JSON text of the messages that a fold of the journal gives, or null where its texts were erased. */
+  readonly expected: string | null;
+  /** The number of the agent that made a token; null for people. */
+  readonly author: (token: string) => number | null;
+}
+
+export function checkRequest(seen: SeenRequest): void {
+  const { tree, agent, request } = seen;
+  demand(
+    "I19",
+    liveAgent(tree, agent.number) !== undefined,
+    () => `the model of agent ${agent.number}, which is gone, is called`,
+  );
+  const { messages } = request;
+  checkRoles(messages);
+  const rights = request.tools.filter((tool) => ORDINARY.has(tool.name)).map((tool) => tool.name);
+  demand(
+    "I18",
+    rights.every((name) => agent.tools.includes(name)),
+    () => `agent ${agent.number} is offered ${rights.join()}`,
+  );
+  if (seen.expected !== null) {
+    const given = JSON.stringify(messages);
+    demand(
+      "I20",
+      given === seen.expected,
+      () => `agent ${agent.number} is sent ${given} where the journal says ${seen.expected}`,
+    );
+  }
+  for (const message of messages) checkFrames(seen, message);
+  checkOutcomes(seen);
+}
+
+const ORDINARY = new Set(["look", "strike"]);
+
+export function checkRoles(messages: readonly ContextMessage[]): void {
+  demand("I15", messages[0]?.role === "user", () => `a context begins with ${messages[0]?.role}`);
+  for (const [index, message] of messages.entries()) {
+    const after = messages[index + 1];
+    const calls = message.role === "assistant" ? message.parts.filter((part) => part.type === "tool-call") : [];
+    const results = after?.role === "tool" ? after.results.map((result) => result.id) : [];
+    const paired = calls.map((call) => call.id).join() === results.join();
+    demand("I15", paired, () => `calls ${calls.map((call) => call.id).join()} are answered by ${results.join()}`);
+    const next = after?.role ?? "end";
+    const allowed = {
+      user: "assistant end",
+      assistant: calls.length > 0 ? "tool" : "user",
+      tool: "assistant user end",
+    };
+    demand("I15", allowed[message.role].includes(next), () => `${message.role} is followed by ${next} at ${index}`);
+  }
+}
+
+const TOKEN = /tk\d+k/g;
+const FRAME = /<(findings|system_message|message_for_user) origin="([^"]+)">\n[^]*?\n<\/\1>/g;
+
+/** I26: words of an agent below, or beside, stand in a frame of their author, or in a JSON string of a result. */
+function checkFrames({ tree, agent, author }: SeenRequest, message: ContextMessage): void {
+  if (message.role === "assistant") return;
+  const foreign = (text: string): { at: number; by: number; token: string }[] =>
+    [...text.matchAll(TOKEN)].flatMap((found) => {
+      const by = author(found[0]);
+      const own = by === null || by === agent.number || descends(tree, agent.number, by);
+      return own ? [] : [{ at: found.index, by, token: found[0] }];
+    });
+  if (message.role === "tool") {
+    for (const { text } of message.results) {
+      if (foreign(text).length === 0) continue;
+      demand("I26", jsonIs(text), () => `words of a child stand bare in the result ${text}`);
+    }
+    return;
+  }
+  const words = foreign(message.text);
+  if (words.length === 0) return;
+  const frames = [...message.text.matchAll(FRAME)].map((found) => ({
+    from: found.index,
+    to: found.index + found[0].length,
+    origin: found[2] ?? "",
+  }));
+  for (const { at, by, token } of words) {
+    const frame = frames.find(({ from, to }) => from < at && at < to);
+    const framed = frame !== undefined && frame.origin === tree.agents.get(by)?.id;
+    demand("I26", framed, () => `${token} of agent ${by} stands outside its frame: ${message.text}`);
+  }
+}
+
+function jsonIs(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const STATS = /^Stats: .*run ([0-9a-f-]{36})$/gm;
+const PAYLOAD = /"run_id":"([0-9a-f-]{36})","report"/g;
+
+function checkOutcomes({ tree, agent, request, compacting }: SeenRequest): void {
+  const texts = request.messages.flatMap((message) => {
+    if (message.role === "user") return [message.text];
+    return message.role === "tool" ? message.results.map((result) => result.text) : [];
+  });
+  const whole = texts.join("\n");
+  const outcomes = [...whole.matchAll(STATS), ...whole.matchAll(PAYLOAD)].map(([, id = ""]) => id);
+  const seen = new Set<string>();
+  for (const id of outcomes) {
+    const run = [...tree.runs.values()].find((known) => known.id === id);
+    if (run === undefined) continue;
+    demand(
+      "I6",
+      run.parent === agent.number && run.told.length === 1,
+      () => `run ${run.number} is seen before it is told`,
+    );
+    demand(
+      "I4",
+      !seen.has(id),
+      () => `the outcome of run ${run.number} stands twice in the context of agent ${agent.number}`,
+    );
+    seen.add(id);
+  }
+  if (compacting) {
+    // What is only in the part that is summarised was seen with it.
+    for (const id of agent.owed) if (whole.includes(id)) agent.owed.delete(id);
+    return;
+  }
+  for (const id of agent.owed)
+    demand("I4", whole.includes(id), () => `${id} was told to agent ${agent.number}, which does not see it`);
+  agent.owed.clear();
+  for (const id of agent.sight) {
+    demand("D11", whole.includes(`[run ${id} `), () => `run ${id} is open and agent ${agent.number} does not see it`);
+  }
+}

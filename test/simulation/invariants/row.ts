@@ -1,0 +1,93 @@
+/**
+ * What must hold of every committed row: takes it into the watched tree fact by fact, then looks at what the row left.
+ * Each rule is cited by its number where it is checked.
+ */
+
+import type { Fact } from "../../../src/core/event.ts";
+import type { JournalRow } from "../../../src/core/journal.ts";
+import { headRead } from "../../../src/core/row.ts";
+import { checkChain } from "./chain.ts";
+import { takeMessageFact } from "./message-facts.ts";
+import { takeRunFact } from "./run-facts.ts";
+import { demand } from "./violation.ts";
+import { takeWorkFact } from "./work-facts.ts";
+import type { Moment, WatchedRun, WatchedTree } from "./watched-tree.ts";
+
+export function checkRow(tree: WatchedTree, row: JournalRow, now: number, slotsFree: number): readonly Fact[] {
+  checkChain(tree.rows.at(-1), row);
+  tree.rows.push(row);
+  const { input, events = [], late } = headRead(row.head);
+  if ("id" in input && typeof input.id === "string") {
+    demand("I1", !tree.posts.has(input.id), () => `post ${input.id} is taken again by row ${row.seq}`);
+    tree.posts.set(input.id, { seq: row.seq, late: late !== undefined, ended: 0 });
+  }
+  if (late !== undefined) {
+    demand("I2", events.length === 0, () => `row ${row.seq} is late and yet decides something`);
+    return [];
+  }
+  const facts: readonly Fact[] = [input, ...events];
+  const moment: Moment = { seq: row.seq, now, slotsFree, facts };
+  for (const fact of facts) {
+    takeRunFact(tree, fact, moment);
+    takeMessageFact(tree, fact, moment);
+    takeWorkFact(tree, fact, moment);
+    takePosts(tree, fact, moment);
+  }
+  checkEnds(tree, facts, row.seq);
+  checkWaking(tree, row.seq);
+  return facts;
+}
+
+function takePosts(tree: WatchedTree, fact: Fact, { seq }: Moment): void {
+  for (const id of "posts" in fact ? (fact.posts ?? []) : []) {
+    const post = tree.posts.get(id);
+    demand("I12", post !== undefined && !post.late, () => `row ${seq} ends the post ${id}, which was never taken`);
+    post.ended += 1;
+    demand("I12", post.ended === 1, () => `the post ${id} ends a second time in row ${seq}`);
+  }
+}
+
+/** I3: the end of a run and its entry on the way to the parent are in one row. */
+function checkEnds(tree: WatchedTree, facts: readonly Fact[], seq: number): void {
+  for (const fact of facts) {
+    if (fact.type !== "run-ended") continue;
+    const run = tree.runs.get(fact.run);
+    if (run === undefined) continue;
+    const onItsWay = run.told.length === 1 || run.queued === 1 || waitsInBatch(tree, run);
+    demand("I3", onItsWay, () => `run ${run.number} ends in row ${seq} and is on no way to its parent`);
+    for (const other of tree.runs.values()) {
+      const below = other.parent === run.number && other.state !== "ended";
+      demand("I19", !below, () => `run ${run.number} ends in row ${seq}, run ${other.number} below it goes on`);
+    }
+  }
+}
+
+/** True while members of the run's batch are open, or the turn that the batch belongs to goes on. */
+function waitsInBatch(tree: WatchedTree, run: WatchedRun): boolean {
+  if (run.batch === null) return false;
+  const parent = tree.agents.get(run.parent);
+  if (parent === undefined || !parent.alive) return false;
+  for (const other of tree.runs.values()) {
+    if (other.parent !== run.parent || other.batch !== run.batch) continue;
+    if (other.state !== "ended" || (parent.turn !== null && other.turn === parent.turn.number)) return true;
+  }
+  return false;
+}
+
+/** I16, no lost wake-up: no agent is idle while something waits for it, and no batch is whole without being announced. */
+function checkWaking(tree: WatchedTree, seq: number): void {
+  for (const agent of tree.agents.values()) {
+    if (!agent.alive || agent.turn !== null || tree.runs.get(agent.number)?.state === "queued") continue;
+    demand(
+      "I16",
+      agent.pending.size === 0,
+      () => `agent ${agent.number} is idle after row ${seq}, an announcement waits`,
+    );
+    const waits = agent.inbox.find((message) => !message.silent || agent.number === 0);
+    demand("I16", waits === undefined, () => `agent ${agent.number} is idle after row ${seq}, ${waits?.key} waits`);
+  }
+  for (const run of tree.runs.values()) {
+    const lost = run.state === "ended" && run.told.length === 0 && run.queued === 0 && !waitsInBatch(tree, run);
+    demand("I14", !lost, () => `run ${run.number} has ended, and after row ${seq} nothing will tell its parent`);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * What an onlooker knows of a tree from its committed facts alone: a second, much simpler fold than the kernel's own, written from the
+ * contract. The checkers beside this file read and extend it; none of them looks into the runtime.
+ */
+
+import type { DefinitionFacts } from "../../../src/core/definition.ts";
+import type { Fact } from "../../../src/core/event.ts";
+import type { Settings } from "../../../src/core/limits.ts";
+import type { JournalRow } from "../../../src/core/journal.ts";
+
+export interface WatchedMessage {
+  readonly key: string;
+  /** Who sent it, and in which order of its own: what must not be overtaken. */
+  readonly sender: string;
+  readonly silent: boolean;
+  readonly kind: string;
+  readonly post: string | null;
+  /** The run whose end it tells. */
+  readonly run: number | null;
+}
+
+export interface WatchedAgent {
+  readonly number: number;
+  readonly id: string;
+  readonly parent: number | null;
+  readonly depth: number;
+  readonly kind: "foreground" | "background";
+  tools: readonly string[];
+  maxIterations: number;
+  alive: boolean;
+  inbox: WatchedMessage[];
+  turn: { iterations: number; nudges: number; number: number; posts: string[] } | null;
+  turns: number;
+  /** Ended runs in an announcement that waits for a turn. */
+  pending: Set<number>;
+  /** Ids that the next request of this agent must hold, because a row said that they are in its context. */
+  owed: Set<string>;
+  /** Ids of open background runs when its newest model call was decided. */
+  sight: readonly string[];
+}
+
+export interface WatchedRun {
+  readonly number: number;
+  readonly id: string;
+  readonly agent: string;
+  readonly parent: number;
+  readonly mode: "awaited" | "background";
+  readonly each: boolean;
+  /** The turn of its parent in which it was made. */
+  readonly turn: number | null;
+  readonly batch: string | null;
+  readonly timeoutMs: number;
+  /** True times. */
+  readonly createdNow: number;
+  startedNow: number | null;
+  endedNow: number | null;
+  state: "queued" | "running" | "waiting" | "needs_input" | "ended";
+  status: string | null;
+  reason: string | null;
+  reports: number;
+  nudges: number;
+  queued: number;
+  told: string[];
+}
+
+export interface WatchedEffect {
+  readonly agent: number;
+  readonly kind: "model" | "tool" | "erase";
+  readonly safe: boolean;
+  retries: number;
+  tokens: number;
+}
+
+export interface WatchedTree {
+  readonly id: string;
+  readonly definition: string;
+  readonly rows: JournalRow[];
+  settings: Settings | null;
+  catalog: Map<string, DefinitionFacts>;
+  readonly agents: Map<number, WatchedAgent>;
+  readonly runs: Map<number, WatchedRun>;
+  readonly effects: Map<string, WatchedEffect>;
+  /** Posts that a row has taken, by their id: the row, and where they ended. */
+  readonly posts: Map<string, { readonly seq: number; readonly late: boolean; ended: number }>;
+  /** Messages for the user that rows decided, by their step key. */
+  readonly sent: Set<string>;
+  /** Rows that erased texts. */
+  erased: number;
+  closed: boolean;
+  tokens: number;
+}
+
+/** Where a fact stands. */
+export interface Moment {
+  readonly seq: number;
+  /** True time. */
+  readonly now: number;
+  /** Slots of the process that no other run holds. */
+  readonly slotsFree: number;
+  readonly facts: readonly Fact[];
+}
+
+export function watchedTree(id: string, definition: string): WatchedTree {
+  return {
+    id,
+    definition,
+    rows: [],
+    settings: null,
+    catalog: new Map(),
+    agents: new Map(),
+    runs: new Map(),
+    effects: new Map(),
+    posts: new Map(),
+    sent: new Set(),
+    erased: 0,
+    closed: false,
+    tokens: 0,
+  };
+}
+
+export function liveAgent(tree: WatchedTree, number: number): WatchedAgent | undefined {
+  const agent = tree.agents.get(number);
+  return agent?.alive === true ? agent : undefined;
+}
+
+export function agentById(tree: WatchedTree, id: string): WatchedAgent | undefined {
+  for (const agent of tree.agents.values()) if (agent.id === id) return agent;
+  return undefined;
+}
+
+/** True if `below` is a descendant of `above`. */
+export function descends(tree: WatchedTree, below: number, above: number): boolean {
+  for (let at = tree.agents.get(below)?.parent ?? null; at !== null; at = tree.agents.get(at)?.parent ?? null) {
+    if (at === above) return true;
+  }
+  return false;
+}

@@ -1,0 +1,161 @@
+/**
+ * The process of a simulation, life after life: opens the real store, makes a real Errand on it, dies where the plan says, and comes up
+ * again on what it left. Nothing of an earlier life reaches a later one but through the store.
+ */
+
+import { createErrand, type Errand, type Store } from "../../src/index.ts";
+import type { ErrandError } from "../../src/index.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { createFaultyStore, type Fault } from "./faulty-store.ts";
+import { Violation } from "./invariants/violation.ts";
+import { type CallsUnderWay, createSimulatedModels, type SimulatedModels } from "./models.ts";
+import type { Life, SimulatedWorld } from "./simulated-world.ts";
+import type { Plan } from "./plan.ts";
+import { createSimulatedTools, type SimulatedTools } from "./tools.ts";
+import type { Watch } from "./watch.ts";
+
+export interface Machine {
+  /** The running Errand; null while the process is down or comes up. */
+  readonly errand: Errand | null;
+  readonly life: Life | null;
+  readonly store: Store | null;
+  readonly under: CallsUnderWay;
+  /** The last true time at which the process was down, or its disk full. */
+  readonly troubledAt: number;
+  readonly lives: number;
+  start(): void;
+  die(): void;
+  /** Closes the process in order, and says what it left behind. */
+  close(withinMs: number): Promise<{ readonly timers: number; readonly calls: number }>;
+}
+
+interface MachineParts {
+  readonly path: string;
+  readonly plan: Plan;
+  readonly world: SimulatedWorld;
+  readonly watch: Watch;
+  readonly models: SimulatedModels;
+  readonly tools: SimulatedTools;
+  readonly fault: () => Fault | null;
+  readonly count: (what: string) => void;
+  /** The process is up: its trees are taken up again. */
+  readonly onUp: (errand: Errand, life: Life) => void;
+  /** The process is down, and nobody told it to be. */
+  readonly onDown: () => void;
+}
+
+export function createMachine(parts: MachineParts): Machine {
+  const { world, watch, plan, count } = parts;
+  const under: CallsUnderWay = { open: 0, calls: 0 };
+  let life: Life | null = null;
+  let store: Store | null = null;
+  let errand: Errand | null = null;
+  let troubledAt = -1;
+  let lives = 0;
+
+  function gone(): void {
+    life?.end();
+    under.open = 0;
+    life = null;
+    store = null;
+    errand = null;
+  }
+
+  function die(): void {
+    if (life === null) return;
+    // All that the operating system does for a dead process: its connection and its lock go.
+    void store?.close();
+    gone();
+    troubledAt = world.now;
+    parts.onDown();
+  }
+
+  function failed(error: ErrandError): void {
+    if (error.code === "store-failed" && error.message.includes("simulation")) {
+      count("stopped by the store");
+      return die();
+    }
+    watch.check(() => {
+      throw new Violation(
+        "failure",
+        `${error.code}: ${error.message} ${error.cause instanceof Error ? error.cause.stack : ""}`,
+      );
+    });
+  }
+
+  async function open(own: Life): Promise<Errand> {
+    const raw = openSqliteStore({ path: parts.path, access: "own", durability: "none" });
+    store = raw;
+    const walled = createFaultyStore(raw, own, {
+      fault() {
+        const fault = parts.fault();
+        if (fault !== null) count(`fault ${fault}`);
+        if (fault !== null) troubledAt = world.now + 1_000;
+        return fault;
+      },
+      onCommitted: (commit) => watch.onCommitted(commit, world.now, world.boots > 1 ? null : troubledAt),
+      die,
+    });
+    return createErrand({
+      store: walled,
+      world: own,
+      models: [createSimulatedModels(parts.models, under, own)],
+      tools: createSimulatedTools(parts.tools, own),
+      agents: plan.agents,
+      skills: plan.skills,
+      model: "sim/child",
+      limits: plan.limits,
+      slots: plan.slots,
+      retentionDays: null,
+      workspace: "/",
+      onFailure: (error) => (own.ended ? undefined : failed(error)),
+    });
+  }
+
+  return {
+    under,
+    get errand() {
+      return errand;
+    },
+    get life() {
+      return life;
+    },
+    get store() {
+      return store;
+    },
+    get troubledAt() {
+      return troubledAt;
+    },
+    get lives() {
+      return lives;
+    },
+    start() {
+      lives += 1;
+      troubledAt = Math.max(troubledAt, world.now);
+      const own = world.newLife();
+      life = own;
+      open(own).then(
+        (up) => {
+          if (own.ended) return;
+          errand = up;
+          troubledAt = Math.max(troubledAt, world.now);
+          parts.onUp(up, own);
+        },
+        (error: unknown) => {
+          if (own.ended) return;
+          watch.check(() => {
+            throw new Violation("I10", `the process does not come up: ${String(error)}`);
+          });
+        },
+      );
+    },
+    die,
+    async close(withinMs) {
+      const closing = life;
+      await errand?.close({ withinMs }).catch(() => count("close without room"));
+      const left = { timers: closing?.waiting() ?? 0, calls: under.open };
+      if (closing !== null && closing === life) gone();
+      return left;
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * The models of a simulation: how long a call takes, whether it fails, hangs or answers although it was aborted, and then what it says
+ * (replies.ts). Everything is drawn from the seed; a call of a life that has ended never comes back.
+ */
+
+import { type Model, ModelFailure, type ModelProvider, type ModelReply, type ModelRequest } from "../../src/index.ts";
+import type { Json } from "../../src/core/json.ts";
+import type { Random } from "./random.ts";
+import { type ScriptedWords, type Token, wordsOf } from "./replies.ts";
+import type { Life, SimulatedWorld } from "./simulated-world.ts";
+import { type Situation, situationOf } from "./situation.ts";
+
+export interface SimulatedModels {
+  readonly random: Random;
+  readonly world: SimulatedWorld;
+  /** Model calls after which agents only come to an end. */
+  readonly budget: number;
+  readonly window: number | null;
+  /** Sees every request; says who speaks. */
+  readonly onRequest: (request: ModelRequest, situation: Situation) => string;
+  /** Makes a token that belongs to the agent. */
+  readonly token: (agent: string) => string;
+  readonly count: (what: string) => void;
+}
+
+export interface CallsUnderWay {
+  /** Calls that were neither answered nor aborted. */
+  open: number;
+  calls: number;
+}
+
+type Plan =
+  | { readonly do: "reply" }
+  | { readonly do: "hang" }
+  | { readonly do: "fail"; readonly failure: () => ModelFailure };
+
+const LATENCIES = [
+  [30, 0],
+  [20, 1],
+  [20, 300],
+  [15, 1_000],
+  [8, 5_000],
+  [4, 30_000],
+  [2, 200_000],
+] as const;
+/** A root has no deadline: what hangs there ends as a failure of the provider. */
+const ROOT_HANGS_MS = 900_000;
+
+export function createSimulatedModels(parts: SimulatedModels, under: CallsUnderWay, life: Life): ModelProvider {
+  const model: Model = { call: (request, options) => call(parts, under, life, request, options.signal) };
+  const facts = { window: parts.window, price: { input: 1_000_000, output: 5_000_000, cachedInput: 100_000 } };
+  return {
+    resolve: (name) =>
+      name.startsWith("sim/") && name !== "sim/none"
+        ? { model, facts }
+        : { unavailable: `There is no model "${name}".` },
+  };
+}
+
+function call(
+  parts: SimulatedModels,
+  under: CallsUnderWay,
+  life: Life,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const { promise, resolve, reject } = Promise.withResolvers<ModelReply>();
+  if (life.ended) return promise;
+  const { random, world } = parts;
+  const situation = situationOf(request);
+  const speaker = parts.onRequest(request, situation);
+  under.calls += 1;
+  under.open += 1;
+  const tired = under.calls > parts.budget;
+  const plan = planOf(random, situation, tired, request);
+  const deaf = random.percent(15);
+  const latency = random.weighted(LATENCIES);
+  let open = true;
+  const settle = (): boolean => {
+    if (open) under.open -= 1;
+    const first = open;
+    open = false;
+    return first;
+  };
+  parts.count(plan.do === "reply" ? "model-called" : `model-${plan.do}`);
+  const answer = (): void => {
+    if (!settle()) parts.count("reply-after-abort");
+    if (plan.do === "fail") return reject(plan.failure());
+    resolve(replyOf(parts, request, situation, speaker, tired));
+  };
+  signal.addEventListener("abort", () => {
+    if (!settle()) return;
+    parts.count("model-aborted");
+    if (!deaf) reject(new ModelFailure("aborted", "The call was aborted."));
+  });
+  if (plan.do !== "hang") world.at(world.now + latency, answer, life);
+  else if (situation.agent === null) {
+    const ends = (): void => (settle() ? reject(new ModelFailure("provider-error", "It hung.")) : undefined);
+    world.at(world.now + ROOT_HANGS_MS, ends, life);
+  }
+  return promise;
+}
+
+function planOf(random: Random, situation: Situation, tired: boolean, request: ModelRequest): Plan {
+  const fail = (failure: () => ModelFailure): Plan => ({ do: "fail", failure });
+  const error = (message: string, retryable: boolean, retryAfterMs?: number): Plan =>
+    fail(
+      () =>
+        new ModelFailure("provider-error", message, {
+          retryable,
+          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        }),
+    );
+  if (tired) return random.percent(3) ? error("500", true) : { do: "reply" };
+  if (request.messages.length > 14 && random.percent(40))
+    return fail(() => new ModelFailure("context-overflow", "too long"));
+  return random.weighted<Plan>([
+    [situation.announced ? 70 : 88, { do: "reply" }],
+    [situation.announced ? 20 : 5, error("429", true, random.pick([2_000, 60_000]))],
+    [3, error("500", true)],
+    [2, error("401", false)],
+    [2, fail(() => new ModelFailure("context-overflow", "too long"))],
+    [1, fail(() => new ModelFailure("refused", "no"))],
+    [3, { do: "hang" }],
+  ]);
+}
+
+function replyOf(
+  parts: SimulatedModels,
+  request: ModelRequest,
+  situation: Situation,
+  speaker: string,
+  tired: boolean,
+): ModelReply {
+  const { random, count } = parts;
+  const token: Token = () => parts.token(speaker);
+  const words = wordsOf({ random, situation, token, tired });
+  count(`habit-${words.habit}`);
+  // Some providers use the same ids in every reply, and some even within one.
+  const ids = random.pick(["fresh", "fresh", "again", "same"]);
+  const calls = words.calls.map(({ name, input }, index) => ({
+    type: "tool-call" as const,
+    id: ids === "fresh" ? `c${request.messages.length}-${index}` : ids === "again" ? `c${index}` : "c",
+    name,
+    input,
+  }));
+  const text = words.text === "" && calls.length > 0 ? [] : [{ type: "text" as const, text: words.text }];
+  const refused = random.percent(tired ? 0 : 1);
+  return {
+    parts: [...text, ...calls],
+    usage: random.percent(20) ? null : usageOf(request, words),
+    stop: refused ? "refused" : calls.length > 0 ? "tools" : random.percent(2) ? "length" : "end",
+  };
+}
+
+function usageOf(request: ModelRequest, words: ScriptedWords): { input: number; output: number } {
+  const size = (value: Json | ModelRequest["messages"]): number => Math.ceil(JSON.stringify(value).length / 4);
+  return { input: size(request.messages), output: size(words.text) + 5 };
+}

@@ -1,0 +1,60 @@
+/** What a seed decides before anything happens: limits, slots, definitions, how much goes wrong. */
+
+import type { AgentDefinition, ErrandOptions, SkillDefinition } from "../../src/index.ts";
+import type { Random } from "./random.ts";
+
+export interface Plan {
+  readonly limits: NonNullable<ErrandOptions["limits"]>;
+  readonly slots: number;
+  readonly agents: readonly AgentDefinition[];
+  readonly skills: readonly SkillDefinition[];
+  readonly window: number | null;
+  readonly budget: number;
+  /** Faults in a hundred commits, and how many at most. */
+  readonly faultShare: number;
+  readonly faults: number;
+  /** Failing deliveries in a hundred. */
+  readonly deaf: number;
+  readonly mail: boolean;
+}
+
+/** Definitions of roots: each is used for one tree, so that a request tells its tree. */
+export const ROOTS = ["root0", "root1", "root2", "root3", "root4"] as const;
+
+const PROMPT = "You work.";
+
+export function planOf(random: Random): Plan {
+  const faulty = random.percent(60);
+  return {
+    limits: {
+      maxDepth: 1 + random.below(3),
+      liveChildren: random.pick([1, 2, 8]),
+      runsPerTree: random.pick([3, 6, 12]),
+      tokensPerTree: random.percent(10) ? random.pick([4_000, 8_000]) : null,
+      delegatedIterations: random.pick([2, 4, 8]),
+      turnIterations: random.pick([3, 8]),
+      barrierSeconds: random.pick([10, 60, 300]),
+      userMessagesPerRun: random.pick([1, 3]),
+      agentTurns: random.pick([3, 100]),
+      ...(random.percent(10) ? { inboxMessages: 2 } : {}),
+      ...(random.percent(10) ? { summaryBytes: 12 } : {}),
+    },
+    slots: 1 + random.below(4),
+    agents: [
+      ...ROOTS.map((name, index) => ({ name, prompt: PROMPT, model: `sim/${name}`, say: index === 1 })),
+      { name: "worker", description: "works", prompt: PROMPT },
+      { name: "tagger", description: "tags", prompt: PROMPT, reporting: "tag" as const },
+      { name: "reader", description: "reads", prompt: PROMPT, tools: ["look"], timeoutSeconds: 20 },
+    ],
+    skills: [
+      { name: "hint", description: "a hint", prompt: "Think.", isolated: false },
+      { name: "probe", description: "a probe", prompt: "Probe.", isolated: true, tools: ["look"] },
+    ],
+    window: random.percent(15) ? 120 : null,
+    budget: random.pick([12, 20, 35]),
+    faultShare: faulty ? random.pick([3, 8, 15]) : 0,
+    faults: faulty ? 1 + random.below(3) : 0,
+    deaf: random.percent(30) ? random.pick([20, 60]) : 0,
+    mail: random.percent(25),
+  };
+}

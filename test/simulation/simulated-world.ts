@@ -1,0 +1,173 @@
+/**
+ * The World of a simulation: a discrete-event loop that owns time. Things to happen stand in three queues (`soon` callbacks, timers,
+ * and what comes from outside: replies, results, people); of those that are ready, the seed chooses whose head happens next.
+ *
+ * Invariants:
+ *  1. Time moves only when nothing is ready, and then to the earliest moment that something waits for.
+ *  2. Timers happen in the order of (time, number), `soon` callbacks in the order in which they were queued.
+ *  3. After every happening all promises that can go on have gone on, before the next is chosen.
+ *  4. Nothing of a life that has ended happens any more.
+ */
+
+import type { World } from "../../src/index.ts";
+import type { Random } from "./random.ts";
+
+interface Happening {
+  readonly at: number;
+  readonly number: number;
+  readonly callback: () => void;
+  readonly life: Life | null;
+  /** True for a poll: it does not move time by itself, and comes late where nothing else happens. */
+  readonly lazy: boolean;
+}
+
+/** The world as one process sees it, until it dies. */
+export interface Life extends World {
+  readonly number: number;
+  readonly ended: boolean;
+  end(): void;
+  /** Timers that are set and `soon` callbacks that are queued. */
+  waiting(): number;
+}
+
+export interface SimulatedWorld {
+  /** True time since the beginning, in milliseconds: what an honest stopwatch says. */
+  readonly now: number;
+  readonly happened: number;
+  /** How often the machine was started. */
+  readonly boots: number;
+  newLife(): Life;
+  /** Something from outside the process, at a moment. With a life it dies with it. */
+  at(moment: number, callback: () => void, life?: Life): void;
+  jumpWall(milliseconds: number): void;
+  /** The machine starts anew: monotonic time begins again. */
+  reboot(): void;
+  /** Lets the next thing happen. False when there is nothing but polls to wait for. */
+  step(): Promise<boolean>;
+  /** Lets promises go on, and nothing else. */
+  drain(): Promise<void>;
+}
+
+const START = Date.UTC(2026, 0, 1);
+/** Timers of just this length are polls for mail. They come late here, as in a busy process, and cost less. */
+const POLL_MS = 50;
+export const POLL_LATE_MS = 1_000;
+
+export function createSimulatedWorld(random: Random): SimulatedWorld {
+  let now = 0;
+  let numbers = 0;
+  let happened = 0;
+  let wallOffset = 0;
+  let bootedAt = -5_000;
+  let boots = 1;
+  let lives = 0;
+  let soon: Happening[] = [];
+  let timers: Happening[] = [];
+  let outside: Happening[] = [];
+
+  function happening(at: number, callback: () => void, life: Life | null, lazy = false): Happening {
+    numbers += 1;
+    return { at, number: numbers, callback, life, lazy };
+  }
+
+  function first(queue: readonly Happening[], wanted: (one: Happening) => boolean): Happening | undefined {
+    let found: Happening | undefined;
+    for (const one of queue) {
+      if (!wanted(one)) continue;
+      if (found === undefined || one.at < found.at || (one.at === found.at && one.number < found.number)) found = one;
+    }
+    return found;
+  }
+
+  const ready = (one: Happening): boolean => one.at <= now;
+  const driving = (one: Happening): boolean => !one.lazy;
+
+  /** Takes the head of one of the queues out of it, or moves time on to where one is ready. */
+  function choose(): Happening | null {
+    for (;;) {
+      const heads = [soon, timers, outside].flatMap((queue) => {
+        const head = queue === soon ? soon[0] : first(queue, ready);
+        return head === undefined ? [] : [{ queue, head }];
+      });
+      const chosen = heads[heads.length > 1 ? random.below(heads.length) : 0];
+      if (chosen !== undefined) {
+        chosen.queue.splice(chosen.queue.indexOf(chosen.head), 1);
+        return chosen.head;
+      }
+      const timer = first(timers, driving)?.at ?? Number.POSITIVE_INFINITY;
+      const next = Math.min(timer, first(outside, driving)?.at ?? Number.POSITIVE_INFINITY);
+      if (next === Number.POSITIVE_INFINITY) return null;
+      now = Math.max(now, next);
+    }
+  }
+
+  function drain(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  return {
+    get now() {
+      return now;
+    },
+    get happened() {
+      return happened;
+    },
+    get boots() {
+      return boots;
+    },
+    newLife() {
+      lives += 1;
+      const number = lives;
+      let ended = false;
+      const life: Life = {
+        number,
+        get ended() {
+          return ended;
+        },
+        wall: () => START + now + wallOffset,
+        monotonic: () => now - bootedAt,
+        boot: () => `boot-${boots}`,
+        random: (digits) => random.hex(digits),
+        after(milliseconds, callback) {
+          const poll = milliseconds === POLL_MS;
+          const timer = happening(now + Math.max(0, poll ? POLL_LATE_MS : milliseconds), callback, life, poll);
+          if (!ended) timers.push(timer);
+          return () => {
+            timers = timers.filter((other) => other !== timer);
+          };
+        },
+        soon(callback) {
+          if (!ended) soon.push(happening(now, callback, life));
+        },
+        end() {
+          ended = true;
+          const others = (one: Happening): boolean => one.life !== life;
+          soon = soon.filter(others);
+          timers = timers.filter(others);
+          outside = outside.filter(others);
+        },
+        waiting: () => [...soon, ...timers].filter((one) => one.life === life).length,
+      };
+      return life;
+    },
+    at(moment, callback, life) {
+      outside.push(happening(Math.max(now, moment), callback, life ?? null));
+    },
+    jumpWall(milliseconds) {
+      wallOffset += milliseconds;
+    },
+    reboot() {
+      boots += 1;
+      bootedAt = now - 5_000;
+    },
+    async step() {
+      const next = choose();
+      if (next === null) return false;
+      happened += 1;
+      next.callback();
+      await drain();
+      return true;
+    },
+    drain,
+  };
+}

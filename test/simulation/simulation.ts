@@ -1,0 +1,298 @@
+/**
+ * One seed from beginning to end: plans, lets things happen until nothing is left to happen, checks what must hold at rest, proves every
+ * journal by replay, and closes. The result is a plain record; a violation of an invariant is part of it, not an exception.
+ */
+
+import { rmSync, writeFileSync } from "node:fs";
+import type { Store } from "../../src/index.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import type { Fault } from "./faulty-store.ts";
+import { checkAgentsAtRest, checkRunAtRest, checkStoreAtRest } from "./invariants/at-rest.ts";
+import {
+  checkAcknowledged,
+  checkDelivered,
+  checkPost,
+  checkPostEnded,
+  checkStrike,
+} from "./invariants/outside-checks.ts";
+import { demand, Violation } from "./invariants/violation.ts";
+import { createMachine, type Machine } from "./machine.ts";
+import { createOutside, type Outside } from "./outside.ts";
+import { createPeople } from "./people.ts";
+import { planOf } from "./plan.ts";
+import { createRandom } from "./random.ts";
+import { createSimulatedWorld, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
+import { createWatch, type Watch } from "./watch.ts";
+
+export interface SimulationResult {
+  readonly seed: number;
+  readonly failure: { readonly invariant: string; readonly message: string } | null;
+  readonly commits: number;
+  readonly rows: number;
+  readonly lives: number;
+  /** A hash over all journals: the same seed gives the same. */
+  readonly digest: string;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly watch: Watch;
+  readonly outside: Outside;
+}
+
+export interface SimulationPlace {
+  /** The bytes of a store that was made and not used. */
+  readonly template: Uint8Array;
+  readonly folder: string;
+}
+
+const DAY = 86_400_000;
+/** Happenings after which a simulation should long have come to rest. */
+const TOO_MANY = 6_000;
+const FAULTS: readonly [Fault, ...Fault[]] = [
+  "lost-before",
+  "lost-after",
+  "lost-after",
+  "failed-before",
+  "failed-after",
+  "full-before",
+  "unknown-before",
+  "unknown-after",
+];
+const DOWNTIMES = [0, 0, 100, 3_000, 100_000] as const;
+
+export async function simulate(seed: number, place: SimulationPlace): Promise<SimulationResult> {
+  const random = createRandom(seed);
+  const plan = planOf(random.fork());
+  const counts = new Map<string, number>();
+  const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+  const world = createSimulatedWorld(random.fork());
+  const outside = createOutside();
+  const watch = createWatch(plan.slots, outside, count);
+  const path = `${place.folder}/${seed}.db`;
+  writeFileSync(path, place.template, { mode: 0o600 });
+
+  let tokens = 0;
+  const token = (agent: string): string => {
+    tokens += 1;
+    outside.authors.set(`tk${tokens}k`, agent);
+    return `tk${tokens}k`;
+  };
+  let second: Store | null = null;
+  const secondHandle = (): Store => (second ??= openSqliteStore({ path, access: "read", durability: "none" }));
+  const people = createPeople({ random: random.fork(), world, watch, outside, plan, token, count, secondHandle });
+  const chance = random.fork();
+  let faults = plan.faults;
+  let ending = false;
+
+  const machine: Machine = createMachine({
+    path,
+    plan,
+    world,
+    watch,
+    models: {
+      random: random.fork(),
+      world,
+      budget: plan.budget,
+      window: plan.window,
+      onRequest: (request, situation) => watch.onRequest(request, situation),
+      token,
+      count,
+    },
+    tools: {
+      random: random.fork(),
+      world,
+      onRun(name, called) {
+        if (name !== "strike") return;
+        outside.strikes.set(called, (outside.strikes.get(called) ?? 0) + 1);
+        watch.check(() => checkStrike(outside, called));
+      },
+    },
+    fault() {
+      if (ending || faults === 0 || !chance.percent(plan.faultShare)) return null;
+      faults -= 1;
+      return chance.pick(FAULTS);
+    },
+    count,
+    onUp: (errand, life) => people.comeBack(errand, life, ending),
+    onDown() {
+      count("crashed");
+      world.at(world.now + (ending ? 0 : chance.pick(DOWNTIMES)), () => {
+        if (chance.percent(10)) {
+          count("rebooted");
+          world.reboot();
+        }
+        machine.start();
+      });
+    },
+  });
+
+  machine.start();
+  schedule();
+  await rest(world, watch);
+  ending = true;
+  people.healed = true;
+  const comeBack = (): void => {
+    if (machine.errand !== null && machine.life !== null) people.comeBack(machine.errand, machine.life, true);
+  };
+  let once = chance.percent(30);
+  const owing = (): boolean => {
+    const more = once || owed(watch, outside);
+    once = false;
+    return more;
+  };
+  if (watch.failure === null) await finish(machine, world, watch, comeBack, owing);
+  if (watch.failure === null) await atRest(machine, watch, outside);
+  await shutDown(machine, world, watch, outside);
+  await (second as Store | null)?.close();
+  for (const end of ["", "-wal", "-shm", "-owner"]) rmSync(`${path}${end}`, { force: true });
+  return {
+    seed,
+    failure: watch.failure === null ? null : { invariant: watch.failure.invariant, message: watch.failure.message },
+    commits: watch.commits,
+    rows: [...watch.trees.values()].reduce((sum, tree) => sum + tree.rows.length, 0),
+    lives: machine.lives,
+    digest: watch.digest(),
+    counts,
+    watch,
+    outside,
+  };
+
+  /** What people do and what befalls the machine, over the first minutes. */
+  function schedule(): void {
+    const deed = (work: () => void): (() => void) => {
+      const once = (): void => {
+        if (machine.errand !== null) return work();
+        if (!ending) world.at(world.now + 1_000, once);
+      };
+      return once;
+    };
+    const act = deed(() => {
+      if (machine.errand !== null && machine.life !== null) people.act(machine.errand, machine.life);
+    });
+    const open = deed(() => {
+      if (machine.errand !== null && machine.life !== null) people.openTree(machine.errand, machine.life);
+    });
+    world.at(0, open);
+    if (chance.percent(30)) world.at(chance.below(5_000), open);
+    const deeds = 4 + chance.below(7);
+    for (let deed = 0; deed < deeds; deed += 1)
+      world.at(chance.pick([10, 10, 500, 5_000, 40_000]) + chance.below(3) * 500, act);
+    if (chance.percent(30)) {
+      world.at(chance.below(60_000), () => {
+        count("clock jumped");
+        world.jumpWall(chance.pick([DAY, -DAY]));
+      });
+    }
+    if (plan.faults > 0 && chance.percent(30)) world.at(chance.below(20_000), () => machine.die());
+    if (chance.percent(10)) {
+      world.at(
+        5_000 + chance.below(20_000),
+        deed(() => {
+          count("closed in order");
+          const within = chance.pick([0, 2_000]);
+          machine.close(within).then(
+            () => world.at(world.now + 100, () => machine.start()),
+            () => {},
+          );
+        }),
+      );
+    }
+  }
+}
+
+async function rest(world: SimulatedWorld, watch: Watch): Promise<void> {
+  await world.drain();
+  for (let quiet = 0; quiet < 2;) {
+    if (watch.failure !== null) return;
+    if (world.happened > TOO_MANY) {
+      watch.check(() => {
+        throw new Violation("I8", `no rest after ${TOO_MANY} happenings`);
+      });
+      return;
+    }
+    if (await world.step()) continue;
+    // Only polls are left: once they came and found nothing, this is rest.
+    quiet += 1;
+    world.at(world.now + 2 * POLL_LATE_MS, () => {});
+    while (await world.step()) if (watch.failure !== null || world.happened > TOO_MANY) break;
+  }
+}
+
+/** Everything heals: channels listen, disks have room, and whatever was not answered is asked for again. */
+async function finish(
+  machine: Machine,
+  world: SimulatedWorld,
+  watch: Watch,
+  comeBack: () => void,
+  owing: () => boolean,
+): Promise<void> {
+  if (machine.errand === null) {
+    watch.check(() => {
+      throw new Violation("I10", "the process never came up again");
+    });
+    return;
+  }
+  for (let round = 0; round < 3 && watch.failure === null && owing(); round += 1) {
+    comeBack();
+    await rest(world, watch);
+  }
+}
+
+/** True while somebody outside has not had what is due: an answer, or a message. */
+function owed(watch: Watch, outside: Outside): boolean {
+  if (outside.posts.some((post) => !post.settled)) return true;
+  const taken = new Map(outside.deliveries.map((delivery) => [delivery.id, delivery.taken]));
+  return [...watch.trees.values()].some((tree) =>
+    [...tree.sent].some((key) => taken.get(`${tree.id}/${key}`) !== true),
+  );
+}
+
+async function atRest(machine: Machine, watch: Watch, outside: Outside): Promise<void> {
+  const { store, errand } = machine;
+  if (store === null || errand === null) return;
+  try {
+    for (const tree of watch.trees.values()) {
+      for (const run of tree.runs.values()) checkRunAtRest(run);
+      checkAgentsAtRest(tree);
+      checkDelivered(outside, tree);
+      await checkStoreAtRest(store, tree);
+      const { difference, rows } = await errand.replay(tree.id);
+      demand("I20", difference === null, () => `replay differs: ${JSON.stringify(difference)}`);
+      demand("I21", rows === tree.rows.length, () => `replay saw ${rows} of ${tree.rows.length} rows`);
+    }
+    for (const post of outside.posts) {
+      checkPost(post, watch.trees.get(post.tree));
+      checkPostEnded(post, watch.trees.get(post.tree));
+      demand("I8", post.settled, () => `the post ${post.id} was never answered`);
+    }
+  } catch (error) {
+    watch.check(() => {
+      throw error;
+    });
+  }
+}
+
+/** I27: after the close no timer, no call and no connection is left. */
+async function shutDown(machine: Machine, world: SimulatedWorld, watch: Watch, outside: Outside): Promise<void> {
+  const { life, store } = machine;
+  if (life === null || store === null) return;
+  if (machine.errand === null) return machine.die();
+  const closing: { left: { readonly timers: number; readonly calls: number } | null } = { left: null };
+  void machine.close(0).then((left) => {
+    closing.left = left;
+  });
+  for (let turn = 0; turn < 50 && closing.left === null; turn += 1) if (!(await world.step())) await world.drain();
+  const { left } = closing;
+  watch.check(() => {
+    demand("I27", left !== null, () => "the process does not close");
+    demand("I27", left.timers === 0, () => `${left.timers} timers are left after the close`);
+    demand("I27", left.calls === 0, () => `${left.calls} model calls are left after the close`);
+  });
+  if (left === null) return machine.die();
+  watch.check(() => {
+    for (const tree of watch.trees.values()) checkAcknowledged(outside, tree);
+  });
+  const open = await store.tree("x" as never).then(
+    () => true,
+    () => false,
+  );
+  watch.check(() => demand("I27", !open, () => "the store is open after the close"));
+}

@@ -1,0 +1,144 @@
+/** The onlooker: sees every commit and every request of all trees, checks what can be checked then, and counts what was reached. */
+
+import { hash } from "node:crypto";
+import type { ModelRequest } from "../../src/index.ts";
+import type { Commit } from "../../src/contracts/store.ts";
+import type { Fact } from "../../src/core/event.ts";
+import { headRead } from "../../src/core/row.ts";
+import { checkDeadline } from "./invariants/at-rest.ts";
+import { createExpectedContexts, type ExpectedContexts } from "./invariants/expected-contexts.ts";
+import { checkRequest } from "./invariants/requests.ts";
+import { checkRow } from "./invariants/row.ts";
+import { Violation } from "./invariants/violation.ts";
+import { agentById, type WatchedAgent, type WatchedTree, watchedTree } from "./invariants/watched-tree.ts";
+import type { Outside } from "./outside.ts";
+import type { Situation } from "./situation.ts";
+
+export interface Watch {
+  readonly trees: ReadonlyMap<string, WatchedTree>;
+  /** The first thing that did not hold. */
+  readonly failure: Violation | null;
+  commits: number;
+  /** Runs a check; what it throws is kept. */
+  check(work: () => void): void;
+  /** `excuse`: the last moment at which the process was down or its disk full; null once monotonic time began anew. */
+  onCommitted(commit: Commit, now: number, excuse: number | null): void;
+  /** Checks a request and says which agent it is of. */
+  onRequest(request: ModelRequest, situation: Situation): string;
+  /** A hash over all journals, in the order in which their trees were made. */
+  digest(): string;
+}
+
+/** How long after trouble the trees are all back in memory. */
+const CALM_MS = 1_000;
+
+export function createWatch(slots: number, outside: Outside, count: (what: string) => void): Watch {
+  const trees = new Map<string, WatchedTree>();
+  const contexts = new Map<string, ExpectedContexts>();
+  let failure: Violation | null = null;
+
+  function check(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      failure ??=
+        error instanceof Violation
+          ? error
+          : new Violation("onlooker", String(error instanceof Error ? error.stack : error));
+    }
+  }
+
+  function runningElsewhere(tree: WatchedTree): number {
+    let running = 0;
+    for (const other of trees.values()) {
+      if (other === tree) continue;
+      for (const run of other.runs.values()) if (run.state === "running") running += 1;
+    }
+    return running;
+  }
+
+  function take(part: Commit["trees"][number], now: number, excuse: number | null): void {
+    const tree = trees.get(part.tree) ?? watchedTree(part.tree, part.create?.agent ?? "");
+    const expected = contexts.get(part.tree) ?? createExpectedContexts();
+    trees.set(part.tree, tree);
+    contexts.set(part.tree, expected);
+    for (const blob of part.blobs) expected.learn(blob.hash, blob.text);
+    for (const row of part.rows) {
+      // A tree that left memory because its disk was full gives its slots away until it is back.
+      const calm = excuse !== null && now > excuse + CALM_MS;
+      const facts = checkRow(tree, row, now, calm ? slots - runningElsewhere(tree) : Number.POSITIVE_INFINITY);
+      expected.take(row);
+      if (facts.length === 0) count(`late ${headRead(row.head).input.type}`);
+      for (const fact of facts) {
+        countFact(tree, fact, count);
+        const ended = fact.type === "run-ended" ? tree.runs.get(fact.run) : undefined;
+        if (ended !== undefined && excuse !== null) checkDeadline(ended, excuse);
+      }
+    }
+  }
+
+  function speaker(request: ModelRequest, situation: Situation): { tree: WatchedTree; agent: WatchedAgent } | null {
+    for (const tree of trees.values()) {
+      const root = situation.agent === null && request.model === `sim/${tree.definition}`;
+      const agent = root ? tree.agents.get(0) : agentById(tree, situation.agent ?? "");
+      if (agent !== undefined) return { tree, agent };
+    }
+    return null;
+  }
+
+  return {
+    trees,
+    commits: 0,
+    get failure() {
+      return failure;
+    },
+    check,
+    onCommitted(commit, now, excuse) {
+      this.commits += 1;
+      check(() => {
+        for (const part of commit.trees) take(part, now, excuse);
+      });
+      for (const { tree, key } of commit.acknowledged) outside.acknowledged.add(`${tree}/${key}`);
+    },
+    onRequest(request, situation) {
+      const found = speaker(request, situation);
+      check(() => {
+        if (found === null) throw new Violation("I19", "a model is called for an agent that no row has made");
+        const { tree, agent } = found;
+        const author = (token: string): number | null =>
+          agentById(tree, outside.authors.get(token) ?? "")?.number ?? null;
+        const expected = contexts.get(tree.id)?.of(agent.number) ?? null;
+        checkRequest({ tree, agent, request, compacting: situation.compacting, expected, author });
+      });
+      return found?.agent.id ?? "";
+    },
+    digest() {
+      const rows = [...trees.values()].flatMap((tree) =>
+        tree.rows.map((row) => `${row.head}${row.body ?? ""}${row.hash}`),
+      );
+      return hash("sha256", rows.join("\n"), "base64url");
+    },
+  };
+}
+
+function countFact(tree: WatchedTree, fact: Fact, count: (what: string) => void): void {
+  count(`fact ${fact.type}`);
+  if (fact.type === "run-ended") count(`end ${fact.status} ${fact.reason ?? ""}`.trim());
+  if (fact.type === "run-ended") count(`report ${fact.report}`);
+  if (fact.type === "run-undeliverable") count(`undeliverable ${fact.reason}`);
+  if (fact.type === "turn-ended") count(`turn ${fact.outcome} ${fact.reason ?? ""}`.trim());
+  if (fact.type === "nudge-given") count(`nudge ${fact.about}`);
+  if (fact.type === "channel-sent" && fact.relay !== undefined) count("channel relay");
+  if (fact.type === "message-sent") count(`message ${fact.kind}${fact.run === undefined ? "" : " end line"}`);
+  if (fact.type === "message-posted") count(`post ${fact.kind}${fact.silent === true ? " silent" : ""}`);
+  if (fact.type === "run-created") count(`depth ${tree.agents.get(fact.run)?.depth ?? 0}`);
+  if (fact.type === "announcement-queued" && fact.stragglers !== undefined) count("announcement with stragglers");
+  if (fact.type === "turn-started" && (fact.placed?.length ?? 0) > 1) count("announcement of several");
+  if (fact.type === "effects-lost") {
+    const unsafe = fact.effects.some(
+      (key) => tree.effects.get(key)?.kind === "tool" && tree.effects.get(key)?.safe === false,
+    );
+    if (unsafe) count("interrupted tool");
+  }
+  if (fact.type === "effect-repeated") count(`repeated ${tree.effects.get(fact.effect)?.kind ?? ""}`);
+}
