@@ -42,6 +42,8 @@ export {
 } from "./core/runs/envelope.ts";
 export { normalisedOutput } from "./core/runs/payload.ts";
 export { SUBAGENT_SCHEMAS } from "./core/runs/schemas.ts";
+export { createAiSdkModels } from "./models/ai-sdk/ai-sdk-models.ts";
+export { createModelRegistry, type ModelRegistryOptions } from "./models/registry/model-registry.ts";
 export { readSkill } from "./definitions/skill.ts";
 export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
 export type { Agent, AwaitOptions, PostOptions, RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/agent.ts";

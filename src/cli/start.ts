@@ -11,10 +11,12 @@ export async function start(): Promise<void> {
   }
   // What is loaded from here on is compiled once and kept in the system's folder for temporary files: half of the time to start.
   enableCompileCache();
-  const [{ createProcessHost }, { runProgram }] = await Promise.all([
+  const [{ createProcessHost }, { runProgram }, { createModelRegistry }] = await Promise.all([
     import("./process-host.ts"),
     import("./program.ts"),
+    import("../models/registry/model-registry.ts"),
   ]);
   const host = createProcessHost();
-  host.end(await runProgram(args, host));
+  const models = [createModelRegistry({ env: process.env, world: host.world })];
+  host.end(await runProgram(args, host, { models }));
 }

@@ -101,11 +101,7 @@ test("a Gemini agent's turns and minutes become iterations and seconds", async (
 name: scout
 description: Looks around.
 kind: local
-tools:
-  - read_file
-  - grep_search
-  - list_directory
-  - run_shell_command
+tools: [read_file, grep_search, list_directory, run_shell_command]
 model: gemini-2.5-pro
 temperature: 0.2
 max_turns: 15

@@ -175,7 +175,9 @@ describe("a store that cannot be used: exit 1, one sentence with its code, nothi
 
 test("a model that cannot be had is said honestly, before a store is made", async () => {
   const { code, out, err } = await runErrand(["run", "--model", "anthropic/claude", "a task"], project);
-  expect(err).toMatch(/^error: The model anthropic\/claude cannot be had.+\(model-unknown\)\n {2}.+later version.+\n$/);
+  expect(err).toMatch(
+    /^error: The model anthropic\/claude needs a key: set ANTHROPIC_API_KEY \(model-unknown\)\n {2}.+offline\/rehearsal.+\n$/,
+  );
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(readdirSync(project.folder)).not.toContain(".errand");
 });

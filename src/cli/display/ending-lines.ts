@@ -39,7 +39,7 @@ function wordFor(outcome: Ending["outcome"]): string {
 
 function offlineHint(model: string): string[] {
   return [
-    `${model} needs no key and understands no language. With a real model, which a later version brings:`,
+    `${model} needs no key and understands no language. With a real model (its key in the environment):`,
     '  errand run --model anthropic/… "your task"   or   npm start -- --model anthropic/… "your task"',
   ];
 }

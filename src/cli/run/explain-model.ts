@@ -1,14 +1,15 @@
-/** What only the command line knows about a model that the library cannot get. */
+/** What the command line adds to the library's word about a model that cannot be had. */
 
 import { ErrandError } from "../../errors.ts";
 
 export function explainModel(thrown: unknown, model: string): unknown {
   if (!(thrown instanceof ErrandError) || thrown.code !== "model-unknown" || thrown.remedy !== undefined) return thrown;
+  const message = thrown.message.replace(/\.$/, "");
   return new ErrandError(
     "model-unknown",
-    `The model ${model} cannot be had: this version of Errand has the offline model only`,
+    message.includes(model) ? message : `The model ${model} cannot be had: ${message}`,
     {
-      remedy: "Leave out --model, or say --model offline/rehearsal. Real models arrive with a later version.",
+      remedy: "To go without a key: --model offline/rehearsal.",
       cause: thrown,
     },
   );
