@@ -46,6 +46,10 @@ export interface SpawnOptions<Output = unknown> {
   readonly maxIterations?: number;
   readonly timeoutSeconds?: number;
   readonly group?: string;
+  /** `delete`: the child's texts are erased once its outcome is told. Default: `keep`. */
+  readonly cleanup?: "keep" | "delete";
+  /** `each`: every report is posted as it comes. Default: `together`. */
+  readonly announce?: "together" | "each";
   /** Schema of the data that the report must hold; the outcome's `data` has its type. */
   readonly output?: OutputSchema<Output>;
 }

@@ -30,6 +30,12 @@ export function turnOutcome(row: JournalRow, post: PostId): Reply | ErrandError 
     return new ErrandError("store-corrupt", `Row ${row.seq} does not end the turn of post ${post}.`);
   if (ended.outcome === "done") {
     const silent = ended.silent === true;
+    if (!silent && head.input.type === "model-replied" && texts[0] === undefined) {
+      return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
+        remedy: "Read the run's result; it was told to the parent before.",
+        details: { reason: "erased", outcome: ended.outcome },
+      });
+    }
     const text = silent || head.input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
     return { text: ended.tagged === true ? tagStrip(text, "response").trim() : text, silent };
   }
