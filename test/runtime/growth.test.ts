@@ -24,9 +24,9 @@ const child: Model = {
   },
 };
 
-/** The median of many short stretches is what a shared machine leaves of a timing. */
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+/** The fastest of many short stretches: what a machine that others use too leaves of a timing. Growth would show in it as well. */
+function fastest(values: readonly number[]): number {
+  return Math.min(...values);
 }
 
 test("a step's cost does not grow with the history: of 10,000 delegations the last tenth takes at most 1.3 times the first", async () => {
@@ -53,7 +53,7 @@ test("a step's cost does not grow with the history: of 10,000 delegations the la
     stretches.push(performance.now() - begun);
   }
   const tenth = stretches.length / 10;
-  const ratio = median(stretches.slice(-tenth)) / median(stretches.slice(0, tenth));
+  const ratio = fastest(stretches.slice(-tenth)) / fastest(stretches.slice(0, tenth));
   await errand.close();
   expect(ratio).toBeLessThan(1.3);
 }, 120_000);
