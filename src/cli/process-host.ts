@@ -2,7 +2,7 @@
 
 import { writeSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import type { WriteStream } from "node:tty";
+import { isatty, type WriteStream } from "node:tty";
 import { createSystemWorld } from "../runtime/world.ts";
 import type { Host, Screen } from "./host.ts";
 
@@ -35,8 +35,8 @@ export function createProcessHost(): Host {
     world: createSystemWorld(),
     out: writer(stdout, 1),
     err: writer(stderr, 2),
-    screen: stdout.isTTY && capable ? screenOf(stdout) : null,
-    colours: { out: stdout.isTTY && coloured, err: stderr.isTTY && coloured },
+    screen: capable && isatty(1) ? screenOf(stdout) : null,
+    colours: { out: coloured && isatty(1), err: coloured && isatty(2) },
     readInput: () => text(process.stdin),
     input: () => process.stdin,
     onSignal(signal, listener) {

@@ -28,6 +28,18 @@ describe("a task", () => {
     expect(existsSync(join(project.folder, ".errand", "errand.db"))).toBe(true);
   });
 
+  test("is reported without colours into a pipe, under a CI service too", async () => {
+    const how = { ...project, env: { CI: "true" } };
+    for (const args of [
+      ["run", "the store"],
+      ["show", "nothing"],
+    ]) {
+      const { out, err } = await runErrand(args, how);
+      expect(err).not.toBe("");
+      expect(out + err).not.toContain("\u001b");
+    }
+  });
+
   test("is the demonstration when there is none", async () => {
     const { code, out } = await runErrand(["run", "--store", "memory"], project);
     expect(out).toContain("A sample project.");
