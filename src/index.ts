@@ -18,6 +18,7 @@ export type { HistoryItem } from "./core/history.ts";
 export type { RunState, RunStatus } from "./core/journal.ts";
 export { LIMITS, type LimitName } from "./core/limits.ts";
 export type { ContextMessage, ReplyPart, ToolSpec, Usage } from "./core/message.ts";
+export type { PermissionRule } from "./core/permissions/permissions.ts";
 export { type ReplayReport, replayVerdict } from "./core/replay.ts";
 export type { DelegationRecord } from "./core/runs/delegation-record.ts";
 export {
@@ -50,6 +51,8 @@ export type { Agent, AwaitOptions, PostOptions, RunOutcome, SpawnedRun, SpawnOpt
 export type { AgentDefinition, SkillDefinition } from "./runtime/catalog.ts";
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
 export type { Errand, OpenAgentOptions, TextDelta } from "./runtime/errand.ts";
+export type { OpenQuestion } from "./runtime/open-questions.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/output-schema.ts";
 export type { TreeEvent } from "./runtime/tree-event.ts";
 export type { Reply } from "./runtime/turn-outcome.ts";
+export { fileTools, type RunCommandOptions, workspaceTools } from "./tools/index.ts";

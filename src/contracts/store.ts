@@ -31,6 +31,8 @@ export interface TreeRecord {
   readonly wakeAt: number | null;
   /** True while an effect is under way or work is queued: a restart must look at this tree. */
   readonly busy: boolean;
+  /** How many questions wait for a user's answer. */
+  readonly questions: number;
   /** The journal format this tree was written in. */
   readonly format: number;
   readonly failures: number;
@@ -50,6 +52,7 @@ export interface TreeCommit {
   readonly status: TreeStatus;
   readonly wakeAt: number | null;
   readonly busy: boolean;
+  readonly questions: number;
   readonly at: number;
   readonly blobs: readonly Blob[];
   readonly runs: readonly RunPatch[];
@@ -117,6 +120,8 @@ export interface OutboxMessage {
 
 export interface TreeQuery {
   readonly status?: TreeStatus;
+  /** Only trees in which a question waits for an answer. */
+  readonly asking?: true;
   /** Only trees created before this id, newest first: pass the last one to page on. */
   readonly before?: TreeId;
   readonly limit: number;
@@ -187,7 +192,7 @@ export interface Store {
 
   /**
    * Erases trees that rest since before `before`: journal, blobs, snapshot, projections; their record stays, as `expired`. A tree that is
-   * busy, waits for a time, holds mail or has an outcome that its parent was not told is left alone. Returns those that went, at most
+   * busy, waits for a time or an answer, holds mail or has an outcome that its parent was not told is left alone. Returns those that went, at most
    * `limit`.
    */
   expire(before: number, limit: number): Promise<readonly TreeId[]>;

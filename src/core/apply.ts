@@ -50,6 +50,7 @@ import {
   applyRunUndeliverable,
 } from "./runs/apply-runs.ts";
 import type { Place } from "./place.ts";
+import { applyAnswerGiven, applyQuestionAsked } from "./questions/apply-questions.ts";
 import type { TreeState } from "./state.ts";
 import { timersDropDue } from "./timers.ts";
 
@@ -74,6 +75,8 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
     case "timers-due":
       timersDropDue(state.timers, place.at);
       return;
+    case "answer-given":
+      return applyAnswerGiven(state, fact);
     case "run-asked":
     case "effects-lost":
     case "slots-offered":
@@ -100,6 +103,8 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
       return applyModelRetrySet(state, fact);
     case "tool-called":
       return applyToolCalled(state, fact, place);
+    case "question-asked":
+      return applyQuestionAsked(state, fact, place);
     case "tool-answered":
       return applyToolAnswered(state, fact);
     case "run-created":

@@ -18,6 +18,7 @@ import type { Input } from "./event.ts";
 import { asStepKey } from "./ids.ts";
 import { messagePosted } from "./inbox/receive-message.ts";
 import { type Settings, settingsOf } from "./limits.ts";
+import { answerGiven } from "./questions/questions.ts";
 import { cancelAsked, closeAsked } from "./runs/cancel.ts";
 import { endRun } from "./runs/end-run.ts";
 import { fill } from "./runs/slots.ts";
@@ -73,6 +74,8 @@ function receive(work: DecidingWork, input: Input): string | null {
       return null;
     case "timers-due":
       return timersCame(work);
+    case "answer-given":
+      return answerGiven(work, input);
     case "cancel-asked":
       return cancelAsked(work, input);
     case "close-asked":

@@ -5,6 +5,7 @@
 
 import type { Json } from "./json.ts";
 import type { ToolSpec } from "./message.ts";
+import type { Permissions } from "./permissions/permissions.ts";
 
 export interface ToolFacts {
   readonly name: string;
@@ -29,6 +30,8 @@ export interface DefinitionFacts {
   readonly window: number | null;
   readonly price: ModelPrice | null;
   readonly tools: readonly ToolFacts[];
+  /** Which calls of its tools need an answer of the user first, or are refused; none when left out. */
+  readonly permissions?: Permissions;
   /** Iterations of one turn, or null for the default. */
   readonly iterations: number | null;
   readonly timeoutSeconds: number | null;

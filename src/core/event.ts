@@ -90,6 +90,8 @@ export type Input =
   | { readonly type: "effects-lost"; readonly effects: readonly StepKey[] }
   | { readonly type: "slots-offered" }
   | { readonly type: "timers-due" }
+  /** A user's answer to a question. Text 0: what they say about it, perhaps nothing. */
+  | { readonly type: "answer-given"; readonly id: PostId; readonly question: StepKey; readonly allow: boolean }
   | { readonly type: "cancel-asked"; readonly id: PostId; readonly run: RunNumber | null }
   | { readonly type: "close-asked"; readonly id: PostId }
   /** The texts of a run that asked for it are gone from the bodies of these rows; `hash` is that of what is left. */
@@ -147,6 +149,15 @@ export type Decided =
       readonly safe?: true;
       /** Set for a kernel tool that reads the store. */
       readonly read?: true;
+    }
+  /** A call that its agent's permissions leave to the user. It waits until the answer comes; `to` speaks to the user. */
+  | {
+      readonly type: "question-asked";
+      readonly agent: AgentNumber;
+      readonly n: number;
+      readonly call: string;
+      readonly name: string;
+      readonly to?: AgentNumber;
     }
   /** A call answered by the kernel itself. The result is text `text`, the outcome of run `run`, or the text of skill `skill`. */
   | {

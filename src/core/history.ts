@@ -4,9 +4,10 @@
  */
 
 import type { Decided, Fact } from "./event.ts";
-import { type AgentNumber, stepKey } from "./ids.ts";
+import { type AgentNumber, type StepKey, stepKey } from "./ids.ts";
 import type { JournalRow } from "./journal.ts";
 import { replyPartsOf, replyText } from "./message.ts";
+import { questionText } from "./questions/question-text.ts";
 import { bodyRead, headRead } from "./row.ts";
 import { sayBlocks } from "./text/index.ts";
 import { type Tree, treeFold, treeNew, type TreeSource } from "./tree.ts";
@@ -22,6 +23,7 @@ export interface HistoryItem {
 /** The conversation of an agent, folded row by row: what comes first, or whether the first turn was an internal one, makes no difference. */
 export function historyBegin(number: AgentNumber, source: TreeSource): (row: JournalRow) => HistoryItem[] {
   const tree = treeNew(source);
+  const asked = new Set<StepKey>();
   return (row) => {
     const relays = new Map(tree.contexts.relays);
     const waiting = new Map(tree.contexts.messages);
@@ -34,6 +36,14 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
       if (fact.type === "channel-sent" && fact.agent === number) {
         const relay = fact.relay === undefined ? undefined : relays.get(fact.relay);
         return [item("agent", relay === undefined ? spoken(fact, texts[0]) : `${relay.name}: ${relay.text}`)];
+      }
+      if (fact.type === "question-asked" && fact.to === number) {
+        asked.add(stepKey(row.seq, fact.n));
+        return [item("agent", questionText(tree.contexts, fact))];
+      }
+      if (fact.type === "answer-given" && asked.has(fact.question)) {
+        const note = typeof texts[0] === "string" ? texts[0] : "";
+        return [item("user", `${fact.allow ? "yes" : "no"}${note === "" ? "" : `: ${note}`}`)];
       }
       if (fact.type === "message-posted" && fact.to === number && fact.kind !== "system") {
         return [item("user", typeof texts[0] === "string" ? texts[0] : "")];

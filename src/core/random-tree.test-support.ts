@@ -57,7 +57,7 @@ function testOpened(limits: LimitChoices = {}, more: Partial<Extract<Input, { ty
     definition: "boss",
     catalog: [
       testDefinition("boss"),
-      testDefinition("worker"),
+      testDefinition("worker", { permissions: [[{ decision: "allow", tool: "look" }]] }),
       testDefinition("tagger", { reporting: "tag", window: 3_000 }),
     ],
     settings: settingsOf({ limits }),
@@ -121,6 +121,11 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
       { type: "tool-finished", effect: key, attempt, ...(next() % 4 === 0 ? { failed: true } : {}), size: text.length },
       [text],
     ];
+  }
+  const questions = [...tree.state.questions.keys(), asStepKey("1.1")];
+  if (kind < 15 && next() % 3 === 0) {
+    const question = questions[next() % questions.length] ?? asStepKey("1.1");
+    return [{ type: "answer-given", id: asPostId(`answer-${count}`), question, allow: next() % 2 === 0 }, [""]];
   }
   const agents = [...tree.state.agents.keys(), 99];
   const agent = agents[next() % agents.length] ?? 0;

@@ -29,9 +29,10 @@ export interface InboxMessage {
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
-  /** The effect under way for it, the run it waits for, or neither once it is answered. */
+  /** The effect under way for it, the run or the user's answer it waits for; none once it is answered. */
   effect: StepKey | null;
   run: RunNumber | null;
+  question: StepKey | null;
 }
 
 export interface Turn {
@@ -158,6 +159,14 @@ export interface OpenEffect {
   retryAt: number | null;
 }
 
+/** A call that waits for the user's answer. */
+export interface Question {
+  readonly agent: AgentNumber;
+  readonly call: string;
+  readonly name: string;
+  readonly askedAt: number;
+}
+
 export interface Ledger {
   tokens: number;
   cost: number;
@@ -182,6 +191,7 @@ export interface TreeState {
   running: number;
   queued: number;
   effects: Map<StepKey, OpenEffect>;
+  questions: Map<StepKey, Question>;
   timers: Timers;
   ledger: Ledger;
   /** Agents whose next model call waits for room in the budget. */
@@ -205,6 +215,7 @@ export function stateEmpty(): TreeState {
     running: 0,
     queued: 0,
     effects: new Map(),
+    questions: new Map(),
     timers: timersEmpty(),
     ledger: { tokens: 0, cost: 0, reservedTokens: 0, reservedCost: 0 },
     budgetQueue: [],

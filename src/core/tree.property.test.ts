@@ -158,6 +158,31 @@ test("at rest nothing is left behind: no effect, timer or text of an agent that 
   );
 });
 
+test("a question is open exactly while its call waits, and a run needs input exactly while nothing below it can go on", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const { state } = drive(list, bounds).tree;
+      const waiting = [...state.agents.values()].flatMap(({ turn }) => [...(turn?.calls.values() ?? [])]);
+      const asked = waiting.map((call) => call.question).filter((key) => key !== null);
+      expect(asked.toSorted()).toEqual([...state.questions.keys()].toSorted());
+      const stuck = (number: number): boolean => {
+        const agent = state.agents.get(number);
+        if (agent === undefined || state.runs.get(number)?.state === "queued") return false;
+        if (agent.turn === null) return agent.queue.length === 0 && agent.live.size > 0 && [...agent.live].every(stuck);
+        const calls = [...agent.turn.calls.values()];
+        return (
+          calls.length > 0 && calls.every((call) => call.question !== null || (call.run !== null && stuck(call.run)))
+        );
+      };
+      for (const [number, run] of state.runs) {
+        if (run.outcome === null) expect([number, run.state === "needs_input"]).toEqual([number, stuck(number)]);
+        if (run.state === "needs_input") expect(state.timers.moments.has(`deadline:${number}`)).toBe(false);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 test("the random driver reaches every kind of fact and every way to end", () => {
   const facts = new Set<string>();
   const ends = new Set<string>();
@@ -176,6 +201,7 @@ test("the random driver reaches every kind of fact and every way to end", () => 
     };
     for (const fact of factsOf(drive(list, bounds).rows)) {
       facts.add(fact.type);
+      if (fact.type === "run-state-changed") facts.add(`${fact.type}/${fact.state}`);
       if (fact.type === "run-ended") ends.add(`${fact.status}/${fact.reason ?? ""}`);
     }
   }
@@ -183,7 +209,10 @@ test("the random driver reaches every kind of fact and every way to end", () => 
   expect(facts).toContain("context-compacted");
   expect(facts).toContain("run-undeliverable");
   expect(facts).toContain("nudge-given");
-  expect(facts.size).toBeGreaterThanOrEqual(34);
+  expect(facts).toContain("question-asked");
+  expect(facts).toContain("answer-given");
+  expect(facts).toContain("run-state-changed/needs_input");
+  expect(facts.size).toBeGreaterThanOrEqual(37);
   for (const end of [
     "ok/",
     "ok/no-report",

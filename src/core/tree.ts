@@ -19,6 +19,7 @@ import type { JournalRow, RunPatch, Sha256 } from "./journal.ts";
 import type { Json } from "./json.ts";
 import { replyPartsOf, replyText } from "./message.ts";
 import type { Place } from "./place.ts";
+import { questionText } from "./questions/question-text.ts";
 import { bodyRead, CHAIN_START, headRead, rowWrite } from "./row.ts";
 import { type DelegationRecord, endedRecord, refusedRecord } from "./runs/delegation-record.ts";
 import { runPatch } from "./runs/run-patch.ts";
@@ -72,6 +73,9 @@ function gather(tree: Tree, into: Gathered): Observer {
   const { state, contexts, source } = tree;
   return (fact, place, textAt) => {
     if (fact.type === "channel-sent") into.outgoing.push(outgoingOf(tree, fact, place, textAt));
+    if (fact.type === "question-asked" && fact.to !== undefined) {
+      into.outgoing.push({ key: stepKey(place.seq, fact.n), agent: fact.to, text: questionText(contexts, fact) });
+    }
     const refused = refusedRecord(contexts, fact, source.sha256);
     if (refused !== null) into.delegations.push(refused);
     observe(observing, fact, place, textAt);

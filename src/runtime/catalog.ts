@@ -5,6 +5,7 @@ import type { Blob } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { DefinitionFacts, DefinitionText } from "../core/definition.ts";
 import type { Sha256 } from "../core/journal.ts";
+import { narrower, type PermissionRule, type Permissions } from "../core/permissions/permissions.ts";
 import { ErrandError } from "../errors.ts";
 import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
 
@@ -18,6 +19,8 @@ export interface AgentDefinition {
   readonly prompt: string;
   /** Names of the ordinary tools it has; all of them when left out. */
   readonly tools?: readonly string[];
+  /** What it may do with them: rules beside those of the runtime, of which the stricter counts. */
+  readonly permissions?: readonly PermissionRule[];
   /** `provider/model`; the default model when left out. */
   readonly model?: string;
   /** How it reports when it is a child. */
@@ -51,12 +54,15 @@ export interface Catalog {
   readonly outputs: ReadonlyMap<string, StandardSchema>;
 }
 
+const NO_PERMISSIONS: Permissions = [];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface CatalogSource {
   readonly definitions: readonly AgentDefinition[];
   readonly skills: readonly SkillDefinition[];
   readonly tools: readonly Tool[];
+  /** Rules for all of them; undefined if nobody restricts anything. */
+  readonly permissions: readonly PermissionRule[] | undefined;
   readonly models: ModelProvider;
   readonly defaultModel: string;
   readonly sha256: Sha256;
@@ -114,6 +120,8 @@ function resolve(definition: AgentDefinition, source: CatalogSource): { facts: D
     tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
     ...(output === undefined ? {} : { output }),
   };
+  const lists = [source.permissions, definition.permissions].filter((rules) => rules !== undefined);
+  const permissions = lists.reduce((joined, rules) => narrower(joined, [rules]), NO_PERMISSIONS);
   const facts: DefinitionFacts = {
     name: definition.name,
     hash: source.sha256(JSON.stringify(text)),
@@ -122,6 +130,7 @@ function resolve(definition: AgentDefinition, source: CatalogSource): { facts: D
     window: found.facts.window,
     price: found.facts.price,
     tools: tools.map(({ name, safe }) => ({ name, safe })),
+    ...(permissions.length === 0 ? {} : { permissions }),
     iterations: definition.maxIterations ?? null,
     timeoutSeconds: definition.timeoutSeconds ?? null,
     typed: output !== undefined,

@@ -11,6 +11,7 @@ import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
 import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/limits.ts";
+import type { PermissionRule } from "../core/permissions/permissions.ts";
 import { builtInDefinitions } from "../definitions/built-in.ts";
 import type { ErrandError } from "../errors.ts";
 import { createRehearsalProvider } from "../models/rehearsal.ts";
@@ -39,6 +40,11 @@ export interface ErrandOptions {
   readonly skills?: readonly SkillDefinition[];
   /** Ordinary tools. Default: list, search and read files of the workspace. */
   readonly tools?: readonly Tool[];
+  /**
+   * Which calls of tools are allowed, asked about or denied, for every agent; a definition's own rules can only narrow them. Given, also
+   * as an empty list: what no rule matches is allowed if it reads files, and asked about otherwise. Left out: every call is allowed.
+   */
+  readonly permissions?: readonly PermissionRule[];
   /** The folder that tools work in. Default: the current one. */
   readonly workspace?: string;
   readonly limits?: LimitChoices;
@@ -80,6 +86,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     definitions,
     skills,
     tools,
+    permissions: options.permissions,
     models,
     defaultModel: options.model ?? "offline/rehearsal",
     sha256,

@@ -10,6 +10,7 @@ import { type Agent, createAgent } from "./agent.ts";
 import { exportLines } from "./journal-file.ts";
 import { replayJournal, storedRows } from "./replay-tree.ts";
 import { runResult } from "./run-result.ts";
+import { type OpenQuestion, openQuestions, questionNamed } from "./open-questions.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { type TreeEvent, treeEventOf } from "./tree-event.ts";
 
@@ -42,6 +43,10 @@ export interface Errand {
   result(run: string): Promise<string>;
   /** Cancels a run and everything below it. Returns false if it had ended. */
   cancel(run: string): Promise<boolean>;
+  /** Calls that wait for a user's answer, of one tree or of all. */
+  questions(query?: { readonly tree?: string }): Promise<readonly OpenQuestion[]>;
+  /** Allows or refuses the call that a question is about. The agent reads `note` when it is refused. Rejects if the question is not open. */
+  answer(question: string, answer: { readonly allow: boolean; readonly note?: string }): Promise<void>;
   /** Every committed step of a tree after `after` (default: from the first), those to come included. */
   events(tree: string, options?: { readonly after?: number }): AsyncGenerator<TreeEvent, void, void>;
   /** Live text, from now on. Returns a function that ends it. */
@@ -137,6 +142,16 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       const { late } = await runtime.post(run.tree, { type: "cancel-asked", id: postId(), run: run.number }, []);
       return late === null;
     },
+    questions: ({ tree } = {}) => openQuestions(store, parts.sha256, tree === undefined ? undefined : asTreeId(tree)),
+    async answer(question, { allow, note = "" }) {
+      const named = questionNamed(question);
+      const tree = named === null ? null : await store.tree(named.tree);
+      if (named === null || tree === null) throw questionClosed(question);
+      const { late } = await runtime.post(tree.id, { type: "answer-given", id: postId(), question: named.key, allow }, [
+        note,
+      ]);
+      if (late !== null) throw questionClosed(question);
+    },
     async *events(tree, options = {}) {
       for await (const row of runtime.rows(asTreeId(tree), options.after ?? 0)) {
         yield treeEventOf(tree, row);
@@ -171,4 +186,10 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     },
     close: (options = {}) => runtime.close(options.withinMs ?? CLOSE_WITHIN_MS),
   };
+}
+
+function questionClosed(question: string): ErrandError {
+  return new ErrandError("question-closed", `No question ${question} is open.`, {
+    remedy: "It was answered, or the turn it belonged to has ended. The open ones: errand answer",
+  });
 }

@@ -87,6 +87,7 @@ export async function forkTree(fork: Fork): Promise<void> {
         status: "open",
         wakeAt: timersNext(tree.state.timers),
         busy: stateBusy(tree.state),
+        questions: tree.state.questions.size,
         at,
         blobs,
         runs: mergePatches([...patches, ...stepped.runs]),

@@ -7,12 +7,13 @@
  *  3. A dropped tree had no effect under way, no commit pending and no input queued.
  */
 
-import type { Snapshot, Store, TreeRecord } from "../contracts/store.ts";
+import type { Snapshot, Store } from "../contracts/store.ts";
 import { JOURNAL_FORMAT, SNAPSHOT_REVISION } from "../core/revision.ts";
 import type { TreeId } from "../core/ids.ts";
-import { type Tree, treeFold, treeFromText, treeNew, type TreeSource, treeToText } from "../core/tree.ts";
+import { type Tree, treeNew, type TreeSource, treeToText } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
+import { readTree } from "./read-tree.ts";
 
 export interface LoadedTree {
   readonly id: TreeId;
@@ -23,7 +24,6 @@ export interface LoadedTree {
 }
 
 const MAX_FAILURES = 3;
-const ROWS_AT_A_TIME = 500;
 /** A snapshot is written when this many rows came since the last, and at least half as many as it covers. */
 const SNAPSHOT_ROWS = 200;
 
@@ -80,36 +80,12 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
       });
     }
     try {
-      return await fold(id, record);
+      const { tree, snapshotSeq } = await readTree(store, record, source, library);
+      return { id, tree, epoch: record.epoch, snapshotSeq };
     } catch (cause) {
       await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
       throw cause;
     }
-  }
-
-  async function fold(id: TreeId, record: TreeRecord): Promise<LoadedTree> {
-    const snapshot = await store.snapshot(id);
-    const usable = snapshot !== null && snapshot.revision === SNAPSHOT_REVISION ? snapshot : null;
-    const tree = usable === null ? treeNew(source) : treeFromText(usable.text, source);
-    await library.readFor(store, id, tree.state);
-    for (let from = tree.state.seq + 1; from < record.nextSeq; from = tree.state.seq + 1) {
-      const rows = await store.rows(id, from, ROWS_AT_A_TIME);
-      if (rows.length === 0) break;
-      for (const row of rows) {
-        await library.readForRow(store, id, row);
-        treeFold(tree, row);
-      }
-    }
-    if (tree.state.seq + 1 !== record.nextSeq || tree.hash !== record.hash) {
-      throw new ErrandError(
-        "store-corrupt",
-        `The journal of tree ${id} does not end as its record says (row ${tree.state.seq}).`,
-        {
-          remedy: `Find the damaged row with: errand replay ${id}`,
-        },
-      );
-    }
-    return { id, tree, epoch: record.epoch, snapshotSeq: usable?.seq ?? 0 };
   }
 
   return {

@@ -51,6 +51,7 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
     status: state.closed && state.agents.size === 0 ? "closed" : "open",
     wakeAt: timersNext(state.timers),
     busy: stateBusy(state),
+    questions: state.questions.size,
     at: state.at,
     blobs: submissions.flatMap((submission) => submission.blobs ?? []),
     runs: mergePatches(stepped.flatMap((one) => one.runs)),

@@ -6,8 +6,8 @@
  *  2. As in git, the last pattern that matches decides, and `!` brings a path back, unless its folder is left out.
  */
 
-import { createGlob } from "./glob.ts";
-import type { Glob } from "./glob.ts";
+import { createGlob } from "../core/permissions/glob.ts";
+import type { Glob } from "../core/permissions/glob.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** True if the walk leaves the path out. `path` is relative to the workspace, with `/`. */

@@ -8,7 +8,7 @@
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { Json } from "../core/json.ts";
-import { createGlob } from "./glob.ts";
+import { createGlob } from "../core/permissions/glob.ts";
 import { readIgnore, SKIPPED_FOLDERS } from "./ignore.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
 import { createArgumentReader } from "./tool-arguments.ts";

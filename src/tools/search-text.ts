@@ -10,7 +10,7 @@
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { Json } from "../core/json.ts";
-import { createGlob } from "./glob.ts";
+import { createGlob } from "../core/permissions/glob.ts";
 import { readIgnore } from "./ignore.ts";
 import { lineBatches } from "./line-batches.ts";
 import { createLineMatcher } from "./line-matcher.ts";

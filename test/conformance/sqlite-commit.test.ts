@@ -66,6 +66,9 @@ describe("a commit in SQLite", () => {
     ).toMatch(/USING INDEX trees_waking/);
     expect(plan("select min(wake_at) from trees where status = 0 and wake_at is not null")).toMatch(/trees_waking/);
     expect(plan("select key from trees where status = 0 and busy = 1")).toMatch(/trees_busy/);
+    expect(plan("select * from trees where key < 5 and questions > 0 order by key desc limit 5")).toMatch(
+      /trees_asking/,
+    );
     expect(plan("select * from posts where seq is null order by arrival limit 5")).toMatch(/posts_pending/);
     const newest = plan(
       "select r.* from trees t cross join runs r on r.tree = t.key order by t.key desc, r.number limit 5",

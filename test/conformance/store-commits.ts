@@ -14,7 +14,7 @@ export function describeCommits(subject: () => StoreUnderTest): void {
       await store.commit(
         commitOf(part(one, 1, 3, { create: { agent: "main", kind: "background", format: 7 }, at: 50 })),
       );
-      await store.commit(commitOf(part(one, 4, 4, { wakeAt: 99, busy: true, at: 60 })));
+      await store.commit(commitOf(part(one, 4, 4, { wakeAt: 99, busy: true, questions: 2, at: 60 })));
       expect(await store.tree(one)).toEqual({
         id: one,
         agent: "main",
@@ -25,6 +25,7 @@ export function describeCommits(subject: () => StoreUnderTest): void {
         hash: row(4).hash,
         wakeAt: 99,
         busy: true,
+        questions: 2,
         format: 7,
         failures: 0,
         createdAt: 50,

@@ -38,6 +38,7 @@ export function part(tree: TreeId, from: number, to: number, over: Partial<TreeC
     status: "open",
     wakeAt: null,
     busy: false,
+    questions: 0,
     at: 1_000 + to,
     blobs: [],
     runs: [],

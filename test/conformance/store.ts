@@ -70,7 +70,7 @@ function describeRetention(subject: () => StoreUnderTest): void {
       expect(await store.expire(101, 9)).toEqual([]);
     });
 
-    test("D10: what is busy, waits, holds mail or was not told is left alone", async () => {
+    test("D10: what is busy, waits, asks, holds mail or was not told is left alone", async () => {
       const { store } = subject();
       await store.commit(commitOf({ ...told(one, 100), busy: true }));
       await store.commit(commitOf({ ...told(two, 100), wakeAt: 50, runs: [] }));
@@ -78,6 +78,7 @@ function describeRetention(subject: () => StoreUnderTest): void {
       await store.putMail(sampleMail(three, "late"));
       const untold = treeNumber(4);
       await store.commit(commitOf({ ...told(untold, 100), runs: [{ ...sampleRun(2), delivery: "pending" }] }));
+      await store.commit(commitOf({ ...told(treeNumber(5), 100), runs: [], questions: 1 }));
       expect(await store.expire(1_000, 9)).toEqual([]);
     });
 
@@ -108,6 +109,39 @@ function describeTrees(subject: () => StoreUnderTest): void {
       expect(await listed({ limit: 9, status: "closed" })).toEqual([4, 2]);
       expect(await listed({ limit: 1, status: "open", before: treeNumber(5) })).toEqual([3]);
       expect(await listed({ limit: 9, status: "quarantined" })).toEqual([]);
+    });
+
+    test("trees in which a question waits are found among all, until it is answered", async () => {
+      const { store } = subject();
+      const all = [1, 2, 3, 4].map(treeNumber);
+      const asked = [2, 0, 1, 3];
+      for (const [index, tree] of all.entries())
+        await store.commit(
+          commitOf(birth(tree, { questions: asked[index] ?? 0, status: index === 2 ? "closed" : "open" })),
+        );
+      const asking = async (query: Partial<Parameters<Store["trees"]>[0]> = {}) =>
+        (await store.trees({ asking: true, limit: 9, ...query })).map((tree) => [
+          all.indexOf(tree.id) + 1,
+          tree.questions,
+        ]);
+      expect(await asking()).toEqual([
+        [4, 3],
+        [3, 1],
+        [1, 2],
+      ]);
+      expect(await asking({ limit: 1, before: treeNumber(4) })).toEqual([[3, 1]]);
+      expect(await asking({ status: "open" })).toEqual([
+        [4, 3],
+        [1, 2],
+      ]);
+      await store.commit(
+        commitOf(part(treeNumber(4), 2, 2, { questions: 0 }), part(treeNumber(2), 2, 2, { questions: 1 })),
+      );
+      expect(await asking()).toEqual([
+        [3, 1],
+        [2, 1],
+        [1, 2],
+      ]);
     });
 
     test("a restart finds open trees that are busy or due, and no other", async () => {

@@ -42,11 +42,17 @@ export function answer(d: Deciding, agent: AgentState, call: string, given: Answ
   });
 }
 
+/** Lets one of the agent's own tools answer the call. */
+export function toolOpens(d: Deciding, agent: AgentState, part: Pick<ToolCallPart, "id" | "name">): void {
+  const tool = agent.definition.tools.find((known) => known.name === part.name);
+  callOpens(d, agent, part, tool?.safe === true ? { safe: true } : {});
+}
+
 /** Lets an effect answer the call. */
 export function callOpens(
   d: Deciding,
   agent: AgentState,
-  part: ToolCallPart,
+  part: Pick<ToolCallPart, "id" | "name">,
   how: { readonly safe?: true; readonly read?: true },
 ): void {
   const n = d.number();

@@ -58,13 +58,16 @@ export function turnNew(agent: AgentState): Turn {
   };
 }
 
-/** Forgets the effects of an agent's turn: their results, should they still come, are late. */
+/** Forgets the effects and questions of an agent's turn: their results and answers, should they still come, are late. */
 export function turnDrop(state: TreeState, agent: AgentState): void {
   const turn = agent.turn;
   if (turn === null) return;
   if (state.budgetQueue.length > 0) state.budgetQueue = state.budgetQueue.filter((number) => number !== agent.number);
   if (turn.model !== null) effectDrop(state, turn.model);
-  for (const call of turn.calls.values()) if (call.effect !== null) effectDrop(state, call.effect);
+  for (const call of turn.calls.values()) {
+    if (call.effect !== null) effectDrop(state, call.effect);
+    if (call.question !== null) state.questions.delete(call.question);
+  }
   agent.turn = null;
 }
 

@@ -111,7 +111,7 @@ export function applyToolCalled(state: TreeState, fact: FactOf<"tool-called">, p
   const turn = state.agents.get(fact.agent)?.turn;
   if (turn === null || turn === undefined) return;
   const key = stepKey(place.seq, fact.n);
-  turn.calls.set(fact.call, { id: fact.call, name: fact.name, effect: key, run: null });
+  turn.calls.set(fact.call, { id: fact.call, name: fact.name, effect: key, run: null, question: null });
   effectOpen(state, key, {
     kind: fact.read === true ? "read" : "tool",
     agent: fact.agent,
@@ -126,6 +126,7 @@ function callAnswered(state: TreeState, number: AgentNumber, call: string, size:
   if (agent === undefined || agent.turn === null) return;
   const open = agent.turn.calls.get(call);
   if (open !== undefined && open.effect !== null) effectDrop(state, open.effect);
+  if (open !== undefined && open.question !== null) state.questions.delete(open.question);
   agent.turn.calls.delete(call);
   agent.bytesSince += size;
 }

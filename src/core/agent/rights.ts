@@ -1,6 +1,10 @@
-/** A child never has more rights than its parent: its tools are those of its definition that its parent has too. */
+/**
+ * A child never has more rights than its parent: its tools are those of its definition that its parent has too, and what it may do
+ * with them is the narrower of both.
+ */
 
 import type { DefinitionFacts, ModelPrice } from "../definition.ts";
+import { narrower } from "../permissions/permissions.ts";
 
 interface ModelChoice {
   readonly name: string;
@@ -11,6 +15,8 @@ interface ModelChoice {
 export function rightsOf(parent: DefinitionFacts, child: DefinitionFacts, model?: ModelChoice): DefinitionFacts {
   const held = new Set(parent.tools.map((tool) => tool.name));
   const tools = child.tools.filter((tool) => held.has(tool.name));
-  if (model === undefined) return { ...child, tools };
-  return { ...child, tools, model: model.name, window: model.window, price: model.price };
+  const permissions = narrower(parent.permissions ?? [], child.permissions ?? []);
+  const rights = { ...child, tools, ...(permissions.length === 0 ? {} : { permissions }) };
+  if (model === undefined) return rights;
+  return { ...rights, model: model.name, window: model.window, price: model.price };
 }

@@ -3,12 +3,14 @@
 import type { Deciding } from "../deciding.ts";
 import type { CallFacts, Input } from "../event.ts";
 import { sendUserMessage } from "../inbox/send-user-message.ts";
+import { permissionOf } from "../permissions/permissions.ts";
+import { ask } from "../questions/questions.ts";
 import { reportRefused, sendAgentMessage } from "../reports/send-agent-message.ts";
 import { cancelRun, steerRun } from "../runs/control.ts";
 import { startBackgroundAgent, subagent, useSkill } from "../runs/spawn.ts";
 import type { ToolCallPart } from "../message.ts";
 import type { AgentState } from "../state.ts";
-import { type Answer, answer, type Call, callOpens, toolError } from "./answer.ts";
+import { type Answer, answer, type Call, callOpens, toolError, toolOpens } from "./answer.ts";
 import { argumentsProblem } from "./arguments.ts";
 import {
   DELEGATION_SCHEMAS,
@@ -24,6 +26,8 @@ type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
 /** A report that is refused because its artifacts are none. */
 const ARTIFACTS_WRONG = /^send_agent_message: `artifacts/;
 
+const NOT_PERMITTED = "this call is not permitted here; go on without it, or say in your answer what is missing";
+
 /** Decides one call of a reply. */
 export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, facts: CallFacts): void {
   const refusal = refuse(d, agent, part);
@@ -33,8 +37,10 @@ export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, f
     return answer(d, agent, part.id, toolError(refusal));
   }
   if (!delegationToolIs(part.name)) {
-    const tool = agent.definition.tools.find((known) => known.name === part.name);
-    return callOpens(d, agent, part, tool?.safe === true ? { safe: true } : {});
+    const permission = permissionOf(agent.definition.permissions ?? [], part.name, part.input);
+    if (permission === "deny") return answer(d, agent, part.id, toolError(`${part.name}: ${NOT_PERMITTED}`));
+    if (permission === "ask") return ask(d, agent, part);
+    return toolOpens(d, agent, part);
   }
   const args = jsonObjectIs(part.input) ? part.input : {};
   const given = decideDelegation(d, agent, part.name, { id: part.id, name: part.name, args, facts });

@@ -12,6 +12,7 @@ import type { Deciding, RunEnd } from "../deciding.ts";
 import type { AgentNumber, StepKey } from "../ids.ts";
 import { reportKindOf, reportOutcome, reportWanted } from "../reports/outcome.ts";
 import { eraseIfAsked } from "../runs/erasure.ts";
+import { restate, runIs } from "../runs/run-state.ts";
 import type { AgentState, InboxMessage } from "../state.ts";
 import { callModel } from "./call-model.ts";
 
@@ -41,10 +42,7 @@ export function settle(d: Deciding, number: AgentNumber): void {
   if (next !== null) return startTurn(d, agent, next);
   // A child keeps silent messages for its next turn, so that a nudge is a message of its own in its context.
   if (run === undefined) return void joinMessages(d, agent, { silent: true, steers: false });
-  if (agentOccupied(agent)) {
-    if (run.state === "running") d.emit({ type: "run-state-changed", run: number, state: "waiting" });
-    return;
-  }
+  if (agentOccupied(agent)) return restate(d, number);
   if (reportWanted(agent, run, agent.tagged)) {
     startTurn(d, agent, { take: [], announcement: null, nudge: true });
     return;
@@ -70,9 +68,7 @@ function nextTake(agent: AgentState): Take | null {
 }
 
 function startTurn(d: Deciding, agent: AgentState, next: Take): void {
-  const run = d.state.runs.get(agent.number);
-  if (run !== undefined && run.state === "waiting")
-    d.emit({ type: "run-state-changed", run: run.number, state: "running" });
+  runIs(d, agent.number, "running");
   const told = next.announcement === null ? [] : (agent.pending?.runs ?? []).map((number) => d.state.runs.get(number));
   d.emit({
     type: "turn-started",
@@ -114,16 +110,9 @@ function joinMessages(
 export function iterate(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null || agent.turn.model !== null) return;
+  restate(d, number);
+  if (agent.turn.calls.size > 0) return;
   const run = d.state.runs.get(number);
-  if (agent.turn.calls.size > 0) {
-    const waits = [...agent.turn.calls.values()].every((call) => call.run !== null);
-    if (waits && run !== undefined && run.state === "running") {
-      d.emit({ type: "run-state-changed", run: number, state: "waiting" });
-    }
-    return;
-  }
-  if (run !== undefined && run.state === "waiting")
-    d.emit({ type: "run-state-changed", run: number, state: "running" });
   const spokenTo = inboxTake(agent, (message) => message.kind === "steer", false).length > 0;
   joinMessages(d, agent, { silent: true, steers: true });
   if (!spokenTo && agent.turn.nudge === "report" && run !== undefined && reportKindOf(agent, run, false) === "tool") {

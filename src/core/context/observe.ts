@@ -81,6 +81,8 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
     case "channel-sent":
       return;
     case "run-asked":
+    case "answer-given":
+    case "question-asked":
     case "model-failed":
     case "effects-lost":
     case "slots-offered":

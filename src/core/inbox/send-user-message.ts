@@ -5,7 +5,7 @@ import type { Deciding } from "../deciding.ts";
 import type { AgentState } from "../state.ts";
 
 export function sendUserMessage(d: Deciding, agent: AgentState, call: Call): Answer {
-  const target = foregroundAbove(d, agent);
+  const target = agentWithUser(d, d.state.agents.get(agent.parent ?? -1));
   if (target === null)
     return toolError("send_user_message: nobody above you speaks to a user; put it into your report instead");
   const run = d.state.runs.get(agent.number);
@@ -27,12 +27,9 @@ export function sendUserMessage(d: Deciding, agent: AgentState, call: Call): Ans
   return toolAnswer({ status: "sent", agent_id: target.id });
 }
 
-function foregroundAbove(d: Deciding, agent: AgentState): AgentState | null {
-  for (let at = agent.parent; at !== null;) {
-    const above = d.state.agents.get(at);
-    if (above === undefined) return null;
-    if (above.kind === "foreground") return above;
-    at = above.parent;
-  }
+/** The nearest agent that speaks to a user: this one, or one above it. */
+export function agentWithUser(d: Deciding, agent: AgentState | undefined): AgentState | null {
+  for (let at = agent; at !== undefined; at = d.state.agents.get(at.parent ?? -1))
+    if (at.kind === "foreground") return at;
   return null;
 }

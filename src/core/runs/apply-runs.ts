@@ -81,7 +81,13 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
     }
   }
   if (fact.mode === "awaited" && fact.call !== null) {
-    parent.turn?.calls.set(fact.call, { id: fact.call, name: "subagent", effect: null, run: fact.run });
+    parent.turn?.calls.set(fact.call, {
+      id: fact.call,
+      name: "subagent",
+      effect: null,
+      run: fact.run,
+      question: null,
+    });
     timerSet(state.timers, `queue:${fact.run}`, place.at + fact.timeoutMs);
   }
 }

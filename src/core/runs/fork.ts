@@ -14,8 +14,8 @@ export function treeForked(d: Deciding): string | null {
   const own = d.state.agents.get(0);
   if (own === undefined) return null;
   for (const call of Array.from(own.turn?.calls.values() ?? [])) {
-    if (call.effect !== null)
-      answer(d, own, call.id, toolError("interrupted: the conversation was forked while this tool ran"));
+    if (call.effect !== null || call.question !== null)
+      answer(d, own, call.id, toolError("interrupted: the conversation was forked before this call was answered"));
   }
   for (const run of [...own.live, ...own.queue]) {
     d.later({ do: "end-run", run, end: { status: "interrupted", reason: "forked" } });

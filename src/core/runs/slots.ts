@@ -3,6 +3,7 @@
 import { callModel } from "../agent/call-model.ts";
 import type { Deciding } from "../deciding.ts";
 import type { AgentNumber } from "../ids.ts";
+import { restateIdle } from "./run-state.ts";
 
 export function fill(d: Deciding, number: AgentNumber): void {
   const parent = d.state.agents.get(number);
@@ -13,5 +14,6 @@ export function fill(d: Deciding, number: AgentNumber): void {
     d.emit({ type: "run-started", run });
     const child = d.state.agents.get(run);
     if (child !== undefined) callModel(d, child);
+    restateIdle(d, number);
   }
 }

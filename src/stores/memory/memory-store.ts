@@ -98,9 +98,9 @@ export function createMemoryStore(): Store {
 
   function madeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>): MemoryTree {
     const { tree: id, epoch, status, wakeAt, at } = part;
-    const record = { id, ...made, status, epoch, nextSeq: 1, hash: "", wakeAt, busy: part.busy, failures: 0 };
+    const record = { id, ...made, status, epoch, nextSeq: 1, hash: "", wakeAt, failures: 0 };
     const tree: MemoryTree = {
-      record: { ...record, createdAt: at, updatedAt: at },
+      record: { ...record, busy: part.busy, questions: part.questions, createdAt: at, updatedAt: at },
       rows: [],
       blobs: new Map(),
       runs: new Map(),
@@ -122,6 +122,7 @@ export function createMemoryStore(): Store {
       hash: part.rows.at(-1)?.hash ?? tree.record.hash,
       wakeAt: part.wakeAt,
       busy: part.busy,
+      questions: part.questions,
       updatedAt: part.at,
     });
     for (const { hash, text } of part.blobs) tree.blobs.set(hash, text);
@@ -195,13 +196,15 @@ export function createMemoryStore(): Store {
       live();
       return trees.get(id)?.record ?? null;
     },
-    async trees({ status, before, limit }) {
+    async trees({ status, asking, before, limit }) {
       live();
       const all = [...trees.values()].toReversed().map(recordOf);
       const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
       if (before !== undefined && from === 0) return [];
-      const page = all.slice(from).filter((tree) => status === undefined || tree.status === status);
-      return page.slice(0, limit);
+      const wanted = all
+        .slice(from)
+        .filter((tree) => (status === undefined || tree.status === status) && (asking !== true || tree.questions > 0));
+      return wanted.slice(0, limit);
     },
     async unfinished(at) {
       live();
@@ -313,7 +316,8 @@ export function createMemoryStore(): Store {
 
 /** True for a tree at rest since then, all of whose outcomes were told. */
 function restsSince({ record, runs }: MemoryTree, before: number): boolean {
-  const { updatedAt, busy, wakeAt, status } = record;
-  if (updatedAt >= before || busy || wakeAt !== null || (status !== "open" && status !== "closed")) return false;
+  const { updatedAt, busy, questions, wakeAt, status } = record;
+  if (updatedAt >= before || busy || questions > 0 || wakeAt !== null || (status !== "open" && status !== "closed"))
+    return false;
   return [...runs.values()].every(({ delivery }) => delivery === "placed" || delivery === "undeliverable");
 }

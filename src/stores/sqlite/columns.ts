@@ -134,6 +134,7 @@ export function treeOf(row: Row): TreeRecord {
     hash: hashOf(row, "hash"),
     wakeAt: optionalOf(row, "wake_at", numberOf),
     busy: flagOf(row, "busy"),
+    questions: numberOf(row, "questions"),
     format: numberOf(row, "format"),
     failures: numberOf(row, "failures"),
     createdAt: numberOf(row, "created_at"),

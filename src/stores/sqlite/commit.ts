@@ -4,7 +4,7 @@
  * Invariants:
  *  1. The tree's row is looked at first, under the writer's lock; unless epoch and sequence are as the writer knew them, all of the
  *     commit is rolled back. A lower epoch, a gap or a repetition therefore changes nothing.
- *  2. A column that stands in an index is written only when it changes: most commits leave status, wake time and busy as they
+ *  2. A column that stands in an index is written only when it changes: most commits leave them as they
  *     were, and then touch one page of `trees` and no index of it. (No RETURNING here: it doubles the cost of an update.)
  *  3. A process that is no longer the owner writes nothing (`fence`).
  */
@@ -33,13 +33,13 @@ export interface OwnerWrites {
 export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, fence: () => void): OwnerWrites {
   const projections = prepareProjections(db);
   const createTree = db.prepare(`
-    insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning key`);
-  const known = db.prepare("select key, epoch, next_seq, status, wake_at, busy from trees where id = ?");
+    insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, questions, format, created_at, updated_at)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning key`);
+  const known = db.prepare("select key, epoch, next_seq, status, wake_at, busy, questions from trees where id = ?");
   const advance = db.prepare(
     "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ? where key = ?",
   );
-  const index = db.prepare("update trees set status = ?, wake_at = ?, busy = ? where key = ?");
+  const index = db.prepare("update trees set status = ?, wake_at = ?, busy = ?, questions = ? where key = ?");
   const append = db.prepare("insert into journal (tree, seq, head, body, hash) values (?, ?, ?, ?, ?)");
   const erase = db.prepare("update journal set body = ? where tree = ? and seq = ?");
   const blob = db.prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
@@ -52,7 +52,7 @@ export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, f
   const forgive = db.prepare("update trees set failures = 0 where id = ? returning key");
   const reopen = db.prepare("update trees set status = ? where key = ? and status = ?");
   const resting = db.prepare(`
-    select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and status in (0, 1)
+    select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and questions = 0 and status in (0, 1)
     and not exists (select 1 from runs where runs.tree = trees.key and delivery in (0, 1))
     and not exists (select 1 from posts where posts.tree = trees.id and seq is null)
     order by updated_at limit ?`);
@@ -68,7 +68,8 @@ export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, f
     if (expectedSeq !== 1) throw treeConflict(tree, "a new tree's first row is 1");
     const named = [id, textCell(made.agent), treeKinds.cell(made.kind), treeStatuses.cell(part.status)];
     const next = expectedSeq + rows.length;
-    const row = createTree.get(...named, epoch, next, hash ?? "", wakeAt, Number(part.busy), made.format, at, at);
+    const moving = [wakeAt, Number(part.busy), part.questions];
+    const row = createTree.get(...named, epoch, next, hash ?? "", ...moving, made.format, at, at);
     if (row === undefined) throw treeConflict(tree, "it exists already");
     return numberOf(row, "key");
   }
@@ -88,8 +89,9 @@ export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, f
     advance.run(epoch, expectedSeq + rows.length, hash, part.at, key);
     const status = treeStatuses.cell(part.status);
     const busy = Number(part.busy);
-    const same = row["status"] === status && row["wake_at"] === wakeAt && row["busy"] === busy;
-    if (!same) index.run(status, wakeAt, busy, key);
+    const now = { status, wake_at: wakeAt, busy, questions: part.questions };
+    const same = Object.entries(now).every(([column, value]) => row[column] === value);
+    if (!same) index.run(status, wakeAt, busy, part.questions, key);
     return key;
   }
 

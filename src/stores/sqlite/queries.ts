@@ -87,6 +87,11 @@ export function prepareQueries(db: DatabaseSync): Queries {
     where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
       and (:status is null or status = :status)
     order by key desc limit :limit`);
+  const askingTrees = db.prepare(`
+    select * from trees indexed by trees_asking
+    where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
+      and questions > 0 and (:status is null or status = :status)
+    order by key desc limit :limit`);
   const unfinished = db.prepare(`
     select id from trees where key in (
       select key from trees where status = 0 and busy = 1
@@ -121,9 +126,11 @@ export function prepareQueries(db: DatabaseSync): Queries {
 
   return {
     tree: (id) => found(tree.get(idCell(id)), treeOf),
-    trees({ status, before, limit }) {
+    trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);
-      return trees.all({ status: wanted, before: before === undefined ? null : idCell(before), limit }).map(treeOf);
+      return (asking === true ? askingTrees : trees)
+        .all({ status: wanted, before: before === undefined ? null : idCell(before), limit })
+        .map(treeOf);
     },
     unfinished: (at) => unfinished.all(at).map(treeIdOf),
     due: (at) => due.all(at).map(treeIdOf),

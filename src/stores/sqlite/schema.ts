@@ -135,6 +135,10 @@ export const MIGRATIONS: readonly string[] = [
 
   pragma application_id = ${APPLICATION_ID};
   `,
+  `
+  alter table trees add column questions integer not null default 0;
+  create index trees_asking on trees (key) where questions > 0;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

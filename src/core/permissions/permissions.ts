@@ -1,10 +1,11 @@
 /**
- * Owns permissions as data: which call of which tool is allowed, asked about, or denied. Pure.
+ * Permissions as data: which call of which tool is allowed, asked about, or denied.
  *
  * Invariants:
  *  1. In one list of rules, a deny that matches wins. Otherwise the most specific rule that matches decides: one with a pattern before
  *     one without, a named tool before `*`, a longer pattern before a shorter; of equals, ask before allow.
- *  2. What no rule matches is decided by DEFAULT_RULES: reading is allowed, everything else is asked about.
+ *  2. What no rule of a list matches is decided by DEFAULT_RULES: reading is allowed, everything else is asked about. Where there is no
+ *     list at all, nobody restricts anything.
  *  3. In doubt a rule that restricts matches and a rule that allows does not: an absolute path, a path that leads up, a shell.
  *  4. Lists that were joined by `narrower` must all agree: the strictest decides. What is joined never allows more.
  *
@@ -12,14 +13,14 @@
  * command is a sign, not a wall: a program that is allowed may start another.
  */
 
-import type { Json } from "../core/json.ts";
-import { jsonObjectIs } from "../core/json.ts";
+import type { Json } from "../json.ts";
+import { jsonObjectIs } from "../json.ts";
 import { createGlob } from "./glob.ts";
 
-export type Decision = "allow" | "ask" | "deny";
+export type Permission = "allow" | "ask" | "deny";
 
 export interface PermissionRule {
-  readonly decision: Decision;
+  readonly decision: Permission;
   /** A tool's name, or `*`. */
   readonly tool: string;
   /** A glob over the call's `path` (or `folder`), from the workspace: `docs/**`, `*.md`. */
@@ -28,7 +29,7 @@ export interface PermissionRule {
   readonly command?: readonly string[];
 }
 
-/** Lists of rules that must all agree. No list at all is nobody's restriction. */
+/** Lists of rules that must all agree. */
 export type Permissions = readonly (readonly PermissionRule[])[];
 
 const DEFAULT_RULES: readonly PermissionRule[] = [
@@ -38,11 +39,10 @@ const DEFAULT_RULES: readonly PermissionRule[] = [
   { decision: "ask", tool: "*" },
 ];
 
-export function decide(permissions: Permissions, tool: string, input: Json): Decision {
-  const lists = permissions.length === 0 ? [[]] : permissions;
-  return lists
+export function permissionOf(permissions: Permissions, tool: string, input: Json): Permission {
+  return permissions
     .map((rules) => decideByList(rules, tool, input) ?? decideByList(DEFAULT_RULES, tool, input) ?? "ask")
-    .reduce(strictest);
+    .reduce<Permission>(strictest, "allow");
 }
 
 /** What both allow: for a child, of its parent's permissions and its own. */
@@ -51,12 +51,12 @@ export function narrower(a: Permissions, b: Permissions): Permissions {
   return [...a, ...b.filter((rules) => !known.has(JSON.stringify(rules)))];
 }
 
-function strictest(a: Decision, b: Decision): Decision {
+function strictest(a: Permission, b: Permission): Permission {
   if (a === "deny" || b === "deny") return "deny";
   return a === "ask" || b === "ask" ? "ask" : "allow";
 }
 
-function decideByList(rules: readonly PermissionRule[], tool: string, input: Json): Decision | null {
+function decideByList(rules: readonly PermissionRule[], tool: string, input: Json): Permission | null {
   let best: PermissionRule | null = null;
   for (const rule of rules) {
     if (!ruleMatches(rule, tool, input)) continue;

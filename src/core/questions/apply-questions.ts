@@ -1,0 +1,25 @@
+/** What facts about questions do to the state. */
+
+import type { Fact } from "../event.ts";
+import { stepKey } from "../ids.ts";
+import type { Place } from "../place.ts";
+import type { TreeState } from "../state.ts";
+
+type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
+
+export function applyQuestionAsked(state: TreeState, fact: FactOf<"question-asked">, place: Place): void {
+  const turn = state.agents.get(fact.agent)?.turn;
+  if (turn === null || turn === undefined) return;
+  const { agent, call, name } = fact;
+  const key = stepKey(place.seq, fact.n);
+  turn.calls.set(call, { id: call, name, effect: null, run: null, question: key });
+  state.questions.set(key, { agent, call, name, askedAt: place.at });
+}
+
+export function applyAnswerGiven(state: TreeState, fact: FactOf<"answer-given">): void {
+  const question = state.questions.get(fact.question);
+  if (question === undefined) return;
+  state.questions.delete(fact.question);
+  const call = state.agents.get(question.agent)?.turn?.calls.get(question.call);
+  if (call !== undefined) call.question = null;
+}

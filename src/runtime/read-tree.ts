@@ -1,0 +1,42 @@
+/** A tree as the store holds it: the newest usable snapshot, and the rows after it. Reads only; whoever writes the tree may go on. */
+
+import type { Store, TreeRecord } from "../contracts/store.ts";
+import { SNAPSHOT_REVISION } from "../core/revision.ts";
+import { type Tree, treeFold, treeFromText, treeNew, type TreeSource } from "../core/tree.ts";
+import { ErrandError } from "../errors.ts";
+import type { DefinitionLibrary } from "./definition-library.ts";
+
+const ROWS_AT_A_TIME = 500;
+
+/** The tree as it was when its record was read, and the sequence of the snapshot that was used. */
+export async function readTree(
+  store: Store,
+  record: TreeRecord,
+  source: TreeSource,
+  library: DefinitionLibrary,
+): Promise<{ readonly tree: Tree; readonly snapshotSeq: number }> {
+  const { id, nextSeq } = record;
+  const snapshot = await store.snapshot(id);
+  const usable =
+    snapshot !== null && snapshot.revision === SNAPSHOT_REVISION && snapshot.seq < nextSeq ? snapshot : null;
+  const tree = usable === null ? treeNew(source) : treeFromText(usable.text, source);
+  await library.readFor(store, id, tree.state);
+  for (let from = tree.state.seq + 1; from < nextSeq; from = tree.state.seq + 1) {
+    const rows = await store.rows(id, from, Math.min(ROWS_AT_A_TIME, nextSeq - from));
+    if (rows.length === 0) break;
+    for (const row of rows) {
+      await library.readForRow(store, id, row);
+      treeFold(tree, row);
+    }
+  }
+  if (tree.state.seq + 1 !== nextSeq || tree.hash !== record.hash) {
+    throw new ErrandError(
+      "store-corrupt",
+      `The journal of tree ${id} does not end as its record says (row ${tree.state.seq}).`,
+      {
+        remedy: `Find the damaged row with: errand replay ${id}`,
+      },
+    );
+  }
+  return { tree, snapshotSeq: usable?.seq ?? 0 };
+}
