@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   "commit-unknown": "Nobody knows whether a commit became durable; it is looked up, never repeated blindly.",
   "id-reused": "An id was used again with other content.",
   "question-closed": "No such question waits for an answer: it was answered, or its turn has ended.",
+  "needs-input": "The work waits for an answer of the user, and nobody is there to ask.",
   "tree-unknown": "There is no such tree in the store.",
   "tree-quarantined": "The tree failed to load or to step several times and waits for a person.",
   "agent-unknown": "There is no such agent, or it is closed.",

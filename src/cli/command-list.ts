@@ -3,6 +3,10 @@
 import type { Command } from "./command.ts";
 
 const DEFAULT_MODEL = "offline/rehearsal";
+const ALLOW = [
+  "--allow <calls>",
+  'calls that need no permission: tools, perhaps with a path or a command, as in "write_file:docs/**,run_command:npm test"',
+] as const;
 const TREE_OR_RUN = "a tree or a run, by its id or any unique beginning of it";
 
 export const COMMANDS: readonly Command[] = [
@@ -12,6 +16,7 @@ export const COMMANDS: readonly Command[] = [
     args: [["[task]", "the task; - reads it from standard input; without one, a demonstration"]],
     options: [
       ["-m, --model <provider/name>", "the model", DEFAULT_MODEL],
+      ALLOW,
       ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
     ],
     memory: true,
@@ -109,6 +114,30 @@ Exit codes: 0 the message is durable, 1 failed, 2 wrong use.
     load: async () => (await import("./commands/send.ts")).sendCommand,
   },
   {
+    name: "answer",
+    description: "list the calls that wait for your permission, or allow or refuse one",
+    args: [
+      [
+        "[question]",
+        "a question, by its id or any unique beginning of it; without one, those that are open are listed",
+      ],
+      ["[answer]", "yes or no"],
+      ["[note]", "what the agent should know about your refusal"],
+    ],
+    options: [],
+    help: `
+Examples:
+  errand answer
+  errand answer 019a8f3c yes
+  errand answer 019a8f3c no "use the staging database"
+
+A run that asks waits, and costs nothing, until it is answered. Where a process owns the store it goes on at once; where none
+does, the answer is kept, and errand resume goes on with it.
+Exit codes: 0 listed, or the answer is durable, 1 failed or not open, 2 wrong use.
+`,
+    load: async () => (await import("./commands/answer.ts")).answerCommand,
+  },
+  {
     name: "cancel",
     description: "cancel a run and everything below it, or all that a tree does",
     args: [["<id>", TREE_OR_RUN]],
@@ -149,6 +178,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
       ["--at <seq>", "the last row of the journal that is shared; errand logs shows their numbers"],
       ["--agent <name>", "go on as another definition"],
       ["-m, --model <provider/name>", "go on with another model than the recorded one"],
+      ALLOW,
       ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
     ],
     needed: ["--at <seq>"],

@@ -22,6 +22,7 @@ export interface CommandOptions {
   readonly out?: string;
   readonly all?: boolean;
   readonly follow?: boolean;
+  readonly allow?: string;
 }
 
 export interface CommandCall {

@@ -19,6 +19,11 @@ export interface Screen {
   onResize(listener: () => void): Off;
 }
 
+/** A keyboard. While somebody listens, what is typed is not shown; Ctrl-C and Ctrl-Z stay the signals that they are. */
+export interface Keys {
+  listen(listener: (key: string) => void): Off;
+}
+
 export interface Host {
   readonly world: World;
   /** For what was asked for: answers, lists, JSON. */
@@ -29,6 +34,8 @@ export interface Host {
   readonly screen: Screen | null;
   /** Whether `out` and `err` may have colours. */
   readonly colours: { readonly out: boolean; readonly err: boolean };
+  /** Where standard input comes from, when that is a terminal; else null. */
+  readonly keys: Keys | null;
   /** Everything on standard input. */
   readInput(): Promise<string>;
   /** The same, as it comes. */

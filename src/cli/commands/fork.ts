@@ -3,6 +3,7 @@
 import { ErrandError } from "../../errors.ts";
 import { createErrand } from "../../runtime/create-runtime.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
+import { agentOptions } from "../run/agent-options.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
 import { timeoutOf } from "../run/timeout.ts";
@@ -11,7 +12,7 @@ import { explainOwned, requireJournal, withView } from "../store/open-view.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
 
 export const forkCommand: CommandAction = async (call) => {
-  const { options, host, models } = call;
+  const { options, host } = call;
   const { store, agent } = options;
   const timeoutMs = timeoutOf(options.timeout);
   const at = sequenceOf(options.at);
@@ -24,7 +25,7 @@ export const forkCommand: CommandAction = async (call) => {
     timeoutMs,
     async open(onFailure) {
       try {
-        return await createErrand({ store, model, models, world: host.world, renewDefinitions: false, onFailure });
+        return await createErrand({ ...agentOptions(call), store, model, onFailure });
       } catch (thrown) {
         throw explainOwned(thrown);
       }

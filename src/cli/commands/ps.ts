@@ -44,7 +44,8 @@ export const psCommand: CommandAction = ({ options, host }) =>
 
 /** Trees at which a process must look, and those that wait for a person. */
 async function treesWithWork(store: Store): Promise<TreeRecord[]> {
-  const ids = new Set(await store.unfinished(Number.MAX_SAFE_INTEGER));
+  const asking = await store.trees({ asking: true, limit: Number.MAX_SAFE_INTEGER });
+  const ids = new Set([...(await store.unfinished(Number.MAX_SAFE_INTEGER)), ...asking.map((tree) => tree.id)]);
   for (const { tree } of await store.pendingMail(Number.MAX_SAFE_INTEGER)) ids.add(tree);
   const trees = await Promise.all([...ids].map((id) => store.tree(id)));
   const quarantined = await store.trees({ status: "quarantined", limit: Number.MAX_SAFE_INTEGER });

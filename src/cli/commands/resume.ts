@@ -7,6 +7,7 @@ import { createErrand, openStoreAt } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+import { agentOptions } from "../run/agent-options.ts";
 import { explainModel } from "../run/explain-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { timeoutOf } from "../run/timeout.ts";
@@ -67,19 +68,19 @@ function requireModels(found: readonly Unfinished[], { models }: CommandCall): v
 type WorkTargetBegun = Awaited<ReturnType<WorkRequest["begin"][number]>>["begun"];
 
 async function openReleased(
-  { options, host, models }: CommandCall,
+  call: CommandCall,
   released: readonly TreeId[],
   how: { readonly model: string; readonly onFailure: Parameters<WorkRequest["open"]>[0] },
 ): Promise<Errand> {
   let store: Store;
   try {
-    store = openStoreAt(options.store, "own");
+    store = openStoreAt(call.options.store, "own");
   } catch (thrown) {
     throw explainOwned(thrown);
   }
   try {
     for (const tree of released) await store.release(tree);
-    return await createErrand({ store, models, world: host.world, renewDefinitions: false, ...how });
+    return await createErrand({ ...agentOptions(call), store, ...how });
   } catch (thrown) {
     await store.close();
     throw thrown;
@@ -93,7 +94,9 @@ async function unfinished(store: Store, { args: [given], options, host }: Comman
     mail.set(tree, (mail.get(tree) ?? new Set()).add(id));
   }
   const outbox = new Set<string>(await store.outboxTrees());
-  const work = new Set<string>([...(await store.unfinished(Number.MAX_SAFE_INTEGER)), ...mail.keys(), ...outbox]);
+  const asking = (await store.trees({ asking: true, limit: Number.MAX_SAFE_INTEGER })).map((tree) => tree.id);
+  const busy = await store.unfinished(Number.MAX_SAFE_INTEGER);
+  const work = new Set<string>([...busy, ...mail.keys(), ...outbox, ...asking]);
   const trees: TreeRecord[] = [];
   if (given === undefined) {
     for (const id of work) {

@@ -3,6 +3,7 @@
 import { createErrand } from "../../runtime/create-runtime.ts";
 import type { TreeEvent } from "../../runtime/errand.ts";
 import type { CommandAction } from "../command.ts";
+import { agentOptions } from "../run/agent-options.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
 import { timeoutOf } from "../run/timeout.ts";
@@ -11,7 +12,7 @@ const DEMO_TASK = "Explain what this project is, how its source is organised and
 const ROOT = "orchestrator";
 
 export const runCommand: CommandAction = async (call) => {
-  const { options, host, models } = call;
+  const { options, host } = call;
   const { store, model = "" } = options;
   const timeoutMs = timeoutOf(options.timeout);
   const [given = DEMO_TASK] = call.args;
@@ -20,7 +21,7 @@ export const runCommand: CommandAction = async (call) => {
     model,
     store,
     timeoutMs,
-    open: (onFailure) => createErrand({ store, model, models, world: host.world, renewDefinitions: false, onFailure }),
+    open: (onFailure) => createErrand({ ...agentOptions(call), store, model, onFailure }),
     begin: [
       async (errand, channel) => {
         const agent = await errand.openAgent({ agent: ROOT, channel });

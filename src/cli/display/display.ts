@@ -31,7 +31,7 @@ export interface Said {
 
 export interface Ending {
   readonly code: ExitCode;
-  readonly outcome: "done" | "failed" | "timeout" | "interrupted" | "terminated";
+  readonly outcome: "done" | "failed" | "timeout" | "interrupted" | "terminated" | "parked";
   /** Why it did not end well. */
   readonly problem: Problem | null;
   readonly model: TreeModel;
@@ -48,6 +48,8 @@ export interface Display {
   draining(runs: number): void;
   /** Something that a person should know now. */
   notice(text: string): void;
+  /** A question that the user is asked now and answers by a key; null once that is done. */
+  ask(text: string | null): void;
   /** What the agent answered; null when it decided to say nothing. */
   answer(text: string | null): void;
   end(ending: Ending): void;

@@ -34,7 +34,8 @@ function keptLine({ model, now, outcome }: Ending, { store }: Setting): string {
 }
 
 function wordFor(outcome: Ending["outcome"]): string {
-  return outcome === "done" ? "done in" : `${outcome} after`;
+  if (outcome === "done") return "done in";
+  return outcome === "parked" ? "waits for an answer after" : `${outcome} after`;
 }
 
 function offlineHint(model: string): string[] {

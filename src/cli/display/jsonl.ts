@@ -2,14 +2,14 @@
  * `--json`: one JSON object a line on standard output, nothing else. Every object has a `type`:
  *
  * - what happens in the tree: `agent-opened`, `run-created`, `run-started`, `run-state-changed`, `run-ended`, `turn-started`,
- *   `turn-ended`, `model-retry`, `tool-started`, `tool-ended`, with the fields of tree/change.ts;
+ *   `turn-ended`, `model-retry`, `tool-started`, `tool-ended`, `question-asked`, `question-answered`, with the fields of tree/change.ts;
  * - `message { id, agent, name, text, repeated }`: something was said to the user; the same id marked `repeated` is the same message;
  * - `draining { runs }`: the turn is over and the command waits for this many runs;
  * - `notice { text }`: for people;
  * - `answer { text }`: what the task came to; null when the agent decided to say nothing;
  * - `error { code, message, remedy }`: why there is none;
  * - `done { outcome, exit, tree, store, model, runs, tokens, cost, elapsedMs }`: the last line once a tree was opened. `outcome` is
- *   `done`, `failed`, `timeout`, `interrupted` or `terminated`; `runs` is `{ total, ok, notOk, open }`.
+ *   `done`, `failed`, `timeout`, `interrupted`, `terminated` or `parked`; `runs` is `{ total, ok, notOk, open }`.
  *
  * Fields and types may be added; none is renamed or removed. Texts stand as they were said: JSON's own escapes keep them harmless.
  */
@@ -41,6 +41,7 @@ export function createJsonDisplay(host: Pick<Host, "out">): Display {
     changed: (_model, changes) => changes.forEach(({ type, ...rest }) => line({ type, ...rest })),
     said: (said) => line({ type: "message", ...said }),
     draining: (runs) => line({ type: "draining", runs }),
+    ask: () => undefined,
     notice: (text) => line({ type: "notice", text }),
     answer: (text) => line({ type: "answer", text }),
     end({ model, now, outcome, code, problem }) {

@@ -19,8 +19,8 @@ import { endingLines } from "./ending-lines.ts";
 import { createFrame } from "./frame.ts";
 
 const FRAME_MS = 100;
-/** Below the picture: an empty line and the totals; and the line where the cursor stands. */
-const LINES_BELOW = 3;
+/** Below the picture: an empty line, a question and the totals; and the line where the cursor stands. */
+const LINES_BELOW = 4;
 
 export function createLiveDisplay(host: Host, screen: Screen): Display {
   const colours = createColours(host.colours.out);
@@ -29,6 +29,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
   let model = createTreeModel();
   let now = (): number => 0;
   let noticed: string | null = null;
+  let asked: string | null = null;
   let ticks = 0;
   let timer: CancelTimer | null = null;
   let offs: Off[] = [];
@@ -39,7 +40,8 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
     const picture = treeLines(model, { width, height: rows - LINES_BELOW, now: now(), frame: ticks, colours });
     const totals = totalsLine(model, now());
     const below = noticed === null ? `${totals} · Ctrl-C cancels` : `${noticed} · ${totals}`;
-    return [...picture, "", colours.dim(fitWidth(below, width))];
+    const question = asked === null ? [] : [colours.yellow(fitWidth(asked, width))];
+    return [...picture, "", ...question, colours.dim(fitWidth(below, width))];
   }
 
   function draw(): void {
@@ -99,6 +101,11 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
     draining: () => undefined,
     notice(text) {
       noticed = text;
+      draw();
+    },
+    ask(text) {
+      if (text !== null) frame.above(`${colours.yellow("?")} ${terminalText(text).trim()}`);
+      asked = text === null ? null : "y allows it, n refuses it";
       draw();
     },
     answer(text) {

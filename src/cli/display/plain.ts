@@ -28,6 +28,9 @@ export function createPlainDisplay(host: Host): Display {
     },
     draining: (runs) => line(`waiting for ${countLabel(runs, "open run")}`),
     notice: line,
+    ask(text) {
+      if (text !== null) line(`${terminalLine(text)} [y/n]`);
+    },
     answer(text) {
       if (text === null) line("(the agent decided to say nothing)");
       else host.out(`${terminalText(text).trimEnd()}\n`);
@@ -69,6 +72,10 @@ function changeLine(change: Change): string | null {
         : `${change.name}: turn ${change.outcome} (${change.reason ?? change.outcome})`;
     case "model-retry":
       return `${change.name}: the model failed, attempt ${change.attempt} in ${elapsedLabel(change.retryAt - change.at)}`;
+    case "question-asked":
+      return `${change.name} asks: ${change.tool} ${JSON.stringify(change.input)}?`;
+    case "question-answered":
+      return `${change.name}: ${change.allow ? "allowed" : "refused"}`;
     case "turn-started":
     case "tool-started":
     case "tool-ended":

@@ -57,6 +57,10 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
       return `"${name(fact.run)}": ${fact.status}${why(fact.reason)} (report: ${fact.report})`;
     case "tool-called":
       return `${name(fact.agent)}: ${fact.name}`;
+    case "question-asked":
+      return `${name(fact.agent)}: ${fact.name}`;
+    case "answer-given":
+      return `${fact.allow ? "yes" : "no"} to ${fact.question}`;
     case "message-sent":
       return `${fact.kind} from ${name(fact.from)} to ${name(fact.to)}`;
     case "announcement-queued":

@@ -12,7 +12,7 @@ export async function commandWork({ options, host }: CommandCall, request: WorkR
   const json = options.json === true;
   const displays = (): ReturnType<typeof chooseDisplay> => chooseDisplay(json, request.begin.length, host);
   try {
-    const { code, problem } = await workOnTrees(request, host, displays);
+    const { code, problem } = await workOnTrees(request, host, displays, json ? null : host.keys);
     const output = { err: host.err, colours: createColours(host.colours.err), debug: options.debug === true };
     if (problem !== null) reportProblem(problem, output);
     return code;

@@ -14,7 +14,7 @@ import type { Errand, TreeEvent } from "../../runtime/errand.ts";
 import type { Display, Said } from "../display/display.ts";
 import type { Change } from "../tree/change.ts";
 import { foldEvent } from "../tree/fold-event.ts";
-import { createTreeModel, openRuns, treeAtRest, treeIdle, type TreeModel } from "../tree/tree-model.ts";
+import { createTreeModel, openRuns, treeAtRest, treeIdle, treeParked, type TreeModel } from "../tree/tree-model.ts";
 
 export interface Following {
   readonly model: TreeModel;
@@ -35,6 +35,8 @@ export interface FollowTarget {
   readonly past: number;
   /** Called with each event in order; before it was true, a tree with nothing under way has not begun. */
   readonly begun: (event: TreeEvent) => boolean;
+  /** True: there is nobody to ask, so that the end is also where the tree waits for answers. */
+  readonly unattended: boolean;
 }
 
 interface Expected {
@@ -46,10 +48,13 @@ export function createFollowing(world: World, display: Display): Following {
   const model = createTreeModel();
   const texts = new Map<string, Pick<Said, "text" | "repeated">>();
   let expected: Expected[] = [];
+  /** Questions: they are put to the user by whoever can ask, not said. */
+  const asked = new Set<string>();
   const answer: string[] = [];
   let lastSaid: string | null = null;
   let drained = false;
   let answered = false;
+  let ended = false;
   /** The greatest lead of the tree's time over this machine's monotonic one: an event is never seen before it happened. */
   let lead = Number.NEGATIVE_INFINITY;
   const allShown = Promise.withResolvers<void>();
@@ -64,7 +69,7 @@ export function createFollowing(world: World, display: Display): Following {
       texts.delete(next.id);
       say(next.id, given, next.final);
     }
-    if (treeAtRest(model)) allShown.resolve();
+    if (ended) allShown.resolve();
   }
 
   function say(id: string, given: Pick<Said, "text" | "repeated">, final: boolean): void {
@@ -79,7 +84,7 @@ export function createFollowing(world: World, display: Display): Following {
     for (const [id, given] of texts) {
       if (seqOf(id) > past) continue;
       texts.delete(id);
-      say(id, given, false);
+      if (!asked.has(id)) say(id, given, false);
     }
     display.changed(model, [], now);
   }
@@ -110,16 +115,19 @@ export function createFollowing(world: World, display: Display): Following {
         show();
       },
     },
-    async follow(errand, { tree, past, begun }) {
+    async follow(errand, { tree, past, begun, unattended }) {
       let began = false;
       for await (const event of errand.events(tree)) {
+        for (const fact of event.facts)
+          if (fact.type === "question-asked") asked.add(`${event.tree}/${stepKey(event.seq, fact.n)}`);
         if (event.seq > past) take(event);
         else foldEvent(model, event);
         if (event.seq === past) arrive(past);
         show();
         began ||= begun(event);
-        if (began && treeIdle(model)) break;
+        if (began && (treeIdle(model) || (unattended && treeParked(model)))) break;
       }
+      ended = true;
       if (expected.length > 0) await allShown.promise;
     },
     answered: () => answered,

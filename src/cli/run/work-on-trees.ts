@@ -9,15 +9,16 @@ import type { Agent } from "../../runtime/agent.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Host } from "../host.ts";
+import type { Host, Keys } from "../host.ts";
 import { type Problem, problemOf } from "../problem.ts";
-import { elapsedLabel } from "../text/amounts.ts";
-import { treeAtRest, type TreeModel } from "../tree/tree-model.ts";
+import { countLabel, elapsedLabel } from "../text/amounts.ts";
+import { treeAtRest, type TreeModel, treeParked } from "../tree/tree-model.ts";
+import { type Asker, createAsker } from "./ask-user.ts";
 import { createFollowing, type Following, type FollowTarget } from "./follow-tree.ts";
 import { type Stop, watchStops } from "./stops.ts";
 
 /** A tree to follow, once it was found or made. */
-export interface Target extends Omit<FollowTarget, "tree"> {
+export interface Target extends Omit<FollowTarget, "tree" | "unattended"> {
   readonly agent: Agent;
 }
 
@@ -44,26 +45,45 @@ const CANCELS = 3;
 /** Reasons of a failed turn that are limits. */
 const LIMITS = /-limit$|^context-overflow$/;
 
-/** Throws when the work cannot begin; whatever comes after is in the result: that of the tree that ended worst. */
-export async function workOnTrees(request: WorkRequest, host: Host, displays: () => Display): Promise<WorkResult> {
+/**
+ * Throws when the work cannot begin; whatever comes after is in the result: that of the tree that ended worst. With `keys` the user at
+ * them answers questions.
+ */
+export async function workOnTrees(
+  request: WorkRequest,
+  host: Host,
+  displays: () => Display,
+  keys: Keys | null,
+): Promise<WorkResult> {
   const stops = watchStops(host, request.timeoutMs);
   const shown = request.begin.map(() => displays());
   let errand: Errand | null = null;
+  let asker: Asker | null = null;
   try {
     const { store, model, begin } = request;
     errand = await request.open(stops.onFailure);
     const works: Work[] = [];
+    const answering = errand;
+    if (keys !== null) {
+      asker = createAsker(keys, (question, allow) => {
+        answering.answer(question, { allow }).catch((thrown: unknown) => {
+          // Another process, or the end of its run, was quicker: there is nothing left to answer.
+          if (!(thrown instanceof ErrandError) || thrown.code !== "question-closed") stops.onFailure(failureOf(thrown));
+        });
+      });
+    }
     for (const [index, display] of shown.entries()) {
       display.begin({ model, store, recovered: index === 0 ? errand.recovered : 0 });
-      const following = createFollowing(host.world, display);
+      const following = createFollowing(host.world, asker === null ? display : asking(display, asker));
       const target = await begin[index]?.(errand, following.channel);
       if (target === undefined) continue;
       const { agent, past, begun } = target;
-      const rest = following.follow(errand, { tree: agent.id, past, begun });
+      const rest = following.follow(errand, { tree: agent.id, past, begun, unattended: asker === null });
       works.push({ agent, following, host, display, rest });
     }
     const rest = Promise.all(works.map((work) => work.rest)).then(() => null);
     const stop = await Promise.race([rest, stops.first]);
+    asker?.close();
     const ended = await Promise.all(works.map((work) => endedBy(stop, request, work)));
     // A tree that was parked goes on with the next owner of the store, so that it must be let go before the last word.
     await errand.close({ withinMs: CLOSE_WITHIN_MS });
@@ -74,6 +94,7 @@ export async function workOnTrees(request: WorkRequest, host: Host, displays: ()
     }
     return ended.find((how) => how.code !== EXIT.done) ?? DONE;
   } finally {
+    asker?.close();
     for (const display of shown) display.close();
     await errand?.close({ withinMs: CLOSE_WITHIN_MS });
     stops.close();
@@ -86,8 +107,40 @@ const DONE: Ended = { code: EXIT.done, outcome: "done", problem: null };
 
 /** A tree of which no turn had to end was only taken up: there is no answer that could have failed. */
 async function endedBy(stop: Stop | null, request: WorkRequest, work: Work): Promise<Ended> {
-  if (stop === null) return work.following.answered() ? outcomeOf(work.following.model) : DONE;
+  const { model } = work.following;
+  if (stop === null && treeParked(model))
+    return { code: EXIT.failed, outcome: "parked", problem: parked(model, request) };
+  if (stop === null) return work.following.answered() ? outcomeOf(model) : DONE;
   return stopped(stop, request, work);
+}
+
+/** The tree moves on and the asker looks at it. */
+function asking(display: Display, asker: Asker): Display {
+  return {
+    ...display,
+    changed(model, changes, now) {
+      display.changed(model, changes, now);
+      asker.look(model, display);
+    },
+  };
+}
+
+function failureOf(thrown: unknown): ErrandError {
+  if (thrown instanceof ErrandError) return thrown;
+  return new ErrandError("store-failed", "The answer could not be kept.", { cause: thrown });
+}
+
+/** Nobody is here who could answer: what waits, and how to answer it from anywhere. */
+function parked(model: TreeModel, { store }: WorkRequest): Problem {
+  const [first] = model.questions;
+  const [key, { tool, about }] = first ?? ["", { tool: "", about: "" }];
+  const more = model.questions.size > 1 ? ` (and ${countLabel(model.questions.size - 1, "question")} more)` : "";
+  const remedy =
+    store === "memory"
+      ? "Run it in a terminal and answer there, or allow such calls: errand run --allow TOOL"
+      : `errand answer ${model.tree}/${key} yes, then: errand resume ${model.tree}. Or allow such calls: --allow ${tool}`;
+  const message = `The work waits for an answer: may ${tool} be used${about === "" ? "" : ` for ${about}`}?${more}`;
+  return problemOf(new ErrandError("needs-input", message, { remedy }));
 }
 
 /** How it went, when nothing stopped it: by the root's last turn. */

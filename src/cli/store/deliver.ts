@@ -5,15 +5,17 @@
 
 import { ModelFailure, type ModelProvider } from "../../contracts/model.ts";
 import type { Store } from "../../contracts/store.ts";
+import type { Tool } from "../../contracts/tool.ts";
 import type { World } from "../../contracts/world.ts";
 import { asPostId, type TreeId, uuidOf } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { headRead } from "../../core/row.ts";
 import { ErrandError } from "../../errors.ts";
-import { createErrand, sha256 } from "../../runtime/create-runtime.ts";
+import { createErrand, openStoreAt, sha256 } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import { mailOf } from "../../runtime/mail.ts";
 import type { PostInput } from "../../runtime/posts.ts";
+import { workspaceTools } from "../../tools/index.ts";
 
 export interface Request {
   readonly tree: TreeId;
@@ -42,6 +44,32 @@ export async function deliver(store: Store, path: string, request: Request, worl
   } catch (thrown) {
     if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") throw thrown;
   }
+  return deliverAsMail(store, request, world);
+}
+
+/** The request becomes mail, which the next owner takes, if there is none now. */
+export async function deliverLater(
+  store: Store,
+  path: string,
+  request: Omit<Request, "asOwner">,
+  world: World,
+): Promise<Delivered> {
+  if (owned(path)) return deliverAsMail(store, request, world);
+  await store.putMail(mailOf(request.tree, request.input, request.texts, sha256));
+  return { by: "mail", taken: false, late: null };
+}
+
+function owned(path: string): boolean {
+  try {
+    void openStoreAt(path, "own").close();
+    return false;
+  } catch (thrown) {
+    if (thrown instanceof ErrandError && thrown.code === "store-owned") return true;
+    throw thrown;
+  }
+}
+
+async function deliverAsMail(store: Store, request: Omit<Request, "asOwner">, world: World): Promise<Delivered> {
   const mail = mailOf(request.tree, request.input, request.texts, sha256);
   await store.putMail(mail);
   for (let waited = 0; waited < WAIT_MS; waited += POLL_MS) {
@@ -59,6 +87,7 @@ async function ownForAMoment(path: string, request: Request, world: World): Prom
     store: path,
     world,
     models: [waitingModels],
+    tools: workspaceTools({ world, environment: {} }).map((tool) => ({ ...tool, run: waitingTool })),
     recover: false,
     renewDefinitions: false,
     onFailure: (error) => void failures.push(error),
@@ -74,20 +103,24 @@ async function ownForAMoment(path: string, request: Request, world: World): Prom
   }
 }
 
-/** Stands for every model: what is called in that moment waits, and is called again by the next owner. */
+/** Stand for every model and tool: what is called in that moment waits, and is called again by the next owner. */
 const waitingModels: ModelProvider = {
   resolve: () => ({
     facts: { window: null, price: null },
     model: {
-      call: (_request, { signal }) =>
-        new Promise((_resolve, reject) => {
-          const stop = (): void => reject(new ModelFailure("aborted", "The call was aborted."));
-          if (signal.aborted) stop();
-          else signal.addEventListener("abort", stop, { once: true });
-        }),
+      call: (_request, { signal }) => untilAborted(signal, new ModelFailure("aborted", "The call was aborted.")),
     },
   }),
 };
+
+const waitingTool: Tool["run"] = (_input, { signal }) => untilAborted(signal, new Error("The call was aborted."));
+
+function untilAborted(signal: AbortSignal, error: Error): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(error);
+    else signal.addEventListener("abort", () => reject(error), { once: true });
+  });
+}
 
 /** A new id for a post. */
 export function newPostId(world: World): PostInput["id"] {

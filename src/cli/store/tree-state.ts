@@ -3,13 +3,14 @@
 import type { TreeRecord } from "../../contracts/store.ts";
 
 /**
- * `busy`: something is under way, or was when its process died. `waiting`: it wants to be woken at a time. `idle`: it waits for a
+ * `busy`: something is under way, or was when its process died. `asking`: a question waits for the user. `waiting`: it wants to be woken at a time. `idle`: it waits for a
  * message. `quarantined`: it failed to load or to step and waits for a person. `expired`: only its record is left.
  */
-export type TreeWord = "busy" | "waiting" | "idle" | "closed" | "quarantined" | "expired";
+export type TreeWord = "busy" | "asking" | "waiting" | "idle" | "closed" | "quarantined" | "expired";
 
 export function treeWord(tree: TreeRecord): TreeWord {
   if (tree.status !== "open") return tree.status;
   if (tree.busy) return "busy";
+  if (tree.questions > 0) return "asking";
   return tree.wakeAt === null ? "idle" : "waiting";
 }

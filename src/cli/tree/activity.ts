@@ -9,12 +9,14 @@ export type Mood = "active" | "queued" | "asking" | "good" | "bad" | "stopped";
 /** Which mark and colour it gets. */
 export function agentMood(agent: AgentModel, model: TreeModel): Mood {
   const { run } = agent;
+  const asks = asksFor(agent, model) !== null;
   if (run === null) {
+    if (asks) return "asking";
     if (agent.turn || agent.turns === 0 || waitsFor(agent, model) > 0) return "active";
     return agent.outcome === "failed" ? "bad" : agent.outcome === "cancelled" ? "stopped" : "good";
   }
   if (run.state === "queued") return "queued";
-  if (run.state === "needs_input") return "asking";
+  if (run.state === "needs_input" || asks) return "asking";
   if (run.state !== "ended") return "active";
   if (run.status === "ok") return "good";
   return run.status === "cancelled" || run.status === "interrupted" ? "stopped" : "bad";
@@ -24,6 +26,8 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
   const { run } = agent;
   if (run?.state === "ended") return endedLabel(agent);
   if (run?.state === "queued") return "queued";
+  const asks = asksFor(agent, model);
+  if (asks !== null) return terminalLine(`may it? ${asks}`);
   if (run?.state === "needs_input") return "needs input";
   if (agent.retry !== null) {
     return `model failed, attempt ${agent.retry.attempt} in ${elapsedLabel(Math.max(0, agent.retry.at - now))}`;
@@ -40,6 +44,13 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
   if (agent.outcome === null) return "starting";
   if (agent.outcome === "done") return "done";
   return agent.outcome === "cancelled" ? "cancelled" : terminalLine(`failed: ${agent.reason ?? "unknown reason"}`);
+}
+
+/** The call of the agent that waits for the user, if there is one. */
+function asksFor(agent: AgentModel, model: TreeModel): string | null {
+  for (const { agent: asker, tool, about } of model.questions.values())
+    if (asker === agent.number) return `${tool} ${about}`.trim();
+  return null;
 }
 
 function waitsFor(agent: AgentModel, model: TreeModel): number {

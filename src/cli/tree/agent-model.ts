@@ -32,6 +32,7 @@ export function endAgentWork(model: TreeModel, agent: AgentModel): void {
   agent.retry = null;
   agent.tools.clear();
   for (const [key, effect] of model.effects) if (effect.agent === agent.number) model.effects.delete(key);
+  for (const [key, question] of model.questions) if (question.agent === agent.number) model.questions.delete(key);
 }
 
 export function runFields(

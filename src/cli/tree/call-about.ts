@@ -22,7 +22,8 @@ export function callAbout(args: { readonly [name: string]: Json }): string {
     const value = args[name];
     if (typeof value === "string" && value !== "") return value;
   }
-  return "";
+  const { argv } = args;
+  return Array.isArray(argv) ? argv.filter((word) => typeof word === "string").join(" ") : "";
 }
 
 /** The display name of a run that was asked for with these arguments: its label, else the beginning of its task. */

@@ -5,6 +5,7 @@
  * Times (`at`) are milliseconds since 1970; money is micro-dollars; `run` and `agent` are ids that other commands take.
  */
 
+import type { Json } from "../../core/json.ts";
 import type { RunMode, RunState, RunStatus } from "../../core/journal.ts";
 
 interface Run {
@@ -48,6 +49,9 @@ export type Change = { readonly at: number } & (
       readonly error: string | null;
     } & Whose)
   | ({ readonly type: "model-retry"; readonly attempt: number; readonly retryAt: number } & Whose)
+  /** A call waits for the user: `errand answer` takes its id. */
+  | ({ readonly type: "question-asked"; readonly id: string; readonly tool: string; readonly input: Json } & Whose)
+  | ({ readonly type: "question-answered"; readonly id: string; readonly allow: boolean } & Whose)
   | ({ readonly type: "tool-started"; readonly call: string; readonly tool: string; readonly about: string } & Whose)
   | ({ readonly type: "tool-ended"; readonly call: string; readonly tool: string; readonly failed: boolean } & Whose)
 );

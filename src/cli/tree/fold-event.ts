@@ -66,6 +66,10 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
       return toolCalled(model, fact, event);
     case "tool-finished":
       return toolFinished(model, fact, at);
+    case "question-asked":
+      return questionAsked(model, fact, event);
+    case "answer-given":
+      return answerGiven(model, fact, event);
     default:
       return [];
   }
@@ -93,6 +97,7 @@ function treeForked(model: TreeModel, fact: FactOf<"tree-forked">, at: number): 
   const { name: definition, price } = fact.root;
   const root = { ...before, id: fact.agent, name: definition, definition, price, startedAt: at };
   root.tools.clear();
+  model.questions.clear();
   model.agents.set(0, root);
   return [{ type: "agent-opened", at, tree: model.tree, agent: fact.agent, definition, model: fact.root.model }];
 }
@@ -234,4 +239,24 @@ function toolFinished(model: TreeModel, fact: FactOf<"tool-finished">, at: numbe
   model.effects.delete(fact.effect);
   const failed = fact.failed === true;
   return [{ type: "tool-ended", at, ...whose(agent), call: effect.call ?? "", tool: tool.name, failed }];
+}
+
+function questionAsked(model: TreeModel, fact: FactOf<"question-asked">, event: TreeEvent): Change[] {
+  const agent = model.agents.get(fact.agent);
+  if (agent === undefined) return [];
+  const key = stepKey(event.seq, fact.n);
+  const input = callArguments(event.texts, fact.call);
+  model.questions.set(key, { agent: fact.agent, tool: fact.name, input, about: callAbout(input) });
+  return [
+    { type: "question-asked", at: event.at, ...whose(agent), id: `${event.tree}/${key}`, tool: fact.name, input },
+  ];
+}
+
+function answerGiven(model: TreeModel, fact: FactOf<"answer-given">, event: TreeEvent): Change[] {
+  const question = model.questions.get(fact.question);
+  const agent = question === undefined ? undefined : model.agents.get(question.agent);
+  model.questions.delete(fact.question);
+  if (agent === undefined) return [];
+  const { allow } = fact;
+  return [{ type: "question-answered", at: event.at, ...whose(agent), id: `${event.tree}/${fact.question}`, allow }];
 }

@@ -6,6 +6,7 @@
 
 import type { ModelPrice } from "../../core/definition.ts";
 import type { AgentNumber, StepKey } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
 import type { RunMode, RunState, RunStatus } from "../../core/journal.ts";
 
 export interface ToolUnderWay {
@@ -62,10 +63,19 @@ export interface EffectModel {
   failures: number;
 }
 
+/** A call that waits for the user's answer. */
+export interface QuestionModel {
+  readonly agent: AgentNumber;
+  readonly tool: string;
+  readonly input: Json;
+  readonly about: string;
+}
+
 export interface TreeModel {
   tree: string;
   agents: Map<AgentNumber, AgentModel>;
   effects: Map<StepKey, EffectModel>;
+  questions: Map<StepKey, QuestionModel>;
   /** Model and price of each definition, by its name. */
   definitions: Map<string, { readonly model: string; readonly price: ModelPrice | null }>;
   /** The time of the newest event. */
@@ -73,7 +83,7 @@ export interface TreeModel {
 }
 
 export function createTreeModel(): TreeModel {
-  return { tree: "", agents: new Map(), effects: new Map(), definitions: new Map(), at: 0 };
+  return { tree: "", agents: new Map(), effects: new Map(), questions: new Map(), definitions: new Map(), at: 0 };
 }
 
 /** True once the root has had a turn and nothing in the tree is under way any more. */
@@ -85,6 +95,13 @@ export function treeAtRest(model: TreeModel): boolean {
 export function treeIdle(model: TreeModel): boolean {
   const root = model.agents.get(0);
   return root !== undefined && !root.turn && openRuns(model).length === 0;
+}
+
+/** True while nothing in the tree can go on before a user answers. */
+export function treeParked(model: TreeModel): boolean {
+  return (
+    model.questions.size > 0 && model.effects.size === 0 && openRuns(model).every(({ run }) => run?.state !== "queued")
+  );
 }
 
 /** The children whose runs have not ended. */

@@ -16,9 +16,14 @@ export function questionText(
   contexts: Contexts,
   question: { readonly agent: AgentNumber; readonly call: string; readonly name: string },
 ): string {
-  const input = JSON.stringify(askedInput(contexts, question.agent, question.call));
-  const rest = input.length - SHOWN;
-  const shown = rest > 0 ? `${input.slice(0, SHOWN)} … (${rest} more characters)` : input;
-  const who = contexts.runs.get(question.agent)?.name;
-  return `May ${who === undefined ? "I" : JSON.stringify(who)} use ${question.name} with ${shown}? Answer yes or no.`;
+  const who = contexts.runs.get(question.agent)?.name ?? null;
+  return questionWords(who, question.name, askedInput(contexts, question.agent, question.call));
+}
+
+/** `who`: the name of the run that asks; null for the agent that the user speaks with. */
+export function questionWords(who: string | null, tool: string, input: Json): string {
+  const text = JSON.stringify(input);
+  const rest = text.length - SHOWN;
+  const shown = rest > 0 ? `${text.slice(0, SHOWN)} … (${rest} more characters)` : text;
+  return `May ${who === null ? "I" : JSON.stringify(who)} use ${tool} with ${shown}? Answer yes or no.`;
 }

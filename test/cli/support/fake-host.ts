@@ -48,6 +48,7 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
     err: (text) => void (written.err += text),
     screen: { size: () => size, onResize: (listener) => on("resize", listener) },
     colours: { out: false, err: false },
+    keys: null,
     readInput: () => Promise.resolve(""),
     async *input() {},
     onSignal: on,

@@ -3,6 +3,7 @@
  * milliseconds before each reply and a price:
  *
  * - `slow/MS`: nothing else; `stuck/MS`: it cannot be aborted; `looping/MS`: it never stops calling a tool;
+ * - `writing/MS`: it sends a child, which writes `out.txt` and runs `touch made`, both of which need permission;
  * - `held/MS`: its children wait until there is a file `go` in the folder;
  * - `flaky/MS`: its first call fails in a way that is worth a retry;
  * - `broken/MS`: every call fails for good, with an escape sequence in what it says.
@@ -13,6 +14,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createProcessHost } from "../../../src/cli/process-host.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { type Model, ModelFailure, type ModelProvider } from "../../../src/contracts/model.ts";
+import type { Json } from "../../../src/core/json.ts";
+import type { ReplyPart } from "../../../src/core/message.ts";
 import { createRehearsalModel } from "../../../src/models/rehearsal.ts";
 
 async function fileThere(path: string, signal: AbortSignal): Promise<void> {
@@ -41,16 +44,35 @@ function slowModel(kind: string, milliseconds: number): Model {
         const call = { type: "tool-call" as const, id: `call_${calls}`, name: "list_files", input: {} };
         return { parts: [call], usage: null, stop: "tools" };
       }
+      if (kind === "writing") return { parts: [writing(request)], usage: null, stop: "end" };
       return rehearsal.call(request, options);
     },
   };
+}
+
+function writing({ system, messages }: Parameters<Model["call"]>[0]): ReplyPart {
+  const replies = messages.filter((message) => message.role === "assistant").length;
+  const call = (name: string, input: Json): ReplyPart => ({ type: "tool-call", id: `call_${replies}`, name, input });
+  const child = [
+    call("write_file", { path: "out.txt", content: "written\n" }),
+    call("run_command", { argv: ["touch", "made"] }),
+    call("send_agent_message", { text: `heard: ${lastResult(messages)}` }),
+  ];
+  const root = [call("subagent", { task: "the writer" })];
+  const steps = system.includes("You do one task") ? child : root;
+  return steps[replies] ?? { type: "text", text: `It is over: ${lastResult(messages)}` };
+}
+
+function lastResult(messages: Parameters<Model["call"]>[0]["messages"]): string {
+  const last = messages.findLast((message) => message.role === "tool");
+  return last?.role === "tool" ? (last.results[0]?.text ?? "") : "";
 }
 
 const models = new Map<string, Model>();
 
 const provider: ModelProvider = {
   resolve(name) {
-    const [, kind, milliseconds] = /^(slow|held|stuck|flaky|broken|looping)\/(\d+)$/.exec(name) ?? [];
+    const [, kind, milliseconds] = /^(slow|held|stuck|flaky|broken|looping|writing)\/(\d+)$/.exec(name) ?? [];
     if (kind === undefined) return { unavailable: `There is no model ${name}.` };
     const price = { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 };
     const model = models.get(name) ?? slowModel(kind, Number(milliseconds));

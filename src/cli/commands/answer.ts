@@ -1,0 +1,76 @@
+/**
+ * `errand answer [QUESTION] [yes|no] [NOTE]`. Without words, and with `--json`, a line for each open question:
+ * `{ type: "question", id, tree, agent, run, tool, input, text, askedAt }`. An answer is one object:
+ * `{ type: "answered", id, tree, allow, taken }`, where `taken` says whether an owner had it when the command ended.
+ */
+
+import type { Store } from "../../contracts/store.ts";
+import { asStepKey, asTreeId } from "../../core/ids.ts";
+import { ErrandError } from "../../errors.ts";
+import { sha256 } from "../../runtime/create-runtime.ts";
+import { type OpenQuestion, openQuestions } from "../../runtime/open-questions.ts";
+import type { PostInput } from "../../runtime/posts.ts";
+import type { CommandAction, CommandCall } from "../command.ts";
+import { jsonLine } from "../display/jsonl.ts";
+import { EXIT } from "../exit-code.ts";
+import { deliverLater, newPostId } from "../store/deliver.ts";
+import { withView } from "../store/open-view.ts";
+import { terminalLine } from "../text/terminal-text.ts";
+
+export const answerCommand: CommandAction = (call) =>
+  withView(call.options.store, async (store) => {
+    const [given, word, note = ""] = call.args;
+    const open = await openQuestions(store, sha256);
+    if (given === undefined) list(open, call);
+    else await answer(store, questionOf(open, given), allowOf(word, given), note, call);
+    return EXIT.done;
+  });
+
+function list(open: readonly OpenQuestion[], { options, host }: CommandCall): void {
+  if (options.json === true) for (const question of open) host.out(jsonLine({ type: "question", ...question }));
+  else if (open.length === 0) host.err("no question waits for an answer\n");
+  else for (const { id, text } of open) host.out(`${id}  ${terminalLine(text)}\n`);
+}
+
+/** The one open question whose id begins so. */
+function questionOf(open: readonly OpenQuestion[], given: string): OpenQuestion {
+  const found = open.filter(({ id }) => id.startsWith(given));
+  const [first] = found;
+  if (first === undefined) {
+    throw new ErrandError("question-closed", `No question ${given} is open`, {
+      remedy: "It was answered, or its turn has ended. The open ones: errand answer",
+    });
+  }
+  if (found.length > 1 && first.id !== given) {
+    throw new ErrandError("usage", `${found.length} open questions begin with ${given}`, {
+      remedy: `Write more of the id: ${found.map(({ id }) => id).join(", ")}`,
+    });
+  }
+  return first;
+}
+
+function allowOf(word: string | undefined, given: string): boolean {
+  const allow = { yes: true, y: true, no: false, n: false }[word?.toLowerCase() ?? ""];
+  if (allow !== undefined) return allow;
+  const said = word === undefined ? "The answer is missing" : `The answer is yes or no, not "${word}"`;
+  throw new ErrandError("usage", said, {
+    remedy: `errand answer ${given} yes, or: errand answer ${given} no "why not"`,
+  });
+}
+
+async function answer(
+  store: Store,
+  question: OpenQuestion,
+  allow: boolean,
+  note: string,
+  { options, host }: CommandCall,
+): Promise<void> {
+  const tree = asTreeId(question.tree);
+  const key = asStepKey(question.id.slice(question.tree.length + 1));
+  const input: PostInput = { type: "answer-given", id: newPostId(host.world), question: key, allow };
+  const { taken, late } = await deliverLater(store, options.store, { tree, input, texts: [note] }, host.world);
+  if (late !== null) throw new ErrandError("question-closed", `Question ${question.id} is not open any more`);
+  if (options.json === true) return host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
+  const done = allow ? "allowed" : "refused";
+  host.out(taken ? `${done}; watch it with: errand logs -f ${tree}\n` : `${done}; go on with: errand resume ${tree}\n`);
+}

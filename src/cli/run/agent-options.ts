@@ -1,0 +1,36 @@
+/** What every command that runs agents gives them: models, tools, and what they may do with these. */
+
+import type { PermissionRule } from "../../core/permissions/permissions.ts";
+import { ErrandError } from "../../errors.ts";
+import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import { workspaceTools } from "../../tools/index.ts";
+import type { CommandCall } from "../command.ts";
+
+type AgentOptions = Pick<ErrandOptions, "models" | "world" | "tools" | "permissions" | "renewDefinitions">;
+
+export function agentOptions({ options, host, models }: CommandCall): AgentOptions {
+  return {
+    models,
+    world: host.world,
+    tools: workspaceTools({ world: host.world, environment: process.env }),
+    permissions: allowedCalls(options.allow),
+    renewDefinitions: false,
+  };
+}
+
+/** `write_file:docs/**,run_command:npm test`: tools, and where they may be used or with which first words. */
+function allowedCalls(given: string | undefined): readonly PermissionRule[] {
+  if (given === undefined) return [];
+  return given.split(",").map((item) => {
+    const [tool = "", ...rest] = item.trim().split(":");
+    const pattern = rest.join(":").trim();
+    if (!/^[A-Za-z0-9_-]+$/.test(tool) || (rest.length > 0 && pattern === "")) {
+      throw new ErrandError("usage", `--allow takes tools, each perhaps with a pattern, not "${item}"`, {
+        remedy: 'For example: --allow "write_file:docs/**,run_command:npm test"',
+      });
+    }
+    if (pattern === "") return { decision: "allow", tool };
+    if (tool === "run_command") return { decision: "allow", tool, command: pattern.split(/\s+/) };
+    return { decision: "allow", tool, path: pattern };
+  });
+}
