@@ -30,6 +30,8 @@ export interface Host {
   out(text: string): void;
   /** For what a person wants to know meanwhile: progress, hints, errors. */
   err(text: string): void;
+  /** Resolves once the reader of `out` has room for more, so that a long output does not pile up here; false when it has gone. */
+  drained(): Promise<boolean>;
   /** Where `out` goes, when that is a terminal that understands cursor movements; else null. */
   readonly screen: Screen | null;
   /** Whether `out` and `err` may have colours. */

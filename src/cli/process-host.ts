@@ -15,8 +15,12 @@ export function createProcessHost(): Host {
   const capable = env["TERM"] !== "dumb";
   const coloured = capable && (env["NO_COLOR"] ?? "") === "";
   let leaving = false;
+  let gone = false;
   // A reader that has gone (`errand run | head -1`) ends the output, not the work.
   for (const stream of [stdout, stderr]) stream.on("error", () => undefined);
+  stdout.on("error", () => {
+    gone = true;
+  });
   quietExperiments();
 
   function writer(stream: NodeJS.WriteStream, descriptor: number): (text: string) => void {
@@ -35,6 +39,10 @@ export function createProcessHost(): Host {
     world: createSystemWorld(),
     out: writer(stdout, 1),
     err: writer(stderr, 2),
+    async drained() {
+      if (!gone && stdout.writableNeedDrain) await roomOrEnd(stdout);
+      return !gone;
+    },
     screen: capable && isatty(1) ? screenOf(stdout) : null,
     colours: { out: coloured && isatty(1), err: coloured && isatty(2) },
     keys: isatty(0) ? keysOf(process.stdin) : null,
@@ -59,6 +67,17 @@ export function createProcessHost(): Host {
     },
     leave: (code) => process.exit(code),
   };
+}
+
+/** Resolves when the stream takes more, or never will. */
+function roomOrEnd(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    const settled = (): void => {
+      for (const event of ["drain", "error", "close"]) stream.off(event, settled);
+      resolve();
+    };
+    for (const event of ["drain", "error", "close"]) stream.once(event, settled);
+  });
 }
 
 function screenOf(stream: WriteStream): Screen {

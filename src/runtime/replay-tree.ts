@@ -6,7 +6,7 @@ import type { TreeId } from "../core/ids.ts";
 import type { JournalRow, Sha256 } from "../core/journal.ts";
 import { replayBegin, type ReplayReport } from "../core/replay.ts";
 
-const ROWS_AT_A_TIME = 500;
+const ROWS_AT_A_TIME = 100;
 
 /** Where a replay reads from. */
 export interface JournalSource {

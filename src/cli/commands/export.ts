@@ -19,7 +19,10 @@ export const exportCommand: CommandAction = ({ args: [given = ""], options, host
     requireJournal(tree);
     const lines = exportLines(store, tree, sha256);
     if (options.out === undefined) {
-      for await (const line of lines) host.out(`${line}\n`);
+      for await (const line of lines) {
+        host.out(`${line}\n`);
+        if (!(await host.drained())) break;
+      }
       return EXIT.done;
     }
     const written = await writePrivateFile(options.out, lines, host.world);

@@ -14,7 +14,7 @@ import { findId } from "../store/find-id.ts";
 import { withView } from "../store/open-view.ts";
 import { createColours } from "../text/colours.ts";
 
-const ROWS_AT_A_TIME = 500;
+const ROWS_AT_A_TIME = 100;
 const POLL_MS = 200;
 
 export const logsCommand: CommandAction = ({ args: [given = ""], options, host }) =>
@@ -23,27 +23,30 @@ export const logsCommand: CommandAction = ({ args: [given = ""], options, host }
     const lines = createEventLines(createColours(host.colours.out));
     let seen = 0;
 
-    async function print(): Promise<void> {
+    /** False when nobody reads it any more. */
+    async function print(): Promise<boolean> {
       for (let page = await store.rows(tree.id, seen + 1, ROWS_AT_A_TIME); page.length > 0;) {
         for (const row of page) {
           const event = readEvent(tree.id, row);
           seen = row.seq;
           if (options.json === true) host.out(jsonLine({ type: "event", ...event }));
           else host.out(`${lines(event).join("\n")}\n`);
+          if (!(await host.drained())) return false;
         }
         page = await store.rows(tree.id, seen + 1, ROWS_AT_A_TIME);
       }
+      return true;
     }
 
-    await print();
-    return options.follow === true ? follow(store, tree, print, host) : EXIT.done;
+    const read = await print();
+    return options.follow === true && read ? follow(store, tree, print, host) : EXIT.done;
   });
 
 /** Goes on until nothing can come any more, or until it is interrupted. */
 async function follow(
   store: Store,
   tree: TreeRecord,
-  print: () => Promise<void>,
+  print: () => Promise<boolean>,
   host: Host,
 ): Promise<typeof EXIT.done | typeof EXIT.interrupted> {
   const interrupted = Promise.withResolvers<"interrupted">();
@@ -52,8 +55,9 @@ async function follow(
     for (;;) {
       const record = await store.tree(tree.id);
       // A tree that was just closed may have a last row.
-      await print();
-      if (record === null || record.status === "closed" || record.status === "expired") return EXIT.done;
+      const read = await Promise.race([print(), interrupted.promise]);
+      if (read === "interrupted") return EXIT.interrupted;
+      if (!read || record === null || record.status === "closed" || record.status === "expired") return EXIT.done;
       const polled = new Promise<"polled">((resolve) => host.world.after(POLL_MS, () => resolve("polled")));
       if ((await Promise.race([polled, interrupted.promise])) === "interrupted") return EXIT.interrupted;
     }

@@ -21,10 +21,15 @@ export interface Finished {
 }
 
 export interface RunningErrand {
+  readonly pid: number;
   /** Resolves when what was written so far holds the text. */
   seen(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   type(text: string): void;
+  /** Reads on, where it was told to pause. */
+  goOn(): void;
+  /** Closes its standard output, as `head` does. */
+  stopReading(): void;
   readonly finished: Promise<Finished>;
 }
 
@@ -33,6 +38,8 @@ export interface HowToRun {
   readonly entry?: string;
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Reads the first that it prints, and no more until told to. */
+  readonly paused?: boolean;
   /** In a terminal of this size. */
   readonly terminal?: { readonly columns: number; readonly rows: number };
 }
@@ -55,6 +62,7 @@ export function startErrand(args: readonly string[], how: HowToRun): RunningErra
     });
   };
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    if (out === "" && how.paused === true) child.stdout.pause();
     out += chunk;
     look();
   });
@@ -70,6 +78,9 @@ export function startErrand(args: readonly string[], how: HowToRun): RunningErra
   });
   return {
     finished,
+    pid: child.pid ?? 0,
+    goOn: () => void child.stdout.resume(),
+    stopReading: () => void child.stdout.destroy(),
     seen(text) {
       const shown = new Promise<void>((resolve) => {
         waiting.push({ text, resolve });

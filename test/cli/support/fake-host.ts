@@ -46,6 +46,7 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
     },
     out: (text) => void (written.out += text),
     err: (text) => void (written.err += text),
+    drained: () => Promise.resolve(true),
     screen: { size: () => size, onResize: (listener) => on("resize", listener) },
     colours: { out: false, err: false },
     keys: null,
