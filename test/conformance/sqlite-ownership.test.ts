@@ -4,6 +4,7 @@ import { existsSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
+import { ownerOf } from "../../src/stores/sqlite/ownership.ts";
 import { birth, commitOf, part, sampleMail, treeNumber } from "./store-samples.ts";
 import { temporaryStores } from "./temporary-stores.ts";
 
@@ -75,6 +76,28 @@ describe("ownership", () => {
     await open({ owner: { pid: 7, host: "h", command: "c" } }).close();
     open();
     expect(() => open()).toThrow(/is owned by another process\.$/);
+  });
+
+  test("who owns the store is told to whoever asks, and nobody does once the owner is gone", async () => {
+    expect(ownerOf(path())).toBeNull();
+    const first = await startProcess(OWN);
+    expect(ownerOf(path())).toBe(`pid ${first.pid} on HOST (errand run) since 1970-01-01T00:00:00.000Z`);
+    const link = join(folder(), "link.db");
+    symlinkSync(path(), link);
+    expect(ownerOf(link)).toContain(`pid ${first.pid}`);
+    first.kill("SIGKILL");
+    await once(first, "exit");
+    expect(ownerOf(path())).toBeNull();
+  });
+
+  test("asking who owns the store keeps nobody from becoming the owner", async () => {
+    await open().close();
+    const OWNERSHIP = new URL("../../src/stores/sqlite/ownership.ts", import.meta.url).href;
+    const ask = `const { ownerOf } = await import(${JSON.stringify(OWNERSHIP)});
+      console.log("ready"); for (;;) ownerOf(${JSON.stringify(path())});`;
+    const asking = await startProcess(ask);
+    for (let times = 0; times < 100; times += 1) await open().close();
+    expect(asking.exitCode).toBeNull();
   });
 
   test("closing releases ownership and leaves one file of data", async () => {

@@ -97,9 +97,12 @@ export function makePrivateFile(path: string): void {
   }
 }
 
+/** How long a first look waits for another process that is just opening or closing the same file. */
+const OPENING_MS = 5_000;
+
 export function openConnection(path: string, readOnly: boolean): DatabaseSync {
   try {
-    return new DatabaseSync(path, { readOnly });
+    return new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
   } catch (error) {
     throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
   }

@@ -9,10 +9,11 @@
  *  3. Who owns the store stands in `meta` for people only; it decides nothing.
  */
 
+import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { ErrandError } from "../../errors.ts";
 import { numberOf, textCell, textOf } from "./cells.ts";
-import { inspectFile, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
+import { canonicalPath, inspectFile, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
 import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
 
 /** How an owner is named to others. `startedAt` is in milliseconds since 1970. */
@@ -27,6 +28,9 @@ export interface OwnerLock {
   release(): void;
 }
 
+/** How long the lock is waited for: whoever only looks whether it is held holds it for a moment, and is no owner. */
+const LOOKING_MS = 100;
+
 /** Takes the lock, or throws `store-owned`, naming who holds it. */
 export function takeOwnerLock(path: string): OwnerLock {
   const lockPath = `${path}-owner`;
@@ -34,13 +38,30 @@ export function takeOwnerLock(path: string): OwnerLock {
   const lock = openConnection(lockPath, false);
   try {
     // Nothing is ever written to this file; a rollback journal in memory leaves none beside it.
-    lock.exec("pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive");
+    lock.exec(`pragma busy_timeout = ${LOOKING_MS}; pragma journal_mode = memory; begin exclusive`);
   } catch (error) {
     lock.close();
     if (sqliteIsBusy(error)) throw ownedBy(path);
     throw unreadable(path, messageOf(error), `Delete ${lockPath} if no process owns the store.`, error);
   }
   return { release: () => lock.close() };
+}
+
+/** Who owns the store at this moment, as the lock says it; null when nobody does. */
+export function ownerOf(givenPath: string): string | null {
+  const path = canonicalPath(givenPath);
+  const lockPath = `${path}-owner`;
+  if (!existsSync(lockPath)) return null;
+  const lock = openConnection(lockPath, true);
+  try {
+    lock.exec("pragma busy_timeout = 0; pragma schema_version");
+    return null;
+  } catch (error) {
+    if (sqliteIsBusy(error)) return readOwner(path) ?? "another process";
+    throw unreadable(path, messageOf(error), `Delete ${lockPath} if no process owns the store.`, error);
+  } finally {
+    lock.close();
+  }
 }
 
 function ownedBy(path: string): ErrandError {
@@ -56,15 +77,22 @@ function ownerText({ pid, host, command, startedAt }: Owner): string {
   return `pid ${pid} on ${host} (${command})${since}`;
 }
 
-/** Who wrote itself down as the owner last, if anybody did. An owner that is just making the store has not yet. */
+/**
+ * Who wrote itself down as the owner last, if anybody did. An owner that is just making the store has not yet, and one that is just opening
+ * or closing it may not let it be read: what is not known is not worth an error.
+ */
 function readOwner(path: string): string | null {
-  if ((inspectFile(path) ?? 0) === 0) return null;
-  const db = openConnection(path, true);
   try {
-    const row = db.prepare("select value from meta where name = 'owner'").get();
-    return row === undefined ? null : textOf(row, "value");
-  } finally {
-    db.close();
+    if ((inspectFile(path) ?? 0) === 0) return null;
+    const db = openConnection(path, true);
+    try {
+      const row = db.prepare("select value from meta where name = 'owner'").get();
+      return row === undefined ? null : textOf(row, "value");
+    } finally {
+      db.close();
+    }
+  } catch {
+    return null;
   }
 }
 
