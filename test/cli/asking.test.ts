@@ -49,6 +49,22 @@ async function openRuns(tree: string): Promise<string[]> {
 }
 
 describe("with a live owner", () => {
+  test("ps names it while it lives, and says who goes on when it has died", async () => {
+    const { running, tree } = await owner("slow/60000", '"turn-started"');
+    const alive = await errand("ps");
+    expect(alive.out).toContain(tree);
+    expect(alive.err).toMatch(new RegExp(`^owned by pid ${running.pid} on .+\\n$`));
+    const named = expect.stringContaining(`pid ${running.pid} `);
+    for (const command of [["ps"], ["show", tree]]) {
+      expect(records((await errand(...command, "--json")).out)[0]).toMatchObject({ id: tree, owner: named });
+    }
+    running.kill("SIGKILL");
+    await running.finished;
+    const dead = await errand("ps");
+    expect(dead.out).toMatch(new RegExp(`^${tree} .+ busy `, "m"));
+    expect(dead.err).toBe("no process owns the store; errand resume goes on with what waits\n");
+  });
+
   test("send: the owner takes the message and works on it", async () => {
     const { running, tree } = await owner("held/1", '"draining"');
     const [sent] = records((await errand("send", "--json", tree, "and the tests?")).out);

@@ -40,8 +40,10 @@ describe("ps", () => {
         rows: expect.any(Number),
         createdAt: expect.any(Number),
         updatedAt: expect.any(Number),
+        owner: null,
       },
     ]);
+    expect((await errand("ps", "--all")).err).toBe("no process owns the store\n");
   });
 });
 

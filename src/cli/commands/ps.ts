@@ -1,10 +1,12 @@
 /**
  * `errand ps`: the trees of a store, one a line, newest first. With `--json` a line is
- * `{ type: "tree", id, agent, kind, state, openRuns, rows, createdAt, updatedAt }`.
+ * `{ type: "tree", id, agent, kind, state, openRuns, rows, createdAt, updatedAt, owner }`, where `owner` names the process that owns the store, or
+ * is null.
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { readClock } from "../../runtime/clock.ts";
+import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
@@ -20,8 +22,10 @@ export const psCommand: CommandAction = ({ options, host }) =>
   withView(options.store, async (store) => {
     const trees = options.all === true ? await treesThat(store, () => true) : await treesWithWork(store);
     const open = await openRuns(store);
+    const owner = ownerOf(options.store);
     if (options.json === true) {
-      for (const tree of trees) host.out(jsonLine({ type: "tree", ...treeFields(tree, open.get(tree.id) ?? 0) }));
+      for (const tree of trees)
+        host.out(jsonLine({ type: "tree", ...treeFields(tree, open.get(tree.id) ?? 0, owner) }));
       return EXIT.done;
     }
     if (trees.length === 0) {
@@ -39,8 +43,16 @@ export const psCommand: CommandAction = ({ options, host }) =>
       agoLabel(tree.updatedAt, now()),
     ]);
     host.out(`${tableLines([["TREE", "AGENT", "STATE", "OPEN RUNS", "LAST ACTIVITY"], ...rows]).join("\n")}\n`);
+    host.err(`${ownerLine(owner, trees)}\n`);
     return EXIT.done;
   });
+
+/** Who works on them, if anybody does. */
+function ownerLine(owner: string | null, trees: readonly TreeRecord[]): string {
+  if (owner !== null) return terminalLine(`owned by ${owner}`);
+  const waiting = trees.some((tree) => tree.status === "open" && (tree.busy || tree.wakeAt !== null));
+  return `no process owns the store${waiting ? "; errand resume goes on with what waits" : ""}`;
+}
 
 /** Trees at which a process must look, and those that wait for a person. */
 async function treesWithWork(store: Store): Promise<TreeRecord[]> {
@@ -63,7 +75,7 @@ async function openRuns(store: Store): Promise<ReadonlyMap<string, number>> {
   return counts;
 }
 
-export function treeFields(tree: TreeRecord, openRuns: number): object {
+export function treeFields(tree: TreeRecord, openRuns: number, owner: string | null): object {
   const { id, agent, kind, nextSeq, createdAt, updatedAt } = tree;
-  return { id, agent, kind, state: treeWord(tree), openRuns, rows: nextSeq - 1, createdAt, updatedAt };
+  return { id, agent, kind, state: treeWord(tree), openRuns, rows: nextSeq - 1, createdAt, updatedAt, owner };
 }

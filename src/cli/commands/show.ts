@@ -6,6 +6,7 @@
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { readClock } from "../../runtime/clock.ts";
+import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import { runResult } from "../../runtime/run-result.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
@@ -35,7 +36,7 @@ async function showTree(store: Store, tree: TreeRecord, { options, host }: Comma
   const runs = await store.runs({ tree: tree.id, limit: Number.MAX_SAFE_INTEGER });
   const open = runs.filter((run) => run.state !== "ended").length;
   if (options.json === true) {
-    host.out(jsonLine({ type: "tree", ...treeFields(tree, open) }));
+    host.out(jsonLine({ type: "tree", ...treeFields(tree, open, ownerOf(options.store)) }));
     for (const run of runs) host.out(jsonLine({ type: "run", ...run }));
     return [];
   }
