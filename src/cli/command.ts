@@ -23,6 +23,7 @@ export interface CommandOptions {
   readonly all?: boolean;
   readonly follow?: boolean;
   readonly allow?: string;
+  readonly baseUrl?: string;
 }
 
 export interface CommandCall {

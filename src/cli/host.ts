@@ -26,6 +26,7 @@ export interface Keys {
 
 export interface Host {
   readonly world: World;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** For what was asked for: answers, lists, JSON. */
   out(text: string): void;
   /** For what a person wants to know meanwhile: progress, hints, errors. */

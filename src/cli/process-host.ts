@@ -37,6 +37,7 @@ export function createProcessHost(): Host {
 
   return {
     world: createSystemWorld(),
+    env,
     out: writer(stdout, 1),
     err: writer(stderr, 2),
     async drained() {

@@ -28,7 +28,7 @@ function openView(path: string): Store {
 }
 
 /** Nothing is kept in memory that another command could look at. */
-function requireFile(path: string): void {
+export function requireFile(path: string): void {
   if (path !== "memory") return;
   throw new ErrandError("usage", "A store in memory is gone with its process", { remedy: "Name a file: --store PATH" });
 }

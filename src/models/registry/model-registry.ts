@@ -89,7 +89,8 @@ function unknownName(name: string): string {
   return `There is no provider for the model "${name}"; a model is named ${forms.slice(0, -1).join(", ")} or ${forms.at(-1)}.`;
 }
 
-function packageIsInstalled(packageName: string): boolean {
+/** Says whether a package can be imported from beside Errand. */
+export function packageIsInstalled(packageName: string): boolean {
   try {
     return findPackageJSON(packageName, import.meta.url) !== undefined;
   } catch {

@@ -44,6 +44,7 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
       },
       soon: (callback) => callback(),
     },
+    env: {},
     out: (text) => void (written.out += text),
     err: (text) => void (written.err += text),
     drained: () => Promise.resolve(true),

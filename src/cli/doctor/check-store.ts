@@ -1,0 +1,74 @@
+/** The store: what kind of file it is, who owns it, and what waits in it. Nothing is written. */
+
+import type { Store, TreeRecord } from "../../contracts/store.ts";
+import { openStoreAt } from "../../runtime/create-runtime.ts";
+import { canonicalPath, inspectFile } from "../../stores/sqlite/open-database.ts";
+import { ownerOf } from "../../stores/sqlite/ownership.ts";
+import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
+import { problemOf } from "../problem.ts";
+import { treesThat } from "../store/find-id.ts";
+import { countLabel } from "../text/amounts.ts";
+import { broken, type Finding, ok, warning } from "./finding.ts";
+
+const NAME = "store";
+
+export async function checkStore(path: string): Promise<Finding[]> {
+  try {
+    const version = inspectFile(canonicalPath(path));
+    if (version === null) return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
+    if (version < SCHEMA_VERSION) return [older(path, version)];
+    const store = openStoreAt(path, "read");
+    try {
+      return await checkOpened(store, path);
+    } finally {
+      await store.close();
+    }
+  } catch (thrown) {
+    const { message, remedy } = problemOf(thrown);
+    return [broken(NAME, message, remedy ?? "Name another store with --store PATH.")];
+  }
+}
+
+function older(path: string, version: number): Finding {
+  const text = `${path} has schema ${version}, and this Errand writes schema ${SCHEMA_VERSION}`;
+  return warning(NAME, text, "The next command that owns the store upgrades it: errand resume");
+}
+
+async function checkOpened(store: Store, path: string): Promise<Finding[]> {
+  const trees = await treesThat(store, () => true);
+  const owner = ownerOf(path);
+  return [
+    ok(NAME, `${path}, schema ${SCHEMA_VERSION}, ${countsOf(trees)}`),
+    ok("owner", owner === null ? "no process owns the store now" : `${owner} works on its trees`),
+    await waitingWork(store, owner !== null),
+    ...quarantined(trees),
+  ];
+}
+
+function countsOf(trees: readonly TreeRecord[]): string {
+  const counts = (["open", "closed", "expired"] as const).map((status) => {
+    const count = trees.filter((tree) => tree.status === status).length;
+    return count === 0 ? "" : `, ${count} ${status}`;
+  });
+  return `${countLabel(trees.length, "tree")}${counts.join("")}`;
+}
+
+/** What an earlier process left, and what was sent since; with an owner it is under way. */
+async function waitingWork(store: Store, owned: boolean): Promise<Finding> {
+  const waiting = new Set<string>([
+    ...(await store.unfinished(Number.MAX_SAFE_INTEGER)),
+    ...(await store.outboxTrees()),
+  ]);
+  for (const { tree } of await store.pendingMail(Number.MAX_SAFE_INTEGER)) waiting.add(tree);
+  if (waiting.size === 0) return ok("work", "nothing waits");
+  const trees = countLabel(waiting.size, "tree");
+  if (owned) return ok("work", `${trees} under way`);
+  return warning("work", `${trees} with work that an earlier process left`, "Go on with it: errand resume");
+}
+
+function quarantined(trees: readonly TreeRecord[]): Finding[] {
+  const [first, ...others] = trees.filter((tree) => tree.status === "quarantined");
+  if (first === undefined) return [];
+  const text = `${countLabel(others.length + 1, "tree")} failed several times and waits for a person`;
+  return [warning("quarantine", text, `See errand logs ${first.id}, and release it with errand resume ${first.id}`)];
+}

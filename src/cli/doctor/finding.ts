@@ -1,0 +1,25 @@
+/** What the doctor found out about one thing. */
+
+export type Level = "ok" | "warning" | "broken";
+
+export interface Finding {
+  /** What was looked at, in a word or two. */
+  readonly name: string;
+  /** `warning`: Errand works, but not as it could. `broken`: something will fail. */
+  readonly level: Level;
+  readonly text: string;
+  /** How to mend it. */
+  readonly remedy: string | null;
+}
+
+export function ok(name: string, text: string): Finding {
+  return { name, level: "ok", text, remedy: null };
+}
+
+export function warning(name: string, text: string, remedy: string): Finding {
+  return { name, level: "warning", text, remedy };
+}
+
+export function broken(name: string, text: string, remedy: string): Finding {
+  return { name, level: "broken", text, remedy };
+}

@@ -1,0 +1,19 @@
+/** Work that is aborted when it takes too long. */
+
+import type { World } from "../../contracts/world.ts";
+
+export async function within<Result>(
+  milliseconds: number,
+  world: World,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const cancel = world.after(milliseconds, () =>
+    controller.abort(new Error(`no answer within ${milliseconds / 1_000} s`)),
+  );
+  try {
+    return await work(controller.signal);
+  } finally {
+    cancel();
+  }
+}
