@@ -9,7 +9,6 @@
  *  3. A process that is no longer the owner writes nothing (`fence`).
  */
 
-import type { DatabaseSync } from "node:sqlite";
 import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
 import { treeConflict, treeUnknown } from "../refusals.ts";
@@ -17,6 +16,7 @@ import { requireSequence } from "../sequence.ts";
 import { type Cell, hashCell, idCell, idOf, numberOf, optionalCell, type Row, textCell } from "./cells.ts";
 import { treeKinds, treeStatuses } from "./columns.ts";
 import { prepareProjections } from "./projections.ts";
+import type { Statements } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 type Projections = Parameters<Store["replaceProjections"]>[1];
@@ -30,7 +30,7 @@ export interface OwnerWrites {
   expire(before: number, limit: number): readonly TreeId[];
 }
 
-export function prepareOwnerWrites(db: DatabaseSync, transaction: Transaction, fence: () => void): OwnerWrites {
+export function prepareOwnerWrites(db: Statements, transaction: Transaction, fence: () => void): OwnerWrites {
   const projections = prepareProjections(db);
   const createTree = db.prepare(`
     insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, questions, format, created_at, updated_at)

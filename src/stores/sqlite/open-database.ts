@@ -112,19 +112,24 @@ function pragma(db: DatabaseSync, name: string): number {
   return numberOf(db.prepare(`pragma ${name}`).get(), name);
 }
 
+function holdsTables(db: DatabaseSync): boolean {
+  return numberOf(db.prepare("select count(*) as tables from sqlite_schema").get(), "tables") > 0;
+}
+
 /** What the file at hand is. Throws when it is no store, or one that this version of Errand cannot read. */
 export function schemaVersionOf(db: DatabaseSync, path: string): number {
   let application: number;
   let version: number;
-  let tables: number;
+  let empty: boolean;
   try {
     application = pragma(db, "application_id");
     version = pragma(db, "user_version");
-    tables = numberOf(db.prepare("select count(*) as tables from sqlite_schema").get(), "tables");
+    // Only asked where the header leaves it open: looking for tables reads the whole schema.
+    empty = application === 0 && version === 0 && !holdsTables(db);
   } catch (error) {
     throw unreadable(path, messageOf(error), KIND_REMEDY, error);
   }
-  if (application === 0 && version === 0 && tables === 0) return 0;
+  if (empty) return 0;
   if (application !== APPLICATION_ID) {
     throw unreadable(path, "it is a database of another program", KIND_REMEDY);
   }

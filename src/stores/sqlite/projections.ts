@@ -7,7 +7,6 @@
  *  3. A statement is prepared once: patches of the same columns share one.
  */
 
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PostRecord } from "../../contracts/store.ts";
 import type { PostId, TreeId } from "../../core/ids.ts";
 import type { RunPatch, RunRecord } from "../../core/journal.ts";
@@ -15,6 +14,7 @@ import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole } from "../run-patches.ts";
 import { type Cell, hashCell, idCell } from "./cells.ts";
 import { RUN_COLUMNS } from "./columns.ts";
+import type { Statement, Statements } from "./statements.ts";
 
 /** A tree by both of its names: the key that stands in rows, and the id that errors speak of. */
 export interface TreeKey {
@@ -34,9 +34,9 @@ const WHOLE_RUN = `
   values (?, ${RUN_COLUMNS.map(() => "?").join(", ")})
   on conflict (tree, number) do update set ${RUN_COLUMNS.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
 
-export function prepareProjections(db: DatabaseSync): ProjectionWriter {
+export function prepareProjections(db: Statements): ProjectionWriter {
   const wholeRun = db.prepare(WHOLE_RUN);
-  const patches = new Map<string, StatementSync>();
+  const patches = new Map<string, Statement>();
   const post = db.prepare(`
     insert into posts (tree, id, hash, seq, ended_seq) values (?, ?, ?, ?, ?)
     on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
@@ -45,7 +45,7 @@ export function prepareProjections(db: DatabaseSync): ProjectionWriter {
   const forgetRuns = db.prepare("delete from runs where tree = ?");
   const forgetPosts = db.prepare("delete from posts where tree = ? and seq is not null");
 
-  function patchStatement(names: readonly string[]): StatementSync {
+  function patchStatement(names: readonly string[]): Statement {
     const set = names.map((name) => `${name} = ?`).join(", ");
     const known = patches.get(set);
     if (known !== undefined) return known;

@@ -4,12 +4,12 @@
  * Invariant: (tree, id) is put once. A repetition is known by its hash, also after the mail was taken; another hash is a reuse.
  */
 
-import type { DatabaseSync } from "node:sqlite";
 import type { Mail, MailPut } from "../../contracts/store.ts";
 import { hashCell, hashOf, idCell, textCell } from "./cells.ts";
+import type { Statements } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
-export function preparePutMail(db: DatabaseSync, transaction: Transaction): (mail: Mail) => MailPut {
+export function preparePutMail(db: Statements, transaction: Transaction): (mail: Mail) => MailPut {
   const known = db.prepare("select hash from posts where tree = ? and id = ?");
   const put = db.prepare("insert into posts (tree, id, hash, payload) values (?, ?, ?, ?)");
   return (mail) =>

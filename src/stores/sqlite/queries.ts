@@ -1,10 +1,9 @@
 /**
  * Reading a SQLite store: what any process may do, owner or not. Nothing here writes.
  *
- * Invariant: a statement is prepared once, when the store is opened.
+ * Invariant: a statement is prepared once.
  */
 
-import type { DatabaseSync } from "node:sqlite";
 import type {
   Anchor,
   Mail,
@@ -29,6 +28,7 @@ import {
   treeOf,
   treeStatuses,
 } from "./columns.ts";
+import type { Statements } from "./statements.ts";
 
 export interface Queries {
   tree(id: TreeId): TreeRecord | null;
@@ -80,7 +80,7 @@ function anchorOf(row: Row): Anchor {
   };
 }
 
-export function prepareQueries(db: DatabaseSync): Queries {
+export function prepareQueries(db: Statements): Queries {
   const tree = db.prepare("select * from trees where id = ?");
   const trees = db.prepare(`
     select * from trees

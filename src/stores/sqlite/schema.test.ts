@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { APPLICATION_ID, migrate, MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
+import { APPLICATION_ID, migrate, MIGRATIONS, missingTable, SCHEMA_VERSION } from "./schema.ts";
 import { createTransaction, type Transaction } from "./transaction.ts";
 
 describe("migrations", () => {
@@ -28,6 +28,18 @@ describe("migrations", () => {
     migrate(db, transaction);
     expect(tables()).toEqual(before);
     expect(setting("user_version")).toBe(SCHEMA_VERSION);
+  });
+
+  test("every table that is taken out of a store is missed", () => {
+    migrate(db, transaction);
+    expect(missingTable(db)).toBeNull();
+    const made = db.prepare("select name from sqlite_schema where type = 'table' order by rowid").all();
+    for (const { name } of made.toReversed()) {
+      db.exec(`alter table ${String(name)} rename to hidden`);
+      expect(missingTable(db)).toBe(name);
+      db.exec(`alter table hidden rename to ${String(name)}`);
+    }
+    expect(missingTable(db)).toBeNull();
   });
 
   test("a store has the migrations that it lacks, in order", () => {

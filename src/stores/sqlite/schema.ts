@@ -143,6 +143,20 @@ export const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** The tables that the last of the migrations leaves. */
+const TABLES = ["meta", "anchor", "trees", "journal", "blobs", "snapshots", "posts", "runs", "outbox"] as const;
+
+/** A table that the store should have and has not, or null. */
+export function missingTable(db: DatabaseSync): string | null {
+  const held = new Set(
+    db
+      .prepare("select name from sqlite_schema where type = 'table'")
+      .all()
+      .map(({ name }) => name),
+  );
+  return TABLES.find((name) => !held.has(name)) ?? null;
+}
+
 /** Brings a store to the last of the migrations, each in a transaction of its own. Run by the owner alone. */
 export function migrate(db: DatabaseSync, transaction: Transaction, migrations: readonly string[] = MIGRATIONS): void {
   const current = numberOf(db.prepare("pragma user_version").get(), "user_version");

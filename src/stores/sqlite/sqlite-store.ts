@@ -16,8 +16,9 @@ import * as file from "./open-database.ts";
 import { enterOwner, type Owner, prepareFence, takeOwnerLock } from "./ownership.ts";
 import { preparePutMail } from "./put-mail.ts";
 import { prepareQueries } from "./queries.ts";
-import { migrate, SCHEMA_VERSION } from "./schema.ts";
+import { migrate, missingTable, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
+import { createStatements } from "./statements.ts";
 import { createTransaction } from "./transaction.ts";
 
 export type { Durability } from "./open-database.ts";
@@ -64,6 +65,17 @@ function requireCurrent(path: string, version: number): void {
   );
 }
 
+/** Statements are prepared when they are needed: what was taken out of the file would be found halfway through the work. */
+function requireTables(db: DatabaseSync, path: string): void {
+  const missing = missingTable(db);
+  if (missing === null) return;
+  throw file.unreadable(
+    path,
+    `its table ${missing} is missing`,
+    "Restore the store from a backup; it was changed by something other than Errand.",
+  );
+}
+
 function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => void): Store {
   if (options.access === "own") file.makePrivateFile(path);
   const db = file.openConnection(path, false);
@@ -81,16 +93,18 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
   file.requireSqlite(file.sqliteVersionOf(db));
   file.schemaVersionOf(db, path);
   file.configure(db, path, access, durability, busyTimeout);
+  const statements = createStatements(db);
   const transaction = createTransaction(db, description);
   let epoch = 0;
   let writes: OwnerWrites | null = null;
   if (access === "own") {
     migrate(db, transaction);
     epoch = transaction(() => enterOwner(db, owner));
-    writes = prepareOwnerWrites(db, transaction, prepareFence(db, epoch));
+    writes = prepareOwnerWrites(statements, transaction, prepareFence(db, epoch));
   }
-  const queries = prepareQueries(db);
-  const putMail = preparePutMail(db, transaction);
+  requireTables(db, path);
+  const queries = prepareQueries(statements);
+  const putMail = preparePutMail(statements, transaction);
   let seen = queries.dataVersion();
 
   function live(): void {
