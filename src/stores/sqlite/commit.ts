@@ -55,7 +55,7 @@ export function prepareOwnerWrites(db: Statements, transaction: Transaction, fen
     select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and questions = 0 and status in (0, 1)
     and not exists (select 1 from runs where runs.tree = trees.key and delivery in (0, 1))
     and not exists (select 1 from posts where posts.tree = trees.id and seq is null)
-    order by updated_at limit ?`);
+    order by updated_at limit +?`);
   const bury = db.prepare("update trees set status = 3 where key = ?");
   const graves = ["journal", "blobs", "snapshots", "runs", "outbox"].map((table) =>
     db.prepare(`delete from ${table} where tree = ?`),

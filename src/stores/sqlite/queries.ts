@@ -1,7 +1,8 @@
 /**
  * Reading a SQLite store: what any process may do, owner or not. Nothing here writes.
  *
- * Invariant: a statement is prepared once.
+ * Invariant: a statement is prepared once. A bare parameter after LIMIT would break that: SQLite plans by its value, and prepares the
+ * statement anew each time one is bound. With a plus sign before it, it does not.
  */
 
 import type {
@@ -86,12 +87,12 @@ export function prepareQueries(db: Statements): Queries {
     select * from trees
     where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
       and (:status is null or status = :status)
-    order by key desc limit :limit`);
+    order by key desc limit +:limit`);
   const askingTrees = db.prepare(`
     select * from trees indexed by trees_asking
     where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
       and questions > 0 and (:status is null or status = :status)
-    order by key desc limit :limit`);
+    order by key desc limit +:limit`);
   const unfinished = db.prepare(`
     select id from trees where key in (
       select key from trees where status = 0 and busy = 1
@@ -101,7 +102,7 @@ export function prepareQueries(db: Statements): Queries {
     "select id from trees where status = 0 and wake_at is not null and wake_at <= ? order by wake_at, key",
   );
   const nextWake = db.prepare("select min(wake_at) as wake_at from trees where status = 0 and wake_at is not null");
-  const rows = db.prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit ?`);
+  const rows = db.prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit +?`);
   const blob = db.prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
   const snapshot = db.prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
   const run = db.prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.tree limit 1`);
@@ -110,15 +111,15 @@ export function prepareQueries(db: Statements): Queries {
   );
   const runsOfTree = db.prepare(`
     ${RUN} trees t cross join runs r on r.tree = t.key
-    where t.id = :tree and (:state is null or r.state = :state) order by r.number limit :limit`);
+    where t.id = :tree and (:state is null or r.state = :state) order by r.number limit +:limit`);
   const liveRuns = db.prepare(`
     ${RUN} runs r indexed by runs_live join trees t on t.key = r.tree
-    where r.state <> 4 and r.state = :state order by r.tree desc, r.number limit :limit`);
+    where r.state <> 4 and r.state = :state order by r.tree desc, r.number limit +:limit`);
   const allRuns = db.prepare(`
     ${RUN} trees t cross join runs r on r.tree = t.key
-    where (:state is null or r.state = :state) order by t.key desc, r.number limit :limit`);
+    where (:state is null or r.state = :state) order by t.key desc, r.number limit +:limit`);
   const post = db.prepare("select * from posts where tree = ? and id = ? and seq is not null");
-  const pendingMail = db.prepare("select * from posts where seq is null order by arrival limit ?");
+  const pendingMail = db.prepare("select * from posts where seq is null order by arrival limit +?");
   const pendingOutbox = db.prepare(`select * from outbox where tree = ${KEY_OF_TREE} order by arrival`);
   const outboxTrees = db.prepare("select id from trees where key in (select tree from outbox) order by key");
   const anchor = db.prepare("select * from anchor");
