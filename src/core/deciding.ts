@@ -7,7 +7,7 @@
 import { apply } from "./apply.ts";
 import type { Effect } from "./effect.ts";
 import type { Decided, Fact, Input, TextIndex } from "./event.ts";
-import { type AgentNumber, type RunNumber, stepKey, type StepKey, uuidOf } from "./ids.ts";
+import { type AgentNumber, fractionOf, type RunNumber, stepKey, type StepKey, uuidOf } from "./ids.ts";
 import type { RunStatus } from "./journal.ts";
 import type { Json } from "./json.ts";
 import type { Settings } from "./limits.ts";
@@ -77,6 +77,8 @@ export interface Deciding {
   number(): number;
   key(number: number): StepKey;
   uuid(): string;
+  /** From 0 up to, but not, 1: from the step's seed, and the same whenever it is asked for in one step. */
+  fraction(): number;
   text(value: Json): TextIndex;
   later(task: Task): void;
 }
@@ -100,6 +102,7 @@ export function deciding(
   let taken = 0;
   let numbers = 0;
   let uuids = 0;
+  let seedUsed = false;
   const textAt = (index: TextIndex): Json | undefined =>
     index < step.texts.length ? step.texts[index] : added[index - step.texts.length];
   const work: DecidingWork = {
@@ -130,7 +133,12 @@ export function deciding(
     },
     uuid() {
       uuids += 1;
+      seedUsed = true;
       return uuidOf(step.at, step.seed, uuids - 1);
+    },
+    fraction() {
+      seedUsed = true;
+      return fractionOf(step.seed);
     },
     text(value) {
       added.push(value);
@@ -145,7 +153,7 @@ export function deciding(
       return task;
     },
     decision(late) {
-      return { late, events, effects, texts: added, seedUsed: uuids > 0, slotsUsed: work.slots !== step.slots };
+      return { late, events, effects, texts: added, seedUsed, slotsUsed: work.slots !== step.slots };
     },
   };
   return work;

@@ -51,6 +51,11 @@ export function uuidOf(at: number, seed: string, number: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${variant}${high}-${low}${tail}`;
 }
 
+/** The seed as a number from 0 up to, but not, 1. */
+export function fractionOf(seed: string): number {
+  return parseInt(seed.slice(0, 8), 16) / 0x1_0000_0000;
+}
+
 /** The edge's way of turning a checked string into an id. */
 export const asTreeId = (text: string): TreeId => text as TreeId;
 export const asPostId = (text: string): PostId => text as PostId;

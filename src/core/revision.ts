@@ -3,7 +3,7 @@
  * `apply` must read every row ever written, and its revision only says whether a snapshot can be trusted.
  */
 
-const DECIDE_REVISION = 1;
+const DECIDE_REVISION = 2;
 const CONTEXT_REVISION = 1;
 const APPLY_REVISION = 2;
 

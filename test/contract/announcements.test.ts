@@ -212,7 +212,8 @@ test("D9, scenario 11: a failed announcement call is tried again after 1, 4 and 
   });
   await agent.post("go");
   const seen: number[] = [];
-  for (const wait of [1_100, 800, 200, 3_700, 400, 15_700, 300]) {
+  // A wait is up to a quarter longer: to before the earliest moment of the next attempt, and past the latest.
+  for (const wait of [1_100, 800, 500, 3_400, 1_500, 14_400, 5_600]) {
     await world.advance(wait);
     seen.push(parentRequests(models).length);
   }

@@ -156,7 +156,8 @@ test("scenario 11: an announcement whose model call fails is tried again after 1
   await world.rest();
   const parent = models.model("scripted/parent").requests;
   const counts = [parent.length];
-  for (const wait of [999, 1, 3_999, 1, 15_999, 1]) {
+  // To just before the earliest moment of the next attempt, and to the latest: a wait is up to a quarter longer.
+  for (const wait of [999, 251, 3_749, 1_251, 14_749, 5_251]) {
     await world.advance(wait);
     counts.push(parent.length);
   }

@@ -13,6 +13,10 @@ type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
 
 /** Waits before the second, third and fourth attempt of a call, in milliseconds. */
 const RETRY_WAITS = [1_000, 4_000, 16_000] as const;
+/** By how much of itself a wait may grow at random, so that those who failed together do not come back together. */
+const RETRY_JITTER = 0.25;
+/** A provider that asks for a longer wait than this is not waited for: whoever asked is told at once. */
+const RETRY_WAIT_MOST = 600_000;
 
 /** The effect that a result names, if it is open and of that attempt. */
 function openEffect(d: Deciding, key: OpenEffectKey, attempt: number): OpenEffect | null {
@@ -77,6 +81,14 @@ function learnWindow(d: Deciding, agent: AgentState): void {
   d.emit({ type: "window-learnt", agent: agent.number, window });
 }
 
+/** How long to wait after so many failures: never less than the provider asked for. Null: there is no further attempt. */
+function retryWait(d: Deciding, failures: number, asked: number): number | null {
+  const own = RETRY_WAITS[failures - 1];
+  if (own === undefined || asked > RETRY_WAIT_MOST) return null;
+  const wait = Math.max(own, asked);
+  return wait + Math.floor(wait * RETRY_JITTER * d.fraction());
+}
+
 export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string | null {
   const effect = openEffect(d, input.effect, input.attempt);
   const agent = effect === null ? undefined : d.state.agents.get(effect.agent);
@@ -90,9 +102,9 @@ export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string
     return null;
   }
   const patient = input.retryable || (agent.turn.announcement !== null && input.code === "provider-error");
-  const wait = RETRY_WAITS[effect.failures - 1];
-  if (patient && wait !== undefined) {
-    d.emit({ type: "model-retry-set", effect: input.effect, at: d.at + Math.max(wait, input.retryAfterMs ?? 0) });
+  const wait = patient ? retryWait(d, effect.failures, input.retryAfterMs ?? 0) : null;
+  if (wait !== null) {
+    d.emit({ type: "model-retry-set", effect: input.effect, at: d.at + wait });
     return null;
   }
   const error = d.texts[0];
