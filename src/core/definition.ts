@@ -50,4 +50,6 @@ export interface DefinitionText {
   readonly tools: readonly ToolSpec[];
   /** JSON Schema of the result's data, where the definition gives one. */
   readonly output?: Json;
+  /** What is told about the project to an agent that is not a child; a child is told only its task. */
+  readonly project?: string;
 }

@@ -4,6 +4,7 @@ interface BuiltIn {
   readonly name: string;
   readonly description: string;
   readonly prompt: string;
+  readonly tools?: readonly string[];
 }
 
 const ORCHESTRATOR = `You help a user with a task. Small things you do yourself. Larger ones you split into parts that do not need each other, and delegate: say in each task what is wanted, what is known already, which files matter, and what the result should look like, because a child sees nothing of this conversation.
@@ -13,7 +14,10 @@ const WORKER = `You do one task thoroughly and stay within it. Look things up in
 
 const RESEARCHER = `You find things out and change nothing. Search before you read, read before you claim, and look in more than one place before you say that something is not there. Report the answer first, then the evidence with file and line; keep apart what you saw, what you conclude, and what you did not find.`;
 
-export function builtInDefinitions(): readonly BuiltIn[] {
+/** The researcher has the tools that only look: those that are safe to repeat. The others have all. */
+export function builtInDefinitions(
+  tools: readonly { readonly name: string; readonly safe: boolean }[],
+): readonly BuiltIn[] {
   return [
     { name: "orchestrator", description: "", prompt: ORCHESTRATOR },
     { name: "worker", description: "A general worker for any self-contained task.", prompt: WORKER },
@@ -21,6 +25,7 @@ export function builtInDefinitions(): readonly BuiltIn[] {
       name: "researcher",
       description: "Finds things out in the files at hand and says where it found them.",
       prompt: RESEARCHER,
+      tools: tools.filter(({ safe }) => safe).map(({ name }) => name),
     },
   ];
 }

@@ -100,7 +100,7 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
       }
     }
   }
-  const builtIn = new Set(builtInDefinitions().map(({ name }) => name));
+  const builtIn = new Set(builtInDefinitions([]).map(({ name }) => name));
   const taken = (name: string): string | null =>
     definitions.get(name)?.path ?? (builtIn.has(name) ? "a built-in agent" : null);
   for (const [place, root] of places) {

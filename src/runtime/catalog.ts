@@ -50,6 +50,8 @@ export interface Catalog {
   readonly facts: readonly DefinitionFacts[];
   readonly texts: ReadonlyMap<string, DefinitionText>;
   readonly blobs: readonly Blob[];
+  /** By name: the definition as a root is made from it, where there is something to tell about the project. */
+  readonly roots: ReadonlyMap<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>;
   /** Standard Schemas, by the hash of the definition that gave them. */
   readonly outputs: ReadonlyMap<string, StandardSchema>;
 }
@@ -65,6 +67,8 @@ interface CatalogSource {
   readonly permissions: readonly PermissionRule[] | undefined;
   readonly models: ModelProvider;
   readonly defaultModel: string;
+  /** What roots are told about the project. */
+  readonly projectContext: string | undefined;
   readonly sha256: Sha256;
 }
 
@@ -72,6 +76,7 @@ export function createCatalog(source: CatalogSource): Catalog {
   const facts: DefinitionFacts[] = [];
   const texts = new Map<string, DefinitionText>();
   const blobs: Blob[] = [];
+  const roots = new Map<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>();
   const outputs = new Map<string, StandardSchema>();
   const definitions = [
     ...source.definitions.map((definition) => ({ definition, skill: undefined })),
@@ -82,12 +87,28 @@ export function createCatalog(source: CatalogSource): Catalog {
       throw invalid(definition, "another definition has the same name");
     const resolved = resolve(definition, source);
     facts.push(skill === undefined ? resolved.facts : { ...resolved.facts, skill });
-    texts.set(resolved.facts.hash, resolved.text);
-    if (definition.output !== undefined && standardSchemaIs(definition.output))
-      outputs.set(resolved.facts.hash, definition.output);
-    blobs.push({ hash: resolved.facts.hash, text: JSON.stringify(resolved.text) });
+    blobs.push(keep(resolved.text, definition));
+    if (source.projectContext === undefined || skill !== undefined) continue;
+    const blob = keep({ ...resolved.text, project: source.projectContext }, definition);
+    roots.set(definition.name, { facts: { ...resolved.facts, hash: blob.hash }, blob });
   }
-  return { facts, texts, blobs, outputs };
+  return { facts, texts, blobs, roots, outputs };
+
+  function keep(text: DefinitionText, { output }: AgentDefinition): Blob {
+    const json = JSON.stringify(text);
+    const blob = { hash: source.sha256(json), text: json };
+    texts.set(blob.hash, text);
+    if (output !== undefined && standardSchemaIs(output)) outputs.set(blob.hash, output);
+    return blob;
+  }
+}
+
+/** The catalog as a tree with this root records it: the root alone is told about the project. */
+export function catalogOfTree(catalog: Catalog, root: string): Pick<Catalog, "facts" | "blobs"> {
+  const told = catalog.roots.get(root);
+  if (told === undefined) return catalog;
+  const facts = catalog.facts.map((known) => (known.name === root ? told.facts : known));
+  return { facts, blobs: [...catalog.blobs, told.blob] };
 }
 
 function skillDefinition(skill: SkillDefinition): { definition: AgentDefinition; skill: "inline" | "isolated" } {

@@ -45,6 +45,8 @@ export interface ErrandOptions {
    * as an empty list: what no rule matches is allowed if it reads files, and asked about otherwise. Left out: every call is allowed.
    */
   readonly permissions?: readonly PermissionRule[];
+  /** What agents that are not children are told about the project: usually the text of its AGENTS.md. */
+  readonly projectContext?: string;
   /** The folder that tools work in. Default: the current one. */
   readonly workspace?: string;
   readonly limits?: LimitChoices;
@@ -80,7 +82,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
   const tools = options.tools ?? fileTools();
   const given = options.agents ?? [];
   const replaced = new Set(given.map((definition) => definition.name));
-  const definitions = [...given, ...builtInDefinitions().filter((definition) => !replaced.has(definition.name))];
+  const definitions = [...given, ...builtInDefinitions(tools).filter((definition) => !replaced.has(definition.name))];
   const skills = (options.skills ?? []).map((skill) => skillWithin(skill, tools));
   const catalog = createCatalog({
     definitions,
@@ -89,6 +91,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     permissions: options.permissions,
     models,
     defaultModel: options.model ?? "offline/rehearsal",
+    projectContext: options.projectContext,
     sha256,
   });
   const store = openStore(options.store ?? DEFAULT_PATH);

@@ -12,7 +12,7 @@ import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
 import { treeFold, treeNew, type TreeSource, treeStep } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
-import type { Catalog } from "./catalog.ts";
+import { type Catalog, catalogOfTree } from "./catalog.ts";
 import { mergePatches } from "./tree-commit.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { definitionHashes, storedRows } from "./replay-tree.ts";
@@ -34,7 +34,7 @@ interface Fork {
 }
 
 export async function forkTree(fork: Fork): Promise<void> {
-  const { store, origin, catalog } = fork;
+  const { store, origin } = fork;
   if (!Number.isSafeInteger(fork.at) || fork.at < 1 || fork.at >= origin.nextSeq) {
     throw new ErrandError("usage", `The tree has rows 1 to ${origin.nextSeq - 1}; it cannot be forked at ${fork.at}.`);
   }
@@ -47,7 +47,9 @@ export async function forkTree(fork: Fork): Promise<void> {
     patches.push(...treeFold(tree, row));
   }
   const known = tree.state.agents.get(0)?.definition;
-  const root = fork.root ?? catalog.facts.find((facts) => facts.name === known?.name) ?? known;
+  const name = fork.root?.name ?? known?.name ?? "";
+  const { facts: catalog } = catalogOfTree(fork.catalog, name);
+  const root = catalog.find((facts) => facts.name === name) ?? known;
   if (root === undefined) throw new ErrandError("agent-unknown", `The tree is closed at row ${fork.at}.`);
   const at = Math.max(fork.now, tree.state.at);
   const { hash } = tree;
@@ -63,7 +65,7 @@ export async function forkTree(fork: Fork): Promise<void> {
         origin: origin.id,
         seq: fork.at,
         hash,
-        catalog: catalog.facts,
+        catalog,
         root,
       },
       texts: [],

@@ -19,7 +19,7 @@ import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import type { Stepped } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
-import type { Catalog } from "./catalog.ts";
+import { type Catalog, catalogOfTree } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { type Committed, createCommitLoop } from "./commit-loop.ts";
 import { createDefinitionLibrary } from "./definition-library.ts";
@@ -149,11 +149,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   function resume(loaded: LoadedTree): void {
     const { state } = loaded.tree;
     const root = state.agents.get(0);
-    const renewed = root === undefined ? undefined : catalog.facts.find((facts) => facts.name === root.definition.name);
-    const same = JSON.stringify([...state.catalog.values()]) === JSON.stringify(catalog.facts);
+    const name = root?.definition.name ?? "";
+    const { facts, blobs } = catalogOfTree(catalog, name);
+    const renewed = facts.find((known) => known.name === name);
+    const same = JSON.stringify([...state.catalog.values()]) === JSON.stringify(facts);
     if (!same && renewed !== undefined && parts.renewDefinitions) {
-      const input: Input = { type: "catalog-changed", catalog: catalog.facts, root: renewed };
-      void loop.submit({ tree: loaded.id, input, texts: [], blobs: catalog.blobs }).catch(failed);
+      const input: Input = { type: "catalog-changed", catalog: facts, root: renewed };
+      void loop.submit({ tree: loaded.id, input, texts: [], blobs }).catch(failed);
     }
     const doubtful = doubts.get(loaded.id);
     doubts.delete(loaded.id);
@@ -272,15 +274,16 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           remedy: `Known: ${catalog.facts.map((facts) => facts.name).join(", ")}.`,
         });
       }
+      const { facts, blobs } = catalogOfTree(catalog, definition);
       const input: Input = {
         type: "tree-opened",
         agent: id,
         kind,
         definition,
-        catalog: catalog.facts,
+        catalog: facts,
         settings: parts.settings,
       };
-      await loop.submit({ tree: id, input, texts: [], create: { agent: definition, kind }, blobs: catalog.blobs });
+      await loop.submit({ tree: id, input, texts: [], create: { agent: definition, kind }, blobs });
       return id;
     },
     post(tree, input, texts) {
