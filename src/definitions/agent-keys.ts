@@ -29,6 +29,8 @@ const UNSUPPORTED =
   "background isbackground isolation effort memory hooks mcpservers mcpserver temperature topp modelreasoningeffort modelreasoningsummary modelverbosity modelprovider modelproviders initialprompt handoffs agents websearch options reasoningeffort thinking env baseurl url command";
 
 const MODEL = /^[a-z0-9][a-z0-9_-]*\/\S+$/i;
+/** How other programs name the model of whoever asks. */
+const DEFAULT_MODEL = "inherit";
 const ITERATIONS_LIMIT = 100_000;
 const SECONDS_LIMIT = 30 * 86_400;
 
@@ -59,7 +61,7 @@ export function readKeys(fields: Fields, warn: Warn): PlainKeys {
 
 function modelOf(field: Field | undefined, warn: Warn): string | null {
   const given = Array.isArray(field?.value) ? (field.value as readonly unknown[])[0] : field?.value;
-  if (field === undefined || given === null) return null;
+  if (field === undefined || given === null || given === DEFAULT_MODEL) return null;
   if (typeof given === "string" && MODEL.test(given.trim())) return given.trim();
   const shown = typeof given === "string" ? `"${given.slice(0, 100)}"` : "of that kind";
   warn(`the model ${shown} was left out, and the default is used: models are named provider/model here`, field);

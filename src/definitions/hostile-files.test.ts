@@ -119,7 +119,7 @@ Odd.`,
     ".claude/agents/hidden.md":
       "---\nname: hidden\ndescription: d\nmetadata:\n  deep:\n    - { deeper: { base-URL: 'http://evil.example' } }\n---\nx",
   });
-  const read = await readDefinitions({ folder });
+  const read = await readDefinitions({ folder, trusted: () => true });
   expect(read.definitions).toEqual([
     { name: "hidden", description: "d", prompt: "x", needsTrust: true, trustFor: ["base URLs"] },
     { name: "odd", description: "d", prompt: "Odd.", tools: [], needsTrust: false, trustFor: [] },

@@ -36,7 +36,9 @@ You review changes.
     },
   ]);
   expect(warningsOf(read, folder)).toEqual([]);
-  expect(read.sources).toMatchObject([{ kind: "agent", program: "errand", place: "project", name: "reviewer" }]);
+  expect(read.sources).toMatchObject([
+    { kind: "agent", program: "errand", place: "project", state: "used", found: { name: "reviewer" } },
+  ]);
 });
 
 test("a Claude Code agent keeps its restrictions, and says what is not acted on", async () => {
@@ -67,7 +69,7 @@ hooks:
 You fix tests.
 `,
   });
-  const read = await readDefinitions({ folder });
+  const read = await readDefinitions({ folder, trusted: () => true });
   expect(read.definitions).toEqual([
     {
       name: "fixer",
@@ -80,7 +82,7 @@ You fix tests.
       trustFor: ["MCP servers", "commands", "hooks"],
     },
   ]);
-  expect(read.sources[0]?.needsTrust).toBe(true);
+  expect(read.sources[0]).toMatchObject({ state: "used", hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
   expect(warningsOf(read, folder)).toEqual([
     '.claude/agents/fixer.md:6 the tool "WebFetch" is not known here, and was left out',
     '.claude/agents/fixer.md:6 the tool "mcp__github__list" is not known here, and was left out',
@@ -134,7 +136,7 @@ test("a Copilot agent takes its name from the file, and a name with blanks is ma
       "---\nname: API Désigner!\ndescription: d\nmcp-servers:\n  docs:\n    type: local\n    command: npx\n---\nDesign.",
     ".github/agents/README.md": "# not an agent",
   });
-  const read = await readDefinitions({ folder });
+  const read = await readDefinitions({ folder, trusted: () => true });
   expect(read.definitions).toMatchObject([
     { name: "API-De-signer", needsTrust: true, trustFor: ["MCP servers", "commands"] },
     {
@@ -201,7 +203,7 @@ command = "npx"
 args = ["-y", "docs-server"]
 `,
   });
-  const read = await readDefinitions({ folder });
+  const read = await readDefinitions({ folder, trusted: () => true });
   const reading = ["list_files", "search_text", "read_file"];
   expect(read.definitions).toEqual([
     { name: "verifier", description: "Checks.", prompt: "Check.", tools: reading, needsTrust: false, trustFor: [] },
@@ -215,7 +217,6 @@ args = ["-y", "docs-server"]
     },
   ]);
   expect(warningsOf(read, folder)).toEqual([
-    '.cursor/agents/verifier.md:4 the model "inherit" was left out, and the default is used: models are named provider/model here',
     '.codex/agents/explorer.toml:4 the model "gpt-5" was left out, and the default is used: models are named provider/model here',
     ".codex/agents/explorer.toml:12 `mcp_servers` is not acted on",
   ]);
@@ -230,7 +231,7 @@ test("skills are found in both folders, with their tools in Errand's words", asy
     ".claude/skills/empty/notes.txt": "no skill",
     ".claude/skills/researcher/SKILL.md": "---\ndescription: clashes\n---\nx",
   });
-  const read = await readDefinitions({ folder, toolNames: ["read_file"] });
+  const read = await readDefinitions({ folder, trusted: () => true, toolNames: ["read_file"] });
   expect(read.skills).toEqual([
     { name: "tidy", description: "Tidies.", prompt: "Tidy up.", isolated: true, needsTrust: false, trustFor: [] },
     { name: "hooked", description: "d", prompt: "Text.", isolated: false, needsTrust: true, trustFor: ["hooks"] },
@@ -269,10 +270,10 @@ test("of two of one name the nearer wins, and the other says by whom", async () 
   ]);
   const winner = join(folder, ".errand/agents/twin.md");
   const losers = read.sources.filter(({ warnings }) => warnings.length > 0);
-  expect(losers.map(({ program, place, name }) => [program, place, name])).toEqual([
-    ["claude", "project", null],
-    ["codex", "project", null],
-    ["errand", "home", null],
+  expect(losers.map(({ program, place, state, shadowedBy }) => [program, place, state, shadowedBy])).toEqual([
+    ["claude", "project", "shadowed", winner],
+    ["codex", "project", "shadowed", winner],
+    ["errand", "home", "shadowed", winner],
   ]);
   for (const { warnings } of losers) {
     expect(warnings).toEqual([{ text: `it was left out: "twin" is already given by ${winner}`, line: null }]);

@@ -6,15 +6,18 @@
  *  2. Every file that was looked at is a source, also the one that came to nothing.
  *  3. Of two of one name the nearer wins: the project before the home folder, Errand's files before other programs'. The other gets
  *     a warning that names the winner.
- *  4. Nothing is acted on. What asks for commands, hooks, servers or base URLs is marked as needing trust.
+ *  4. Nothing is acted on. What asks for commands, hooks, servers or base URLs is not in use before its folder is trusted; the home
+ *     folder is the user's own.
  */
 
+import { hash } from "node:crypto";
 import { basename } from "node:path";
 import { type FoundDefinition, readAgent, type Warning } from "./agent-file.ts";
 import { builtInDefinitions } from "./built-in.ts";
+import { type Chosen, chooseDefinitions, type Objection } from "./choose-definitions.ts";
 import { AGENT_CONVENTIONS, type Convention, SKILL_FOLDERS } from "./conventions.ts";
 import { fieldsOf, type Problem } from "./fields.ts";
-import { namesIn, pathIn, readText } from "./folder-files.ts";
+import { type FileText, namesIn, pathIn, readText } from "./folder-files.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import { trustReasons } from "./needs-trust.ts";
 import { parseSkill, type Skill } from "./skill.ts";
@@ -26,20 +29,27 @@ export interface FoundSkill extends Skill {
   readonly trustFor: readonly string[];
 }
 
-/** A file that was looked at. */
-export interface DefinitionSource {
+interface FileOf<Kind, Found> {
   readonly path: string;
-  readonly kind: "agent" | "skill" | "context";
+  readonly kind: Kind;
   /** The program whose convention it follows: `errand`, `claude`, `gemini`, … */
   readonly program: string;
   readonly place: "project" | "home";
-  /** The name it gave, if it is in use. */
-  readonly name: string | null;
-  readonly needsTrust: boolean;
+  /** SHA-256 of its text, in hexadecimal; null when it could not be read. */
+  readonly hash: string | null;
+  /** What it gives, in use or not; null when it came to nothing. */
+  readonly found: Found | null;
   readonly warnings: readonly Warning[];
 }
 
+export type AgentSource = FileOf<"agent", FoundDefinition> & Chosen;
+export type SkillSource = FileOf<"skill", FoundSkill> & Chosen;
+export type ContextSource = FileOf<"context", never> & Chosen;
+/** A file that was looked at. */
+export type DefinitionSource = AgentSource | SkillSource | ContextSource;
+
 export interface ReadDefinitions {
+  /** Those in use. */
   readonly definitions: readonly FoundDefinition[];
   readonly skills: readonly FoundSkill[];
   /** The project's AGENTS.md. */
@@ -53,6 +63,10 @@ export interface ReadDefinitionsOptions {
   readonly home?: string;
   /** The tools that are installed. Default: those of the workspace. */
   readonly toolNames?: readonly string[];
+  /** Whether the user trusts this file of the project as it is. Default: none. */
+  readonly trusted?: (file: { readonly path: string; readonly hash: string }) => boolean;
+  /** Why a model cannot be had; null when it can. Default: all can. */
+  readonly modelProblem?: (model: string) => string | null;
 }
 
 const FILE_BYTES = 256 * 1024;
@@ -63,77 +77,71 @@ type Made<T> = { readonly made: T; readonly warnings: readonly Warning[] } | Pro
 
 export async function readDefinitions(options: ReadDefinitionsOptions): Promise<ReadDefinitions> {
   const toolNames = options.toolNames ?? ERRAND_TOOLS;
-  const sources: DefinitionSource[] = [];
-  const definitions = new Map<string, { readonly found: FoundDefinition; readonly path: string }>();
-  const skills = new Map<string, { readonly found: FoundSkill; readonly path: string }>();
   const places: readonly (readonly [Place, string])[] = [
     ["project", options.folder],
     ...(options.home === undefined || options.home === options.folder ? [] : [["home", options.home] as const]),
   ];
-
-  function keep<T extends FoundDefinition | FoundSkill>(
-    all: Map<string, { readonly found: T; readonly path: string }>,
-    source: Pick<DefinitionSource, "path" | "kind" | "program" | "place">,
-    made: Made<T>,
-    taken: (name: string) => string | null,
-  ): void {
-    if ("problem" in made) {
-      const warning = { text: `it was left out: ${made.problem}`, line: made.line };
-      sources.push({ ...source, name: null, needsTrust: false, warnings: [warning] });
-      return;
-    }
-    const { name, needsTrust } = made.made;
-    const winner = all.get(name)?.path ?? taken(name);
-    if (winner === null) all.set(name, { found: made.made, path: source.path });
-    const clash: Warning = { text: `it was left out: "${name}" is already given by ${winner ?? ""}`, line: null };
-    const warnings = winner === null ? made.warnings : [...made.warnings, clash];
-    sources.push({ ...source, name: winner === null ? name : null, needsTrust, warnings });
-  }
-
+  const agentFiles: FileOf<"agent", FoundDefinition>[] = [];
+  const skillFiles: FileOf<"skill", FoundSkill>[] = [];
   for (const [place, root] of places) {
     for (const convention of AGENT_CONVENTIONS) {
       const folder = place === "home" ? (convention.homeFolder ?? convention.folder) : convention.folder;
-      const { program } = convention;
-      for (const path of await filesOf(root, folder, convention.ending, { kind: "agent", program, place }, sources)) {
-        const made = await madeFrom(root, path, (text) => agentOf(text, path, convention, toolNames));
-        if (made !== null) keep(definitions, { path, kind: "agent", program, place }, made, () => null);
+      const source = { kind: "agent", program: convention.program, place } as const;
+      for (const path of await filesOf(root, folder, convention.ending, source, agentFiles)) {
+        const make = (text: string): Made<FoundDefinition> => agentOf(text, path, convention, toolNames);
+        agentFiles.push(...(await fileOf(root, path, source, make)));
       }
     }
-  }
-  const builtIn = new Set(builtInDefinitions([]).map(({ name }) => name));
-  const taken = (name: string): string | null =>
-    definitions.get(name)?.path ?? (builtIn.has(name) ? "a built-in agent" : null);
-  for (const [place, root] of places) {
     for (const { program, folder } of SKILL_FOLDERS) {
-      for (const inner of await filesOf(root, folder, "", { kind: "skill", program, place }, sources)) {
-        const path = pathIn(inner, "SKILL.md");
-        const made = await madeFrom(root, path, (text) => skillOf(text, basename(inner), toolNames));
-        if (made !== null) keep(skills, { path, kind: "skill", program, place }, made, taken);
+      const source = { kind: "skill", program, place } as const;
+      for (const inner of await filesOf(root, folder, "", source, skillFiles)) {
+        const make = (text: string): Made<FoundSkill> => skillOf(text, basename(inner), toolNames);
+        skillFiles.push(...(await fileOf(root, pathIn(inner, "SKILL.md"), source, make)));
       }
     }
   }
-  const context = await readContext(options.folder, sources);
+  const objection = objectionsBy(options);
+  const agents = chooseDefinitions(agentFiles, () => null, objection);
+  const builtIn = new Set(builtInDefinitions([]).map(({ name }) => name));
+  const agentNamed = (name: string): string | null =>
+    agents.find(({ state, found }) => state === "used" && found?.name === name)?.path ??
+    (builtIn.has(name) ? "a built-in agent" : null);
+  const skills = chooseDefinitions(skillFiles, agentNamed, objection);
+  const { context, sources } = await readContext(options.folder);
   return {
-    definitions: [...definitions.values()].map(({ found }) => found),
-    skills: [...skills.values()].map(({ found }) => found),
+    definitions: agents.flatMap(({ state, found }) => (state === "used" && found !== null ? [found] : [])),
+    skills: skills.flatMap(({ state, found }) => (state === "used" && found !== null ? [found] : [])),
     context,
-    sources,
+    sources: [...agents, ...skills, ...sources],
+  };
+}
+
+/** What stands against the use of a file's definition. */
+function objectionsBy({ trusted = () => false, modelProblem = () => null }: ReadDefinitionsOptions) {
+  return ({ path, place, hash: text, found }: FileOf<unknown, FoundDefinition | FoundSkill>): Objection | null => {
+    if (found === null || text === null) return null;
+    const { needsTrust, trustFor } = found;
+    if (needsTrust && place === "project" && !trusted({ path, hash: text }))
+      return { state: "untrusted", text: `it asks for ${trustFor.join(", ")}, and is not trusted` };
+    const model = "model" in found ? found.model : undefined;
+    const problem = model === undefined ? null : modelProblem(model);
+    return problem === null ? null : { state: "no-model", text: problem.replace(/\.$/, "") };
   };
 }
 
 /** The paths in a folder that end so, as far as they are looked at. */
-async function filesOf(
+async function filesOf<Kind, T>(
   root: string,
   folder: string,
   ending: string,
-  source: Pick<DefinitionSource, "kind" | "program" | "place">,
-  sources: DefinitionSource[],
+  source: Pick<FileOf<Kind, never>, "kind" | "program" | "place">,
+  files: FileOf<Kind, T>[],
 ): Promise<readonly string[]> {
   const path = pathIn(root, folder);
   const found = await namesIn(root, path);
   if (found === null) return [];
   const warn = (text: string): void =>
-    void sources.push({ ...source, path, name: null, needsTrust: false, warnings: [{ text, line: null }] });
+    void files.push({ ...source, path, hash: null, found: null, warnings: [{ text, line: null }] });
   if ("problem" in found) {
     warn(`it was left out: ${found.problem}`);
     return [];
@@ -142,10 +150,24 @@ async function filesOf(
   return found.names.filter((name) => name.endsWith(ending) && name !== ending).map((name) => pathIn(path, name));
 }
 
-/** Null when there is no such file. */
-async function madeFrom<T>(root: string, path: string, make: (text: string) => Made<T>): Promise<Made<T> | null> {
+/** None when there is no such file. */
+async function fileOf<Kind, T>(
+  root: string,
+  path: string,
+  source: Pick<FileOf<Kind, never>, "kind" | "program" | "place">,
+  make: (text: string) => Made<T>,
+): Promise<readonly FileOf<Kind, T>[]> {
   const read = await readText(root, path, FILE_BYTES);
-  if (read === null || "problem" in read) return read;
+  if (read === null) return [];
+  const text = "problem" in read ? null : hash("sha256", read.text);
+  const made = madeFrom(read, make);
+  if (!("problem" in made)) return [{ ...source, path, hash: text, found: made.made, warnings: made.warnings }];
+  const warning = { text: `it was left out: ${made.problem}`, line: made.line };
+  return [{ ...source, path, hash: text, found: null, warnings: [warning] }];
+}
+
+function madeFrom<T>(read: FileText | Problem, make: (text: string) => Made<T>): Made<T> {
+  if ("problem" in read) return read;
   return read.cut ? { problem: `it is longer than ${FILE_BYTES} bytes`, line: null } : make(read.text);
 }
 
@@ -194,27 +216,26 @@ function skillOf(text: string, folderName: string, toolNames: readonly string[])
   return { made: { ...skill, ...trust, tools: held }, warnings };
 }
 
-async function readContext(folder: string, sources: DefinitionSource[]): Promise<ReadDefinitions["context"]> {
+async function readContext(
+  folder: string,
+): Promise<{ readonly context: ReadDefinitions["context"]; readonly sources: readonly ContextSource[] }> {
   const path = pathIn(folder, "AGENTS.md");
   const read = await readText(folder, path, CONTEXT_BYTES);
-  if (read === null) return null;
-  const source = {
-    path,
-    kind: "context",
-    program: "agents.md",
-    place: "project",
-    name: null,
-    needsTrust: false,
-  } as const;
+  if (read === null) return { context: null, sources: [] };
+  const source = { path, kind: "context", program: "agents.md", place: "project", found: null } as const;
   if ("problem" in read) {
-    sources.push({ ...source, warnings: [{ text: `it was left out: ${read.problem}`, line: read.line }] });
-    return null;
+    const warning = { text: `it was left out: ${read.problem}`, line: read.line };
+    const state = { state: "unusable", shadowedBy: null, hash: null } as const;
+    return { context: null, sources: [{ ...source, ...state, warnings: [warning] }] };
   }
   const cut: Warning = { text: `only its first ${CONTEXT_BYTES} bytes are used`, line: null };
-  sources.push({ ...source, warnings: read.cut ? [cut] : [] });
   const text = read.text
     .replaceAll("\r\n", "\n")
     .replace(/^\uFEFF/, "")
     .trim();
-  return text === "" ? null : { path, text, cut: read.cut };
+  const state = { state: "used", shadowedBy: null, hash: hash("sha256", read.text) } as const;
+  return {
+    context: text === "" ? null : { path, text, cut: read.cut },
+    sources: [{ ...source, ...state, warnings: read.cut ? [cut] : [] }],
+  };
 }

@@ -1,0 +1,79 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { projectFolder, warningsOf } from "./definition-folder.test-support.ts";
+import { readDefinitions } from "./read-definitions.ts";
+
+const plain = (name: string, prompt: string): string => `---\nname: ${name}\ndescription: d\n---\n${prompt}`;
+const hooked = (name: string, prompt: string): string =>
+  `---\nname: ${name}\ndescription: d\nhooks:\n  Stop: [x]\n---\n${prompt}`;
+
+test("what asks for hooks is not used before it is trusted, and stands in nobody's way", async () => {
+  const folder = projectFolder({
+    ".errand/agents/fixer.md": hooked("fixer", "errand"),
+    ".claude/agents/fixer.md": plain("fixer", "claude"),
+    ".claude/skills/tidy/SKILL.md": hooked("tidy", "project"),
+  });
+  const home = projectFolder({
+    ".claude/skills/tidy/SKILL.md": plain("tidy", "home"),
+    ".errand/agents/mine.md": hooked("mine", "of the user"),
+  });
+  const read = await readDefinitions({ folder, home });
+  expect(read.definitions.map(({ name, prompt }) => [name, prompt])).toEqual([
+    ["fixer", "claude"],
+    ["mine", "of the user"],
+  ]);
+  expect(read.skills.map(({ prompt }) => prompt)).toEqual(["home"]);
+  expect(read.sources.map(({ state, found }) => [found?.name, state])).toEqual([
+    ["fixer", "untrusted"],
+    ["fixer", "used"],
+    ["mine", "used"],
+    ["tidy", "untrusted"],
+    ["tidy", "used"],
+  ]);
+  expect(warningsOf(read, folder)[0]).toBe(".errand/agents/fixer.md:4 `hooks` is not acted on");
+  expect(warningsOf(read, folder)[1]).toBe(
+    ".errand/agents/fixer.md:- it was left out: it asks for hooks, and is not trusted",
+  );
+});
+
+test("trust is asked for by path and content, only for what needs it", async () => {
+  const folder = projectFolder({
+    ".errand/agents/fixer.md": hooked("fixer", "one"),
+    ".errand/agents/plain.md": plain("plain", "two"),
+  });
+  const asked: { path: string; hash: string }[] = [];
+  const trusted = (file: { path: string; hash: string }): boolean => asked.push(file) > 0;
+  expect((await readDefinitions({ folder, trusted })).definitions).toHaveLength(2);
+  expect(asked.map(({ path }) => path)).toEqual([join(folder, ".errand/agents/fixer.md")]);
+  writeFileSync(join(folder, ".errand/agents/fixer.md"), hooked("fixer", "changed"));
+  await readDefinitions({ folder, trusted });
+  expect(asked[1]?.hash).not.toBe(asked[0]?.hash);
+});
+
+test("a definition whose model cannot be had is left out with the reason, and the next of its name is used", async () => {
+  const folder = projectFolder({
+    ".errand/agents/a.md": "---\nname: twin\ndescription: d\nmodel: far/away\n---\nfar",
+    ".claude/agents/a.md": "---\nname: twin\ndescription: d\nmodel: inherit\n---\nnear",
+  });
+  const modelProblem = (model: string): string => `The model ${model} needs a key.`;
+  const read = await readDefinitions({ folder, modelProblem });
+  expect(read.definitions.map(({ prompt }) => prompt)).toEqual(["near"]);
+  expect(read.sources.map(({ state }) => state)).toEqual(["no-model", "used"]);
+  expect(warningsOf(read, folder)).toEqual([".errand/agents/a.md:- it was left out: The model far/away needs a key"]);
+});
+
+test("a skill of an untrusted agent's name may be used: the name is free", async () => {
+  const folder = projectFolder({
+    ".errand/agents/tidy.md": hooked("tidy", "agent"),
+    ".errand/skills/tidy/SKILL.md": plain("tidy", "skill"),
+  });
+  const read = await readDefinitions({ folder });
+  expect(read.skills.map(({ prompt }) => prompt)).toEqual(["skill"]);
+  const trusting = await readDefinitions({ folder, trusted: () => true });
+  expect(trusting.skills).toEqual([]);
+  expect(trusting.sources.at(-1)).toMatchObject({
+    state: "shadowed",
+    shadowedBy: join(folder, ".errand/agents/tidy.md"),
+  });
+});
