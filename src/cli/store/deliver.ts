@@ -11,10 +11,11 @@ import { asPostId, type TreeId, uuidOf } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { headRead } from "../../core/row.ts";
 import { ErrandError } from "../../errors.ts";
-import { createErrand, openStoreAt, sha256 } from "../../runtime/create-runtime.ts";
+import { createErrand, sha256 } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import { mailOf } from "../../runtime/mail.ts";
 import type { PostInput } from "../../runtime/posts.ts";
+import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import { workspaceTools } from "../../tools/index.ts";
 
 export interface Request {
@@ -54,19 +55,9 @@ export async function deliverLater(
   request: Omit<Request, "asOwner">,
   world: World,
 ): Promise<Delivered> {
-  if (owned(path)) return deliverAsMail(store, request, world);
+  if (ownerOf(path) !== null) return deliverAsMail(store, request, world);
   await store.putMail(mailOf(request.tree, request.input, request.texts, sha256));
   return { by: "mail", taken: false, late: null };
-}
-
-function owned(path: string): boolean {
-  try {
-    void openStoreAt(path, "own").close();
-    return false;
-  } catch (thrown) {
-    if (thrown instanceof ErrandError && thrown.code === "store-owned") return true;
-    throw thrown;
-  }
 }
 
 async function deliverAsMail(store: Store, request: Omit<Request, "asOwner">, world: World): Promise<Delivered> {
