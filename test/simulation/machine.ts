@@ -103,6 +103,7 @@ export function createMachine(parts: MachineParts): Machine {
       tools: createSimulatedTools(parts.tools, own),
       agents: plan.agents,
       skills: plan.skills,
+      ...(plan.permissions === undefined ? {} : { permissions: plan.permissions }),
       model: "sim/child",
       limits: plan.limits,
       slots: plan.slots,

@@ -1,6 +1,6 @@
 /** What a seed decides before anything happens: limits, slots, definitions, how much goes wrong. */
 
-import type { AgentDefinition, ErrandOptions, SkillDefinition } from "../../src/index.ts";
+import type { AgentDefinition, ErrandOptions, PermissionRule, SkillDefinition } from "../../src/index.ts";
 import type { Random } from "./random.ts";
 
 export interface Plan {
@@ -16,11 +16,21 @@ export interface Plan {
   /** Failing deliveries in a hundred. */
   readonly deaf: number;
   readonly mail: boolean;
+  /** What agents may do without asking; undefined if nobody restricts anything. */
+  readonly permissions: readonly PermissionRule[] | undefined;
 }
 
 /** Definitions of roots: each is used for one tree, so that a request tells its tree. */
 export const ROOTS = ["root0", "root1", "root2", "root3", "root4"] as const;
 
+const ASKED: readonly PermissionRule[] = [
+  { decision: "allow", tool: "look" },
+  { decision: "ask", tool: "strike" },
+];
+const DENIED: readonly PermissionRule[] = [
+  { decision: "ask", tool: "look" },
+  { decision: "deny", tool: "strike" },
+];
 const PROMPT = "You work.";
 
 export function planOf(random: Random): Plan {
@@ -56,5 +66,6 @@ export function planOf(random: Random): Plan {
     faults: faulty ? 1 + random.below(3) : 0,
     deaf: random.percent(30) ? random.pick([20, 60]) : 0,
     mail: random.percent(25),
+    permissions: random.pick([undefined, undefined, ASKED, DENIED]),
   };
 }

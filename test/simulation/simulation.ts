@@ -16,6 +16,7 @@ import {
   checkStrike,
 } from "./invariants/outside-checks.ts";
 import { demand, Violation } from "./invariants/violation.ts";
+import { createAnswers } from "./answers.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import { createOutside, type Outside } from "./outside.ts";
 import { createPeople } from "./people.ts";
@@ -44,6 +45,8 @@ export interface SimulationPlace {
 }
 
 const DAY = 86_400_000;
+/** Rounds of healing: an answered question leads to the next. */
+const ROUNDS = 6;
 /** Happenings after which a simulation should long have come to rest. */
 const TOO_MANY = 6_000;
 const FAULTS: readonly [Fault, ...Fault[]] = [
@@ -65,7 +68,7 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const world = createSimulatedWorld(random.fork());
   const outside = createOutside();
-  const watch = createWatch(plan.slots, outside, count);
+  const watch = createWatch(plan.slots, outside, count, (tree, key) => answers.asked(tree, key));
   const path = `${place.folder}/${seed}.db`;
   writeFileSync(path, place.template, { mode: 0o600 });
 
@@ -114,6 +117,7 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
     onUp: (errand, life) => people.comeBack(errand, life, ending),
     onDown() {
       count("crashed");
+      if ([...watch.trees.values()].some((tree) => tree.questions.size > 0)) count("parked over a crash");
       world.at(world.now + (ending ? 0 : chance.pick(DOWNTIMES)), () => {
         if (chance.percent(10)) {
           count("rebooted");
@@ -124,13 +128,17 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
     },
   });
 
+  const answers = createAnswers({ random: random.fork(), world, watch, count, secondHandle, machine: () => machine });
+
   machine.start();
   schedule();
   await rest(world, watch);
   ending = true;
   people.healed = true;
+  answers.healed = true;
   const comeBack = (): void => {
     if (machine.errand !== null && machine.life !== null) people.comeBack(machine.errand, machine.life, true);
+    answers.answerAll();
   };
   let once = chance.percent(30);
   const owing = (): boolean => {
@@ -230,7 +238,7 @@ async function finish(
     });
     return;
   }
-  for (let round = 0; round < 3 && watch.failure === null && owing(); round += 1) {
+  for (let round = 0; round < ROUNDS && watch.failure === null && owing(); round += 1) {
     comeBack();
     await rest(world, watch);
   }
@@ -239,6 +247,7 @@ async function finish(
 /** True while somebody outside has not had what is due: an answer, or a message. */
 function owed(watch: Watch, outside: Outside): boolean {
   if (outside.posts.some((post) => !post.settled)) return true;
+  if ([...watch.trees.values()].some((tree) => tree.questions.size > 0)) return true;
   const taken = new Map(outside.deliveries.map((delivery) => [delivery.id, delivery.taken]));
   return [...watch.trees.values()].some((tree) =>
     [...tree.sent].some((key) => taken.get(`${tree.id}/${key}`) !== true),

@@ -69,6 +69,14 @@ export const SOMETIMES = [
   "habit-skill",
   "habit-cancel",
   "habit-report-and-work",
+  // Questions
+  "answered yes",
+  "answered no",
+  "answer question-closed",
+  "mail answer",
+  "parked run",
+  "parked root",
+  "parked over a crash",
   // Trouble
   "crashed",
   "rebooted",

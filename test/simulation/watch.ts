@@ -9,7 +9,7 @@ import { checkDeadline } from "./invariants/at-rest.ts";
 import { createExpectedContexts, type ExpectedContexts } from "./invariants/expected-contexts.ts";
 import { checkRequest } from "./invariants/requests.ts";
 import { checkRow } from "./invariants/row.ts";
-import { Violation } from "./invariants/violation.ts";
+import { demand, Violation } from "./invariants/violation.ts";
 import { agentById, type WatchedAgent, type WatchedTree, watchedTree } from "./invariants/watched-tree.ts";
 import type { Outside } from "./outside.ts";
 import type { Situation } from "./situation.ts";
@@ -32,7 +32,12 @@ export interface Watch {
 /** How long after trouble the trees are all back in memory. */
 const CALM_MS = 1_000;
 
-export function createWatch(slots: number, outside: Outside, count: (what: string) => void): Watch {
+export function createWatch(
+  slots: number,
+  outside: Outside,
+  count: (what: string) => void,
+  onQuestion: (tree: string, key: string) => void,
+): Watch {
   const trees = new Map<string, WatchedTree>();
   const contexts = new Map<string, ExpectedContexts>();
   let failure: Violation | null = null;
@@ -71,10 +76,17 @@ export function createWatch(slots: number, outside: Outside, count: (what: strin
       if (facts.length === 0) count(`late ${headRead(row.head).input.type}`);
       for (const fact of facts) {
         countFact(tree, fact, count);
+        if (fact.type === "question-asked") onQuestion(tree.id, `${row.seq}.${fact.n}`);
         const ended = fact.type === "run-ended" ? tree.runs.get(fact.run) : undefined;
         if (ended !== undefined && excuse !== null) checkDeadline(ended, excuse);
       }
     }
+    const asked = tree.questions.size;
+    demand(
+      "I6",
+      part.questions === asked,
+      () => `${asked} questions are open, the tree's record says ${part.questions}`,
+    );
   }
 
   function speaker(request: ModelRequest, situation: Situation): { tree: WatchedTree; agent: WatchedAgent } | null {
@@ -127,6 +139,8 @@ function countFact(tree: WatchedTree, fact: Fact, count: (what: string) => void)
   if (fact.type === "run-ended") count(`report ${fact.report}`);
   if (fact.type === "run-undeliverable") count(`undeliverable ${fact.reason}`);
   if (fact.type === "turn-ended") count(`turn ${fact.outcome} ${fact.reason ?? ""}`.trim());
+  if (fact.type === "run-state-changed" && fact.state === "needs_input") count("parked run");
+  if (fact.type === "question-asked" && fact.agent === 0) count("parked root");
   if (fact.type === "nudge-given") count(`nudge ${fact.about}`);
   if (fact.type === "channel-sent" && fact.relay !== undefined) count("channel relay");
   if (fact.type === "message-sent") count(`message ${fact.kind}${fact.run === undefined ? "" : " end line"}`);

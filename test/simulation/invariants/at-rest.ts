@@ -11,6 +11,7 @@ export function checkRunAtRest(run: WatchedRun): void {
 }
 
 export function checkAgentsAtRest(tree: WatchedTree): void {
+  demand("I10", tree.questions.size === 0, () => `${tree.questions.size} questions are open at rest`);
   for (const agent of tree.agents.values()) {
     if (!agent.alive) continue;
     demand("I10", agent.number === 0, () => `agent ${agent.number} is alive at rest`);
@@ -35,7 +36,7 @@ export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise
   );
   demand(
     "I10",
-    record !== null && !record.busy && record.wakeAt === null,
+    record !== null && !record.busy && record.wakeAt === null && record.questions === 0,
     () => `tree ${id} is not at rest in the store`,
   );
   const runs = await store.runs({ tree: id, limit: 1_000 });
@@ -70,14 +71,14 @@ export function checkDeadline(run: WatchedRun, excuse: number): void {
   if (run.endedNow === null) return;
   const since = run.startedNow ?? (run.mode === "awaited" ? run.createdNow : null);
   if (since === null) return;
-  const due = Math.max(since + run.timeoutMs, excuse);
+  const due = Math.max(since + run.timeoutMs + run.parkedMs, excuse);
   demand(
     "I22",
     run.endedNow <= due + SLACK_MS,
     () => `run ${run.number} was due at ${due} and ended at ${run.endedNow}`,
   );
   if (run.reason !== "deadline") return;
-  const lasted = run.endedNow - since;
+  const lasted = run.endedNow - since - run.parkedMs;
   demand(
     "I22",
     lasted >= run.timeoutMs - SLACK_MS,

@@ -8,6 +8,7 @@ import type { JournalRow } from "../../../src/core/journal.ts";
 import { headRead } from "../../../src/core/row.ts";
 import { checkChain } from "./chain.ts";
 import { takeMessageFact } from "./message-facts.ts";
+import { takeQuestionFact } from "./question-facts.ts";
 import { takeRunFact } from "./run-facts.ts";
 import { demand } from "./violation.ts";
 import { takeWorkFact } from "./work-facts.ts";
@@ -28,6 +29,7 @@ export function checkRow(tree: WatchedTree, row: JournalRow, now: number, slotsF
   const facts: readonly Fact[] = [input, ...events];
   const moment: Moment = { seq: row.seq, now, slotsFree, facts };
   for (const fact of facts) {
+    takeQuestionFact(tree, fact, moment);
     takeRunFact(tree, fact, moment);
     takeMessageFact(tree, fact, moment);
     takeWorkFact(tree, fact, moment);

@@ -50,6 +50,10 @@ export interface WatchedRun {
   readonly turn: number | null;
   readonly batch: string | null;
   readonly timeoutMs: number;
+  readonly definition: string;
+  /** True time that it has stood still because nothing below it could go on before a user answered, and since when it does. */
+  parkedMs: number;
+  parkedNow: number | null;
   /** True times. */
   readonly createdNow: number;
   startedNow: number | null;
@@ -71,6 +75,11 @@ export interface WatchedEffect {
   tokens: number;
 }
 
+export interface WatchedQuestion {
+  readonly agent: number;
+  readonly call: string;
+}
+
 export interface WatchedTree {
   readonly id: string;
   readonly definition: string;
@@ -84,6 +93,10 @@ export interface WatchedTree {
   readonly posts: Map<string, { readonly seq: number; readonly late: boolean; ended: number }>;
   /** Messages for the user that rows decided, by their step key. */
   readonly sent: Set<string>;
+  /** Open questions, by their step key. */
+  readonly questions: Map<string, WatchedQuestion>;
+  /** The newest answer. */
+  answered: { readonly question: WatchedQuestion | null; readonly seq: number; readonly allow: boolean } | null;
   /** Rows that erased texts. */
   erased: number;
   closed: boolean;
@@ -112,6 +125,8 @@ export function watchedTree(id: string, definition: string): WatchedTree {
     effects: new Map(),
     posts: new Map(),
     sent: new Set(),
+    questions: new Map(),
+    answered: null,
     erased: 0,
     closed: false,
     tokens: 0,

@@ -1,0 +1,86 @@
+/** The user who is asked: answers soon, late or only in the end, by the process or by mail, at times twice. */
+
+import { type Errand, ErrandError, type Store } from "../../src/index.ts";
+import { asPostId, asTreeId } from "../../src/core/ids.ts";
+import { sha256 } from "./invariants/chain.ts";
+import { Violation } from "./invariants/violation.ts";
+import type { Random } from "./random.ts";
+import { type Life, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
+import type { Watch } from "./watch.ts";
+
+interface AnswersParts {
+  readonly random: Random;
+  readonly world: SimulatedWorld;
+  readonly watch: Watch;
+  readonly count: (what: string) => void;
+  readonly secondHandle: () => Store;
+  readonly machine: () => { readonly errand: Errand | null; readonly life: Life | null };
+}
+
+export interface Answers {
+  /** Everything is answered from now on. */
+  healed: boolean;
+  asked(tree: string, key: string): void;
+  /** Answers all that is open. */
+  answerAll(): void;
+}
+
+const WAITS = [10, 500, 5_000, 60_000, 400_000, null] as const;
+const DOWN_MS = 1_000;
+/** Refusals that are by design: it was answered before or its turn has ended, or the process stops. */
+const EXPECTED = new Set<string>([
+  "question-closed",
+  "store-failed",
+  "store-full",
+  "commit-unknown",
+  "shutting-down",
+  "store-closed",
+]);
+
+export function createAnswers({ random, world, watch, count, secondHandle, machine }: AnswersParts): Answers {
+  function byMail(tree: string, key: string, allow: boolean): void {
+    const id = asPostId(`${random.hex(8)}-${random.hex(4)}-4${random.hex(3)}-8${random.hex(3)}-${random.hex(12)}`);
+    const input = { type: "answer-given", id, question: key, allow };
+    const texts = [""];
+    const hash = sha256(JSON.stringify([input, texts]));
+    void secondHandle().putMail({ tree: asTreeId(tree), id, hash, payload: JSON.stringify({ input, texts }) });
+    count("mail answer");
+    // The next poll of a living process comes about then.
+    world.at(world.now + POLL_LATE_MS, () => {});
+  }
+
+  function answer(tree: string, key: string): void {
+    const { errand, life } = machine();
+    if (watch.trees.get(tree)?.questions.has(key) !== true) return;
+    if (errand === null || life === null) return void world.at(world.now + DOWN_MS, () => answer(tree, key));
+    const allow = random.percent(60);
+    if (random.percent(15)) return byMail(tree, key, allow);
+    give(errand, life, `${tree}/${key}`, allow);
+    if (random.percent(10)) give(errand, life, `${tree}/${key}`, !allow);
+  }
+
+  function give(errand: Errand, life: Life, question: string, allow: boolean): void {
+    errand.answer(question, { allow }).then(
+      () => count(allow ? "answered yes" : "answered no"),
+      (error: unknown) => {
+        if (life.ended) return;
+        if (error instanceof ErrandError && EXPECTED.has(error.code)) return count(`answer ${error.code}`);
+        watch.check(() => {
+          throw new Violation("failure", `the answer to ${question} was refused: ${String(error)}`);
+        });
+      },
+    );
+  }
+
+  return {
+    healed: false,
+    asked(tree, key) {
+      const wait = random.pick(WAITS);
+      if (this.healed) world.at(world.now + 10, () => answer(tree, key));
+      else if (wait !== null) world.at(world.now + wait, () => answer(tree, key));
+    },
+    answerAll() {
+      for (const tree of watch.trees.values()) for (const key of tree.questions.keys()) answer(tree.id, key);
+    },
+  };
+}

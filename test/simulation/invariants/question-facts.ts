@@ -1,0 +1,77 @@
+/**
+ * Questions: I18 (a call that needs permission runs only by an answer that allows it, in the answer's own row), I19 (no answer of what is
+ * gone), I22 (a clock that stands still).
+ */
+
+import type { DefinitionFacts } from "../../../src/core/definition.ts";
+import type { Fact } from "../../../src/core/event.ts";
+import { demand } from "./violation.ts";
+import { liveAgent, type Moment, type WatchedTree } from "./watched-tree.ts";
+
+type Rules = NonNullable<DefinitionFacts["permissions"]>;
+
+export function takeQuestionFact(tree: WatchedTree, fact: Fact, { seq, now }: Moment): void {
+  switch (fact.type) {
+    case "question-asked": {
+      const agent = liveAgent(tree, fact.agent);
+      demand("I19", agent?.turn !== null && agent !== undefined, () => `row ${seq} asks for an agent without a turn`);
+      const judged = judge(rulesOf(tree, fact.agent), fact.name);
+      demand("I18", judged === "ask", () => `row ${seq} asks about ${fact.name}, which is to be ${judged}`);
+      tree.questions.set(`${seq}.${fact.n}`, { agent: fact.agent, call: fact.call });
+      if (fact.to !== undefined) tree.sent.add(`${seq}.${fact.n}`);
+      return;
+    }
+    case "answer-given":
+      demand("I19", tree.questions.has(fact.question), () => `row ${seq} answers ${fact.question}, which is not open`);
+      tree.answered = { question: tree.questions.get(fact.question) ?? null, seq, allow: fact.allow };
+      tree.questions.delete(fact.question);
+      return;
+    case "tool-called": {
+      if (fact.read === true) return;
+      const judged = judge(rulesOf(tree, fact.agent), fact.name);
+      const { answered } = tree;
+      const answer = answered !== null && answered.seq === seq && answered.allow ? answered.question : null;
+      const permitted =
+        judged === "allow" || (judged === "ask" && answer?.agent === fact.agent && answer.call === fact.call);
+      demand("I18", permitted, () => `row ${seq} calls ${fact.name}, which is to be ${judged}`);
+      return;
+    }
+    case "run-state-changed": {
+      const run = tree.runs.get(fact.run);
+      if (run === undefined) return;
+      if (run.parkedNow !== null) run.parkedMs += now - run.parkedNow;
+      run.parkedNow = fact.state === "needs_input" ? now : null;
+      return;
+    }
+    case "turn-ended":
+      return close(tree, fact.agent);
+    case "run-ended": {
+      const run = tree.runs.get(fact.run);
+      if (run !== undefined && run.parkedNow !== null) run.parkedMs += now - run.parkedNow;
+      return close(tree, fact.run);
+    }
+    case "tree-closed":
+      return close(tree, 0);
+    default:
+  }
+}
+
+function close(tree: WatchedTree, agent: number): void {
+  for (const [key, question] of tree.questions) if (question.agent === agent) tree.questions.delete(key);
+}
+
+/** The lists of the agent's definition and of those above it: all must agree. */
+function rulesOf(tree: WatchedTree, number: number): Rules {
+  const lists: Rules[number][] = [];
+  for (let at: number | null = number; at !== null; at = tree.agents.get(at)?.parent ?? null) {
+    const definition = at === 0 ? tree.definition : (tree.runs.get(at)?.definition ?? "");
+    lists.push(...(tree.catalog.get(definition)?.permissions ?? []));
+  }
+  return lists;
+}
+
+/** Rules of a simulation name a tool and nothing else; what a list does not name is asked about. */
+function judge(lists: Rules, tool: string): "allow" | "ask" | "deny" {
+  const each = lists.map((rules) => rules.find((rule) => rule.tool === tool)?.decision ?? "ask");
+  return each.includes("deny") ? "deny" : each.includes("ask") ? "ask" : "allow";
+}
