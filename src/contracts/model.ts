@@ -54,6 +54,7 @@ export class ModelFailure extends Error {
   readonly code: "provider-error" | "context-overflow" | "aborted" | "refused";
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  /** What the call used all the same; null when that is not known, which is booked as an estimate. */
   readonly usage: Usage | null;
 
   constructor(

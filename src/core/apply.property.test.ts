@@ -8,7 +8,7 @@ import { drive, factsOf, testSource } from "./random-tree.test-support.ts";
 import { runPatch } from "./runs/run-patch.ts";
 import { stateEmpty, stateToText } from "./state.ts";
 
-const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 600 });
+const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 600, size: "max" });
 
 test("apply, the contexts and the projection are total: facts of one tree folded into another, in any order, throw nothing", () => {
   fc.assert(

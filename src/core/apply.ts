@@ -32,11 +32,14 @@ import {
   applyModelFailed,
   applyModelReplied,
   applyModelRetrySet,
+  applyRunSettled,
   applyTextsErased,
   applyToolAnswered,
   applyToolCalled,
   applyToolFinished,
   applyTurnModelDropped,
+  applyUsageEstimated,
+  applyUsageLearnt,
 } from "./agent/apply-effects.ts";
 import type { Fact } from "./event.ts";
 import { applyMessagePosted, applyMessageSent, applyMessagesJoined } from "./inbox/apply-inbox.ts";
@@ -68,6 +71,8 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
       return applyModelReplied(state, fact);
     case "model-failed":
       return applyModelFailed(state, fact);
+    case "usage-learnt":
+      return applyUsageLearnt(state, fact);
     case "tool-finished":
       return applyToolFinished(state, fact);
     case "texts-erased":
@@ -99,6 +104,10 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
       return;
     case "effect-repeated":
       return applyEffectRepeated(state, fact);
+    case "usage-estimated":
+      return applyUsageEstimated(state, fact, place);
+    case "run-settled":
+      return applyRunSettled(state, fact);
     case "model-retry-set":
       return applyModelRetrySet(state, fact);
     case "tool-called":

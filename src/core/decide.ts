@@ -9,7 +9,7 @@
  */
 
 import { callModelAgain, spend } from "./agent/call-model.ts";
-import { modelFailed, modelReplied } from "./agent/model-calls.ts";
+import { modelFailed, modelReplied, usageLearnt } from "./agent/model-calls.ts";
 import { effectsLost, toolFinished } from "./agent/tool-calls.ts";
 import { endTurn, failTurn, iterate, settle } from "./agent/turns.ts";
 import { barrierPassed } from "./announcements/batches.ts";
@@ -63,6 +63,8 @@ function receive(work: DecidingWork, input: Input): string | null {
       return modelReplied(work, input);
     case "model-failed":
       return modelFailed(work, input);
+    case "usage-learnt":
+      return usageLearnt(work, input);
     case "tool-finished":
       return toolFinished(work, input);
     case "effects-lost":

@@ -78,6 +78,8 @@ export type Input =
       readonly retryAfterMs?: number;
       readonly usage: Usage | null;
     }
+  /** What a model call that was given up had used until then, as its wire told. */
+  | { readonly type: "usage-learnt"; readonly effect: StepKey; readonly attempt: number; readonly usage: Usage }
   /** Text 0: the result. Also the answer to a read of the store. */
   | {
       readonly type: "tool-finished";
@@ -139,6 +141,16 @@ export type Decided =
       readonly used: number;
     }
   | { readonly type: "effect-repeated"; readonly effect: StepKey; readonly attempt: number }
+  /** What a model call used is not known: it is booked at this. `aborted`: it was given up, and its wire may still tell. */
+  | {
+      readonly type: "usage-estimated";
+      readonly agent: AgentNumber;
+      readonly effect: StepKey;
+      readonly usage: Usage;
+      readonly aborted?: true;
+    }
+  /** What a run used in all, now that its wire has told what the call used that was given up at its end. */
+  | { readonly type: "run-settled"; readonly run: RunNumber; readonly tokens: number; readonly cost: number }
   | { readonly type: "model-retry-set"; readonly effect: StepKey; readonly at: number }
   | {
       readonly type: "tool-called";
@@ -187,6 +199,8 @@ export type Decided =
       };
       readonly iterations: number;
       readonly timeoutMs: number;
+      /** About how long the child's task is, with its context and file hints. */
+      readonly size: number;
       readonly announce?: "each";
       readonly group?: string;
       readonly cleanup?: "delete";

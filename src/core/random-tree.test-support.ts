@@ -127,6 +127,12 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
     const question = questions[next() % questions.length] ?? asStepKey("1.1");
     return [{ type: "answer-given", id: asPostId(`answer-${count}`), question, allow: next() % 2 === 0 }, [""]];
   }
+  const [aborted] = tree.state.aborted;
+  if (aborted !== undefined && next() % 2 === 0) {
+    const [effect, { attempt }] = aborted;
+    const usage = { input: next() % 3_000, output: next() % 50 };
+    return [{ type: "usage-learnt", effect, attempt: next() % 15 === 0 ? attempt + 1 : attempt, usage }, []];
+  }
   const agents = [...tree.state.agents.keys(), 99];
   const agent = agents[next() % agents.length] ?? 0;
   switch (kind) {

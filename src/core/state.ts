@@ -7,7 +7,7 @@
  *  3. Only `apply` changes it, in place: it is used linearly.
  */
 
-import type { DefinitionFacts } from "./definition.ts";
+import type { DefinitionFacts, ModelPrice } from "./definition.ts";
 import type { AgentKind } from "./event.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunState, RunStatus } from "./journal.ts";
@@ -147,6 +147,8 @@ export interface OpenEffect {
   readonly kind: "model" | "tool" | "read" | "erase";
   readonly agent: AgentNumber;
   attempt: number;
+  /** False once its newest attempt has failed, until it is repeated. */
+  underWay: boolean;
   /** How often a model call failed and was set to be tried again. */
   failures: number;
   /** The tool call it serves. */
@@ -165,6 +167,18 @@ export interface Question {
   readonly call: string;
   readonly name: string;
   readonly askedAt: number;
+}
+
+/** A model call that was given up and booked at an estimate, until its wire tells what it used. */
+export interface AbortedCall {
+  readonly attempt: number;
+  readonly at: number;
+  readonly price: ModelPrice | null;
+  /** What was booked for it. */
+  readonly tokens: number;
+  readonly cost: number;
+  /** The run that it was the last call of, with what that used in all; null for a root agent. */
+  readonly run: { readonly number: RunNumber; readonly tokens: number; readonly cost: number } | null;
 }
 
 export interface Ledger {
@@ -192,6 +206,7 @@ export interface TreeState {
   queued: number;
   effects: Map<StepKey, OpenEffect>;
   questions: Map<StepKey, Question>;
+  aborted: Map<StepKey, AbortedCall>;
   timers: Timers;
   ledger: Ledger;
   /** Agents whose next model call waits for room in the budget. */
@@ -216,6 +231,7 @@ export function stateEmpty(): TreeState {
     queued: 0,
     effects: new Map(),
     questions: new Map(),
+    aborted: new Map(),
     timers: timersEmpty(),
     ledger: { tokens: 0, cost: 0, reservedTokens: 0, reservedCost: 0 },
     budgetQueue: [],

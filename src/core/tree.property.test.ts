@@ -6,7 +6,7 @@ import { replayBegin, replayVerdict } from "./replay.ts";
 import { stateToText } from "./state.ts";
 import { treeFold, treeFromText, treeNew, treeStep, treeToText } from "./tree.ts";
 
-const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 900 });
+const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 900, size: "max" });
 const limits = fc.record({
   maxDepth: fc.integer({ min: 1, max: 3 }),
   liveChildren: fc.integer({ min: 1, max: 3 }),
@@ -132,6 +132,31 @@ test("I17: live children, depth and runs of a tree stay within their limits", ()
     }),
     { numRuns: RUNS },
   );
+});
+
+test("the ledger is what calls were told to have used, and estimates where nobody told; an estimate makes way for what is told", () => {
+  let corrected = 0;
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const { tree, rows } = drive(list, bounds);
+      const aborted = new Map<string, number>();
+      let tokens = 0;
+      for (const fact of factsOf(rows)) {
+        if (!("usage" in fact) || fact.usage === null) continue;
+        tokens += fact.usage.input + fact.usage.output;
+        if (fact.type === "usage-estimated" && fact.aborted === true)
+          aborted.set(fact.effect, fact.usage.input + fact.usage.output);
+        if (fact.type !== "usage-learnt") continue;
+        tokens -= aborted.get(fact.effect) ?? Number.NaN;
+        corrected += 1;
+      }
+      expect(tree.state.ledger.tokens).toBe(tokens);
+      const reserved = [...tree.state.effects.values()].map((effect) => effect.reserved?.tokens ?? 0);
+      expect(tree.state.ledger.reservedTokens).toBe(reserved.reduce((sum, one) => sum + one, 0));
+    }),
+    { numRuns: RUNS },
+  );
+  expect(corrected).toBeGreaterThan(0);
 });
 
 test("at rest nothing is left behind: no effect, timer or text of an agent that is gone", () => {

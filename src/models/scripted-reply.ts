@@ -27,12 +27,15 @@ export type ScriptedReply =
       readonly message: string;
       readonly retryable: boolean;
       readonly retryAfterMs?: number;
-      readonly usage?: Usage;
+      /** Left out: nothing. Null: the provider did not say. */
+      readonly usage?: Usage | null;
     }
   | {
       readonly kind: "hang";
       /** Streamed before it falls silent. */
       readonly text: string;
+      /** What the provider had said until then of the usage, when it is aborted. Left out: nothing. */
+      readonly usage?: Usage;
     };
 
 interface ReplyOptions {
@@ -65,7 +68,7 @@ export function fail(
     readonly message?: string;
     readonly retryable?: boolean;
     readonly retryAfterMs?: number;
-    readonly usage?: Usage;
+    readonly usage?: Usage | null;
   } = {},
 ): ScriptedReply {
   return {
@@ -78,8 +81,8 @@ export function fail(
 }
 
 /** Never answers; when aborted, fails with `aborted`. */
-export function hang(text = ""): ScriptedReply {
-  return { kind: "hang", text };
+export function hang(text = "", usage?: Usage): ScriptedReply {
+  return { kind: "hang", text, ...(usage === undefined ? {} : { usage }) };
 }
 
 /** A tool call whose arguments are no JSON, and therefore a string. */

@@ -18,7 +18,7 @@ import type {
   ModelRequest,
 } from "../contracts/model.ts";
 import { replyText } from "../core/message.ts";
-import type { ReplyPart } from "../core/message.ts";
+import type { ReplyPart, Usage } from "../core/message.ts";
 import { estimateUsage } from "./estimate-usage.ts";
 import type { ScriptedReply } from "./scripted-reply.ts";
 import { aborted, streamWords } from "./stream-words.ts";
@@ -120,11 +120,11 @@ async function perform(reply: ScriptedReply, request: ModelRequest, options: Mod
       throw new ModelFailure(reply.code, reply.message, {
         retryable: reply.retryable,
         ...(reply.retryAfterMs === undefined ? {} : { retryAfterMs: reply.retryAfterMs }),
-        ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+        ...(reply.usage === null ? {} : { usage: reply.usage ?? { input: 0, output: 0 } }),
       });
     case "hang":
       streamWords(reply.text, options);
-      return await unlessAborted(options.signal, () => new Promise<never>(() => undefined));
+      return await unlessAborted(options.signal, () => new Promise<never>(() => undefined), reply.usage);
     case "reply": {
       let number = nextCallNumber(request.messages);
       const parts = reply.parts.map((part): ReplyPart =>
@@ -160,9 +160,9 @@ function ranOut(length: number, number: number): ScriptedReply {
   };
 }
 
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>, usage?: Usage): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(aborted());
+  const onAbort = (): void => reject(aborted(usage));
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([work(), promise]);

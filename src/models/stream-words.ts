@@ -2,6 +2,7 @@
 
 import { ModelFailure } from "../contracts/model.ts";
 import type { ModelCallOptions } from "../contracts/model.ts";
+import type { Usage } from "../core/message.ts";
 
 /** The pieces, joined, are exactly the text. Stops with an `aborted` failure when the signal says so. */
 export function streamWords(text: string, { signal, onText }: ModelCallOptions): void {
@@ -12,6 +13,6 @@ export function streamWords(text: string, { signal, onText }: ModelCallOptions):
   }
 }
 
-export function aborted(): ModelFailure {
-  return new ModelFailure("aborted", "The call was aborted.");
+export function aborted(usage?: Usage): ModelFailure {
+  return new ModelFailure("aborted", "The call was aborted.", usage === undefined ? {} : { usage });
 }

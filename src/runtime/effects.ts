@@ -3,8 +3,8 @@
  *
  * Invariants:
  *  1. An effect is started after the commit that recorded it, once for each attempt.
- *  2. An aborted effect changes nothing: the kernel has already gone on without it. A reply that comes all the same is put on
- *     record as late, without its words.
+ *  2. The kernel has gone on without an aborted effect: of a model call it is only told what it had used, where its wire said. A reply
+ *     that comes all the same is put on record as late, without its words.
  *  3. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies.
  */
 
@@ -61,7 +61,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     running.set(tree, mine);
     void work(controller.signal).then((submission) => {
       if (mine.get(key) !== controller) {
-        if (!draining && submission.input.type === "model-replied") parts.submit({ ...submission, texts: [] });
+        if (!draining) afterwards(submission);
         return;
       }
       mine.delete(key);
@@ -69,6 +69,14 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       if (!controller.signal.aborted) parts.submit(submission);
       if (running.size === 0) for (const resolve of idlers.splice(0)) resolve();
     });
+  }
+
+  /** What is left to say of an effect that was aborted. */
+  function afterwards({ tree, input }: Submission): void {
+    if (input.type === "model-replied") parts.submit({ tree, input, texts: [] });
+    if ((input.type !== "model-replied" && input.type !== "model-failed") || input.usage === null) return;
+    const { effect, attempt, usage } = input;
+    parts.submit({ tree, input: { type: "usage-learnt", effect, attempt, usage }, texts: [] });
   }
 
   function abort(tree: TreeId, key: StepKey): void {
@@ -159,7 +167,8 @@ async function replyOf(
   call: (model: Model) => Promise<ModelReply>,
 ): Promise<ModelReply | ModelFailure> {
   const found = models.resolve(name);
-  if ("unavailable" in found) return new ModelFailure("provider-error", found.unavailable);
+  if ("unavailable" in found)
+    return new ModelFailure("provider-error", found.unavailable, { usage: { input: 0, output: 0 } });
   try {
     return await call(found.model);
   } catch (error) {

@@ -10,7 +10,7 @@ import type { JournalRow, RunPatch } from "../core/journal.ts";
 import { JOURNAL_FORMAT } from "../core/revision.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
-import { treeFold, treeNew, type TreeSource, treeStep } from "../core/tree.ts";
+import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import { type Catalog, catalogOfTree } from "./catalog.ts";
 import { mergePatches } from "./tree-commit.ts";
@@ -33,7 +33,8 @@ interface Fork {
   readonly root: DefinitionFacts | undefined;
 }
 
-export async function forkTree(fork: Fork): Promise<void> {
+/** Returns the step that the new tree begins with: what it decided is to be begun. */
+export async function forkTree(fork: Fork): Promise<Stepped> {
   const { store, origin } = fork;
   if (!Number.isSafeInteger(fork.at) || fork.at < 1 || fork.at >= origin.nextSeq) {
     throw new ErrandError("usage", `The tree has rows 1 to ${origin.nextSeq - 1}; it cannot be forked at ${fork.at}.`);
@@ -100,6 +101,7 @@ export async function forkTree(fork: Fork): Promise<void> {
       },
     ],
   });
+  return stepped;
 }
 
 /** The definitions that the shared rows were made from, as the origin holds them. */

@@ -75,7 +75,7 @@ const NO_WAKE_RETRY_MS = 5_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const EXPIRE_AT_A_TIME = 100;
 
-/** What was decided in a commit that failed, and not begun. */
+/** What was decided and not begun: in a commit that failed, or in the step that a fork begins with. */
 interface Doubt {
   readonly effects: readonly Effect[];
   readonly requests: ReadonlyMap<StepKey, ContextRequest>;
@@ -88,7 +88,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const library = createDefinitionLibrary(catalog.texts);
   const subscriptions = createSubscriptions(store);
   const idle = new Set<TreeId>();
-  /** Effects decided in commits that failed, until their tree is loaded again. */
+  /** Effects that were decided and not begun, until their tree is loaded. */
   const doubts = new Map<TreeId, Doubt>();
   let closing = false;
   let poll: CancelTimer | null = null;
@@ -296,7 +296,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const record = await store.tree(origin);
       if (record === null) throw new ErrandError("tree-unknown", `There is no tree ${origin} in ${store.description}.`);
       const id = asTreeId(newId());
-      await forkTree({
+      const stepped = await forkTree({
         store,
         source: { sha256, definition: library.text },
         library,
@@ -309,6 +309,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         salt: world.random(SALT_DIGITS),
         root,
       });
+      doubts.set(id, { effects: stepped.decision.effects, requests: stepped.requests });
       await trees.load(id);
       return id;
     },

@@ -9,6 +9,11 @@ import type { Change } from "../../src/cli/tree/change.ts";
 import { asTreeId } from "../../src/core/ids.ts";
 import { createErrand, type ModelProvider, type TreeEvent } from "../../src/index.ts";
 import { createRehearsalModel } from "../../src/models/rehearsal.ts";
+import { totalsLine } from "../../src/cli/tree/totals-line.ts";
+import { byContext, hang, say } from "../../src/testing/index.ts";
+import { eventsNow, start, starts } from "../support/delegation.ts";
+import { openTestErrand } from "../support/test-errand.ts";
+import { createTestWorld } from "../support/test-world.ts";
 import { projectFolder } from "./support/errand-process.ts";
 
 const priced: ModelProvider = {
@@ -60,6 +65,35 @@ test("names, states, times, tokens and cost are those of the store", async () =>
   }
   expect(treeTotals(model, model.at)).toMatchObject({ runs: runs.length, ok: runs.length, open: 0 });
   expect(model.effects.size).toBe(0);
+});
+
+test("what was given up counts as an estimate, marked with ~, until its wire tells; then as in the store", async () => {
+  const world = createTestWorld();
+  const { errand } = await openTestErrand(
+    {
+      parent: byContext([starts(start("wait")), say("started", { usage: { input: 10, output: 1 } })]),
+      child: () => hang("", { input: 70, output: 3 }),
+    },
+    { world, facts: { "scripted/child": { price: { input: 1_000_000, output: 2_000_000, cachedInput: 0 } } } },
+  );
+  const agent = await errand.openAgent();
+  await agent.post("go");
+  await world.rest();
+  const [run] = await errand.runs();
+  await errand.cancel(run?.id ?? "");
+  await world.rest();
+  const model = createTreeModel();
+  const lines: string[] = [];
+  for (const event of await eventsNow(errand, agent.id)) {
+    foldEvent(model, event);
+    if (event.facts.some(({ type }) => type === "run-ended" || type === "usage-learnt"))
+      lines.push(totalsLine(model, model.at));
+  }
+  expect(lines[0]).toMatch(/ · ~\d.* tokens · ~\$/);
+  expect(lines[1]).not.toContain("~");
+  const [ended] = await errand.runs();
+  expect(model.agents.get(1)).toMatchObject({ tokens: 73, cost: 76, estimated: 0 });
+  expect(ended).toMatchObject({ tokens: 73, cost: 76 });
 });
 
 test("D13: the tree is at rest only after the turn about the announcement", async () => {

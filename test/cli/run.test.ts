@@ -107,6 +107,7 @@ describe("--json", () => {
       runs: { total: ended.length, ok: ended.length, notOk: 0, open: 0 },
       tokens: expect.any(Number),
       cost: 0,
+      estimated: 0,
       elapsedMs: expect.any(Number),
     });
     expect(lines.at(-2)).toEqual({ type: "answer", text: expect.stringContaining("store.ts") });

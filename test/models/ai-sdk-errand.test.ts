@@ -1,14 +1,11 @@
 /** Whole errands over each provider's wire: a parent that delegates and waits, a child that reports, and the bytes they send. */
 
-import { describe, expect, onTestFinished, test } from "vitest";
-import { createErrand, type Errand } from "../../src/index.ts";
-import { createModelRegistry } from "../../src/models/registry/model-registry.ts";
-import { createSystemWorld } from "../../src/runtime/world.ts";
-import { lookTool } from "../support/test-errand.ts";
+import { describe, expect, test } from "vitest";
 import { anthropic } from "./wires/anthropic.ts";
 import { WIRES } from "./wires/index.ts";
 import { parsed, type Wire, type WireReply } from "./wires/wire.ts";
-import { type Behaviour, type Exchange, openWireServer, refuse, stream, type WireServer } from "./wires/wire-server.ts";
+import { openWireErrand, parentIs } from "./wires/wire-errand.ts";
+import { type Behaviour, openWireServer, refuse, stream } from "./wires/wire-server.ts";
 
 const reasoning = { text: "Let me see.", signature: "c2lnbmVk" };
 
@@ -30,10 +27,6 @@ const CHILD: readonly WireReply[] = [
   { text: "Done.", stop: "end" },
 ];
 
-function parentIs({ body }: Exchange): boolean {
-  return body.includes("You are the parent.");
-}
-
 /** The parent and its child follow their scripts, each by its own count of requests. */
 function delegation(wire: Wire): Behaviour {
   let parent = 0;
@@ -42,22 +35,6 @@ function delegation(wire: Wire): Behaviour {
     const reply = parentIs(exchange) ? PARENT[parent++] : CHILD[child++];
     return reply === undefined ? refuse(exchange, 400, wire.error("too many")) : stream(exchange, wire.frames(reply));
   };
-}
-
-async function openErrand(wire: Wire, server: WireServer): Promise<Errand> {
-  const { model } = wire;
-  const errand = await createErrand({
-    store: "memory",
-    models: [createModelRegistry({ env: wire.env(server.url), world: createSystemWorld() })],
-    model,
-    tools: [lookTool()],
-    agents: [
-      { name: "orchestrator", prompt: "You are the parent." },
-      { name: "worker", prompt: "You are a child." },
-    ],
-  });
-  onTestFinished(() => errand.close({ withinMs: 0 }));
-  return errand;
 }
 
 /** The bytes of a request around its growing context, and that context itself, without the bracket that closes it. */
@@ -75,7 +52,7 @@ function cutAt(
 describe.each(WIRES)("$title", (wire) => {
   test("a parent delegates to a child, waits for it, and answers; nothing that was sent once is ever sent differently", async () => {
     const server = await openWireServer(delegation(wire));
-    const errand = await openErrand(wire, server);
+    const errand = await openWireErrand(wire, server);
     const agent = await errand.openAgent();
     const reply = await agent.postAndAwait("How many files are there?");
     expect(reply.text).toBe("There are seven files.");
@@ -111,7 +88,7 @@ test("a server that fails once is asked again by the runtime, and the answer com
       ? refuse(exchange, 529, anthropic.error("Overloaded"))
       : stream(exchange, anthropic.frames({ text: "Here I am." })),
   );
-  const errand = await openErrand(anthropic, server);
+  const errand = await openWireErrand(anthropic, server);
   const agent = await errand.openAgent();
   expect((await agent.postAndAwait("Anyone?")).text).toBe("Here I am.");
   expect(server.exchanges).toHaveLength(2);

@@ -70,6 +70,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(page.failure).toMatchObject({ code: "provider-error", retryable: true });
     const unknown = await failureOf(wire, (exchange) => refuse(exchange, 401, wire.error("Who are you?")));
     expect(unknown.failure).toMatchObject({ code: "provider-error", retryable: false });
+    for (const { failure } of [broken, page, unknown]) expect(failure.usage).toEqual({ input: 0, output: 0 });
   });
 
   test("a context that is too long is told as such", async () => {

@@ -91,7 +91,8 @@ function call(
   signal.addEventListener("abort", () => {
     if (!settle()) return;
     parts.count("model-aborted");
-    if (!deaf) reject(new ModelFailure("aborted", "The call was aborted."));
+    const usage = random.percent(50) ? { usage: { input: random.below(5_000), output: random.below(500) } } : {};
+    if (!deaf) reject(new ModelFailure("aborted", "The call was aborted.", usage));
   });
   if (plan.do !== "hang") world.at(world.now + latency, answer, life);
   else if (situation.agent === null) {

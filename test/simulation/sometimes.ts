@@ -57,6 +57,8 @@ export const SOMETIMES = [
   "model-aborted",
   "reply-after-abort",
   "late model-replied",
+  "fact usage-estimated",
+  "fact usage-learnt",
   "fact model-retry-set",
   "fact context-compacted",
   "fact window-learnt",

@@ -8,8 +8,8 @@
  * - `notice { text }`: for people;
  * - `answer { text }`: what the task came to; null when the agent decided to say nothing;
  * - `error { code, message, remedy }`: why there is none;
- * - `done { outcome, exit, tree, store, model, runs, tokens, cost, elapsedMs }`: the last line once a tree was opened. `outcome` is
- *   `done`, `failed`, `timeout`, `interrupted`, `terminated` or `parked`; `runs` is `{ total, ok, notOk, open }`.
+ * - `done { outcome, exit, tree, store, model, runs, tokens, cost, estimated, elapsedMs }`: the last line once a tree was opened. `outcome` is
+ *   `done`, `failed`, `timeout`, `interrupted`, `terminated` or `parked`; `runs` is `{ total, ok, notOk, open }`; `estimated` is the part of `tokens` that no provider counted.
  *
  * Fields and types may be added; none is renamed or removed. Texts stand as they were said: JSON's own escapes keep them harmless.
  */
@@ -46,10 +46,10 @@ export function createJsonDisplay(host: Pick<Host, "out">): Display {
     answer: (text) => line({ type: "answer", text }),
     end({ model, now, outcome, code, problem }) {
       if (problem !== null) line(problemRecord(problem));
-      const { runs, ok, notOk, open, tokens, cost, elapsedMs } = treeTotals(model, now);
+      const { runs, ok, notOk, open, tokens, cost, estimated, elapsedMs } = treeTotals(model, now);
       const counts = { total: runs, ok, notOk, open };
       const place = { tree: model.tree, store: setting.store, model: setting.model };
-      line({ type: "done", outcome, exit: code, ...place, runs: counts, tokens, cost, elapsedMs });
+      line({ type: "done", outcome, exit: code, ...place, runs: counts, tokens, cost, estimated, elapsedMs });
     },
     close: () => undefined,
   };

@@ -41,6 +41,10 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
       return `${name(effect?.agent)}: ${replied(texts)}${tokens(fact.usage)}`;
     case "model-failed":
       return `${name(effect?.agent)}: ${fact.code}: ${preview(texts[0])}`;
+    case "usage-estimated":
+      return `${name(fact.agent)}:${tokens(fact.usage)}`;
+    case "usage-learnt":
+      return tokens(fact.usage).trim();
     case "tool-finished":
       return `${name(effect?.agent)}: ${fact.failed === true ? "failed: " : ""}${preview(texts[0])}`;
     case "cancel-asked":

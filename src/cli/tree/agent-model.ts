@@ -22,6 +22,7 @@ export function newAgent(identity: Identity): AgentModel {
     endedAt: null,
     tokens: 0,
     cost: 0,
+    estimated: 0,
   };
 }
 

@@ -58,6 +58,10 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
     case "model-replied":
     case "model-failed":
       return modelAnswered(model, fact);
+    case "usage-estimated":
+      return usageEstimated(model, fact);
+    case "usage-learnt":
+      return usageLearnt(model, fact);
     case "model-retry-set":
       return retrySet(model, fact, at);
     case "effect-repeated":
@@ -197,9 +201,30 @@ function modelAnswered(model: TreeModel, fact: FactOf<"model-replied" | "model-f
   return [];
 }
 
-function book(agent: AgentModel, usage: Usage): void {
-  agent.tokens += usage.input + usage.output;
-  agent.cost += modelCost(agent.price, usage);
+function usageEstimated(model: TreeModel, fact: FactOf<"usage-estimated">): Change[] {
+  const agent = model.agents.get(fact.agent);
+  if (agent === undefined) return [];
+  book(agent, fact.usage);
+  if (fact.aborted === true) model.aborted.set(fact.effect, { agent: fact.agent, usage: fact.usage });
+  return [];
+}
+
+/** What was booked for a call that was given up makes way for what it used. */
+function usageLearnt(model: TreeModel, fact: FactOf<"usage-learnt">): Change[] {
+  const call = model.aborted.get(fact.effect);
+  const agent = call === undefined ? undefined : model.agents.get(call.agent);
+  model.aborted.delete(fact.effect);
+  if (call === undefined || agent === undefined) return [];
+  book(agent, call.usage, -1);
+  book(agent, fact.usage);
+  return [];
+}
+
+function book(agent: AgentModel, usage: Usage, sign: 1 | -1 = 1): void {
+  const tokens = usage.input + usage.output;
+  agent.tokens += sign * tokens;
+  agent.cost += sign * modelCost(agent.price, usage);
+  if (usage.estimated === true) agent.estimated += sign * tokens;
 }
 
 function retrySet(model: TreeModel, fact: FactOf<"model-retry-set">, at: number): Change[] {

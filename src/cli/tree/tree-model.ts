@@ -7,6 +7,7 @@
 import type { ModelPrice } from "../../core/definition.ts";
 import type { AgentNumber, StepKey } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
+import type { Usage } from "../../core/message.ts";
 import type { RunMode, RunState, RunStatus } from "../../core/journal.ts";
 
 export interface ToolUnderWay {
@@ -45,6 +46,8 @@ export interface AgentModel {
   endedAt: number | null;
   tokens: number;
   cost: number;
+  /** The part of `tokens` that no provider counted. */
+  estimated: number;
 }
 
 export interface RunModel {
@@ -71,11 +74,18 @@ export interface QuestionModel {
   readonly about: string;
 }
 
+/** A model call that was given up, and what was booked for it until its wire tells. */
+export interface AbortedModel {
+  readonly agent: AgentNumber;
+  readonly usage: Usage;
+}
+
 export interface TreeModel {
   tree: string;
   agents: Map<AgentNumber, AgentModel>;
   effects: Map<StepKey, EffectModel>;
   questions: Map<StepKey, QuestionModel>;
+  aborted: Map<StepKey, AbortedModel>;
   /** Model and price of each definition, by its name. */
   definitions: Map<string, { readonly model: string; readonly price: ModelPrice | null }>;
   /** The time of the newest event. */
@@ -83,7 +93,15 @@ export interface TreeModel {
 }
 
 export function createTreeModel(): TreeModel {
-  return { tree: "", agents: new Map(), effects: new Map(), questions: new Map(), definitions: new Map(), at: 0 };
+  return {
+    tree: "",
+    agents: new Map(),
+    effects: new Map(),
+    questions: new Map(),
+    aborted: new Map(),
+    definitions: new Map(),
+    at: 0,
+  };
 }
 
 /** True once the root has had a turn and nothing in the tree is under way any more. */
@@ -117,6 +135,8 @@ export interface TreeTotals {
   readonly queued: number;
   readonly tokens: number;
   readonly cost: number;
+  /** The part of `tokens` that no provider counted. */
+  readonly estimated: number;
   readonly elapsedMs: number;
 }
 
@@ -134,6 +154,7 @@ export function treeTotals(model: TreeModel, now: number): TreeTotals {
     queued: runs.filter((run) => run.state === "queued").length,
     tokens: agents.reduce((sum, agent) => sum + agent.tokens, 0),
     cost: agents.reduce((sum, agent) => sum + agent.cost, 0),
+    estimated: agents.reduce((sum, agent) => sum + agent.estimated, 0),
     elapsedMs: Math.max(0, now - startedAt),
   };
 }

@@ -18,6 +18,7 @@ interface NewAgent {
   readonly depth: number;
   readonly definition: DefinitionFacts;
   readonly maxIterations: number;
+  readonly bytesSince: number;
 }
 
 export function agentAdd(state: TreeState, agent: NewAgent): void {
@@ -34,7 +35,6 @@ export function agentAdd(state: TreeState, agent: NewAgent): void {
     pending: null,
     blocked: [],
     tokensKnown: 0,
-    bytesSince: 0,
     said: false,
     toolEnded: false,
     tagged: false,
@@ -101,12 +101,16 @@ export function applyTreeOpened(state: TreeState, fact: FactOf<"tree-opened">): 
       definition.iterations ?? fact.settings.limits.turnIterations,
       fact.settings,
     ),
+    bytesSince: 0,
   });
 }
 
 export function applyTreeForked(state: TreeState, fact: FactOf<"tree-forked">): void {
   state.id = fact.agent;
   state.closed = false;
+  // What was under way goes on in the tree that this one came from, and is booked there.
+  state.aborted.clear();
+  for (const effect of state.effects.values()) effect.underWay = false;
   state.catalog = new Map(fact.catalog.map((definition) => [definition.name, definition]));
   const root = state.agents.get(0);
   if (root === undefined) return;

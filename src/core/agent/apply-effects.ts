@@ -18,6 +18,7 @@ function effectOpen(
 ): void {
   state.effects.set(key, {
     attempt: 1,
+    underWay: true,
     failures: 0,
     call: null,
     name: null,
@@ -44,12 +45,15 @@ export function applyModelCalled(state: TreeState, fact: FactOf<"model-called">,
   }
 }
 
-/** Books what a call used. A call whose usage is unknown is booked at its reservation. */
-function settle(state: TreeState, number: AgentNumber, effect: OpenEffect, usage: Usage | null): void {
+/** How long the usage of a call that was given up is waited for: longer than any wire takes to tell. */
+const ABORTED_KEPT_MS = 60_000;
+
+/** Books what a call used, as far as it is known; what is not follows as an estimate. */
+function book(state: TreeState, number: AgentNumber, usage: Usage | null): { tokens: number; cost: number } | null {
   const agent = state.agents.get(number);
-  if (agent === undefined) return;
-  const tokens = usage === null ? (effect.reserved?.tokens ?? 0) : usage.input + usage.output;
-  const cost = usage === null ? (effect.reserved?.cost ?? 0) : modelCost(agent.definition.price, usage);
+  if (agent === undefined || usage === null) return null;
+  const tokens = usage.input + usage.output;
+  const cost = modelCost(agent.definition.price, usage);
   state.ledger.tokens += tokens;
   state.ledger.cost += cost;
   const run = state.runs.get(number);
@@ -57,12 +61,46 @@ function settle(state: TreeState, number: AgentNumber, effect: OpenEffect, usage
     run.tokens += tokens;
     run.cost += cost;
   }
+  return { tokens, cost };
+}
+
+export function applyUsageEstimated(state: TreeState, fact: FactOf<"usage-estimated">, place: Place): void {
+  const booked = book(state, fact.agent, fact.usage);
+  const effect = state.effects.get(fact.effect);
+  const agent = state.agents.get(fact.agent);
+  if (fact.aborted !== true || booked === null || effect === undefined || agent === undefined) return;
+  for (const [key, { at }] of state.aborted) if (place.at - at > ABORTED_KEPT_MS) state.aborted.delete(key);
+  const run = state.runs.get(fact.agent);
+  state.aborted.set(fact.effect, {
+    attempt: effect.attempt,
+    at: place.at,
+    price: agent.definition.price,
+    ...booked,
+    run: run === undefined ? null : { number: run.number, tokens: run.tokens, cost: run.cost },
+  });
+  effectDrop(state, fact.effect);
+  if (agent.turn?.model === fact.effect) agent.turn.model = null;
+}
+
+export function applyUsageLearnt(state: TreeState, fact: FactOf<"usage-learnt">): void {
+  const call = state.aborted.get(fact.effect);
+  if (call === undefined) return;
+  state.ledger.tokens += fact.usage.input + fact.usage.output - call.tokens;
+  state.ledger.cost += modelCost(call.price, fact.usage) - call.cost;
+  state.aborted.delete(fact.effect);
+}
+
+export function applyRunSettled(state: TreeState, fact: FactOf<"run-settled">): void {
+  const run = state.runs.get(fact.run);
+  if (run === undefined) return;
+  run.tokens = fact.tokens;
+  run.cost = fact.cost;
 }
 
 export function applyModelReplied(state: TreeState, fact: FactOf<"model-replied">): void {
   const effect = state.effects.get(fact.effect);
   if (effect === undefined) return;
-  settle(state, effect.agent, effect, fact.usage);
+  book(state, effect.agent, fact.usage);
   effectDrop(state, fact.effect);
   const agent = state.agents.get(effect.agent);
   if (agent === undefined || agent.turn === null) return;
@@ -81,7 +119,8 @@ export function applyModelFailed(state: TreeState, fact: FactOf<"model-failed">)
   const effect = state.effects.get(fact.effect);
   if (effect === undefined) return;
   effect.failures += 1;
-  if (fact.usage !== null) settle(state, effect.agent, effect, fact.usage);
+  effect.underWay = false;
+  book(state, effect.agent, fact.usage);
 }
 
 export function applyTurnModelDropped(state: TreeState, fact: FactOf<"turn-model-dropped">): void {
@@ -103,6 +142,7 @@ export function applyEffectRepeated(state: TreeState, fact: FactOf<"effect-repea
   const effect = state.effects.get(fact.effect);
   if (effect === undefined) return;
   effect.attempt = fact.attempt;
+  effect.underWay = true;
   effect.retryAt = null;
   timerClear(state.timers, `retry:${fact.effect}`);
 }

@@ -2,6 +2,7 @@
 
 import type { Deciding } from "../deciding.ts";
 import type { StepKey } from "../ids.ts";
+import type { Usage } from "../message.ts";
 import type { AgentState } from "../state.ts";
 import { modelCost } from "./prices.ts";
 
@@ -19,6 +20,11 @@ const WARN_SHARE = 0.8;
 /** What the agent's context is thought to hold. */
 export function contextTokens(agent: AgentState): number {
   return agent.tokensKnown + Math.ceil(agent.bytesSince / BYTES_PER_TOKEN);
+}
+
+/** What a call is thought to use, where nobody says what it used. */
+export function estimatedUsage(agent: AgentState): Usage {
+  return { input: contextTokens(agent), output: OUTPUT_TOKENS, estimated: true };
 }
 
 export function callModel(d: Deciding, agent: AgentState): void {
@@ -66,9 +72,9 @@ interface Room {
 function reserve(d: Deciding, agent: AgentState, compaction: boolean): Room {
   const { tokensPerTree, costPerTree } = d.settings.limits;
   if (tokensPerTree === null && costPerTree === null) return { refused: null, mayWait: false, reserved: null };
-  const input = contextTokens(agent);
-  const tokens = input + OUTPUT_TOKENS;
-  const cost = modelCost(agent.definition.price, { input, output: OUTPUT_TOKENS });
+  const usage = estimatedUsage(agent);
+  const tokens = usage.input + usage.output;
+  const cost = modelCost(agent.definition.price, usage);
   const housekeeping =
     compaction || agent.turn === null || agent.turn.nudge !== null || agent.turn.announcement !== null;
   const share = housekeeping ? 1 : 1 - RESERVE_SHARE;

@@ -5,7 +5,8 @@ import type { Input } from "../event.ts";
 import type { OpenEffect, AgentState } from "../state.ts";
 import { replyPartsOf, replyText } from "../message.ts";
 import { messageNoMessageIs, sayBlocks, tagExtract } from "../text/index.ts";
-import { contextTokens, issueCall } from "./call-model.ts";
+import { contextTokens, estimatedUsage, issueCall } from "./call-model.ts";
+import { modelCost } from "./prices.ts";
 import { answerCall } from "./tool-calls.ts";
 import { finishTurn } from "./turns.ts";
 
@@ -21,16 +22,39 @@ const RETRY_WAIT_MOST = 600_000;
 /** The effect that a result names, if it is open and of that attempt. */
 function openEffect(d: Deciding, key: OpenEffectKey, attempt: number): OpenEffect | null {
   const effect = d.state.effects.get(key);
-  return effect === undefined || effect.attempt !== attempt || effect.retryAt !== null ? null : effect;
+  return effect === undefined || effect.attempt !== attempt || !effect.underWay ? null : effect;
 }
 type OpenEffectKey = InputOf<"model-replied">["effect"];
+
+/** Takes in how a call ended. What it used is booked, at an estimate if nobody told. */
+function acceptUsed(d: Deciding, agent: AgentState, input: InputOf<"model-replied" | "model-failed">): void {
+  const usage = estimatedUsage(agent);
+  d.accept();
+  if (input.usage === null) d.emit({ type: "usage-estimated", agent: agent.number, effect: input.effect, usage });
+}
+
+/** The wire of a call that was given up has told what it used. */
+export function usageLearnt(d: Deciding, { effect, attempt, usage }: InputOf<"usage-learnt">): string | null {
+  const call = d.state.aborted.get(effect);
+  if (call === undefined || call.attempt !== attempt) return "no such call was given up";
+  d.accept();
+  if (call.run === null) return null;
+  const { number, tokens, cost } = call.run;
+  d.emit({
+    type: "run-settled",
+    run: number,
+    tokens: tokens - call.tokens + usage.input + usage.output,
+    cost: cost - call.cost + modelCost(call.price, usage),
+  });
+  return null;
+}
 
 export function modelReplied(d: Deciding, input: InputOf<"model-replied">): string | null {
   const effect = openEffect(d, input.effect, input.attempt);
   const agent = effect === null ? undefined : d.state.agents.get(effect.agent);
   if (effect === null || effect.kind !== "model" || agent === undefined || agent.turn === null)
     return "no such effect is open";
-  d.accept();
+  acceptUsed(d, agent, input);
   const parts = replyPartsOf(d.texts[0]);
   if (input.stop === "refused") {
     d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "refused" } });
@@ -94,7 +118,7 @@ export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string
   const agent = effect === null ? undefined : d.state.agents.get(effect.agent);
   if (effect === null || effect.kind !== "model" || agent === undefined || agent.turn === null)
     return "no such effect is open";
-  d.accept();
+  acceptUsed(d, agent, input);
   if (input.code === "context-overflow" && !agent.turn.compacted && !effect.compaction && agent.turns > 1) {
     d.emit({ type: "turn-model-dropped", agent: agent.number });
     learnWindow(d, agent);

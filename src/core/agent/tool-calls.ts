@@ -12,6 +12,7 @@ import type { ToolCallPart } from "../message.ts";
 import type { AgentState } from "../state.ts";
 import { type Answer, answer, type Call, callOpens, toolError, toolOpens } from "./answer.ts";
 import { argumentsProblem } from "./arguments.ts";
+import { estimatedUsage } from "./call-model.ts";
 import {
   DELEGATION_SCHEMAS,
   type DelegationTool,
@@ -108,6 +109,8 @@ export function effectsLost(d: Deciding, input: InputOf<"effects-lost">): string
     const effect = d.state.effects.get(key);
     if (effect === undefined || effect.retryAt !== null) continue;
     const agent = d.state.agents.get(effect.agent);
+    if (effect.kind === "model" && effect.underWay && agent !== undefined)
+      d.emit({ type: "usage-estimated", agent: agent.number, effect: key, usage: estimatedUsage(agent) });
     const held = agent?.definition.tools.some((tool) => tool.name === effect.name) === true;
     if (effect.kind === "tool" && !(effect.safe && held) && agent !== undefined && effect.call !== null) {
       answer(

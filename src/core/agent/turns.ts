@@ -14,6 +14,7 @@ import { reportKindOf, reportOutcome, reportWanted } from "../reports/outcome.ts
 import { eraseIfAsked } from "../runs/erasure.ts";
 import { restate, runIs } from "../runs/run-state.ts";
 import type { AgentState, InboxMessage } from "../state.ts";
+import { abortTurn } from "./abort-turn.ts";
 import { callModel } from "./call-model.ts";
 
 /** True while the agent has children, or results of children, that it must still hear of. */
@@ -182,9 +183,8 @@ export function failTurn(d: Deciding, number: AgentNumber, end: RunEnd): void {
   if (agent === undefined || agent.turn === null) return;
   if (d.state.runs.has(number)) return d.later({ do: "end-run", run: number, end });
   const turn = agent.turn;
-  if (turn.model !== null) d.effect({ type: "abort", key: turn.model });
+  abortTurn(d, agent);
   for (const call of turn.calls.values()) {
-    if (call.effect !== null) d.effect({ type: "abort", key: call.effect });
     if (call.run !== null)
       d.later({ do: "end-run", run: call.run, end: { status: "cancelled", reason: "parent-ended" } });
   }

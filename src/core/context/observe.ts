@@ -76,6 +76,9 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
       return endTurn(o, fact);
     case "context-compacted":
       return compact(o, fact, textAt);
+    case "usage-estimated":
+      if (fact.aborted === true) o.contexts.effects.delete(fact.effect);
+      return;
     case "tree-closed":
       return contextDrop(o.contexts, 0);
     case "channel-sent":
@@ -94,6 +97,8 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
     case "limit-neared":
     case "turn-model-dropped":
     case "effect-repeated":
+    case "usage-learnt":
+    case "run-settled":
     case "model-retry-set":
     case "run-state-changed":
     case "barrier-passed":

@@ -39,7 +39,7 @@ function childOf(reporting: "tool" | "tag"): { readonly child: AgentState; reado
   const opened = { kind: "foreground", definition: "orchestrator", catalog, settings: settingsOf() } as const;
   apply(state, { type: "tree-opened", agent: PARENT_ID, ...opened }, { seq: 1, at: 0 });
   const made = { id: "run-1", agent: CHILD_ID, mode: "background", definition: "worker", call: null } as const;
-  const limits = { iterations: 7, timeoutMs: 125_000 };
+  const limits = { iterations: 7, timeoutMs: 125_000, size: 0 };
   apply(state, { type: "run-created", run: 1, parent: 0, ...made, ...limits }, { seq: 2, at: 0 });
   const child = state.agents.get(1);
   const run = state.runs.get(1);

@@ -57,6 +57,7 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
     depth: parent.depth + 1,
     definition: rightsOf(parent.definition, made, fact.model),
     maxIterations: fact.iterations,
+    bytesSince: fact.size,
   });
   parent.queue.push(fact.run);
   state.queued += 1;

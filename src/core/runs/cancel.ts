@@ -1,5 +1,6 @@
 /** Cancelling from outside, and closing a tree. */
 
+import { abortTurn } from "../agent/abort-turn.ts";
 import type { Deciding } from "../deciding.ts";
 import type { Input } from "../event.ts";
 import type { RunNumber } from "../ids.ts";
@@ -35,11 +36,7 @@ export function closeAsked(d: Deciding): string | null {
   const root = d.state.agents.get(0);
   if (root === undefined) return "the tree is closed";
   d.accept();
-  if (root.turn !== null) {
-    if (root.turn.model !== null) d.effect({ type: "abort", key: root.turn.model });
-    for (const call of root.turn.calls.values())
-      if (call.effect !== null) d.effect({ type: "abort", key: call.effect });
-  }
+  abortTurn(d, root);
   const unsaid = root.turn === null || root.turn.sent ? [] : root.turn.relays;
   const waiting = root.inbox.filter((message) => message.kind === "user-facing").map((message) => message.key);
   for (const relay of [...unsaid, ...waiting]) d.emit({ type: "channel-sent", agent: 0, n: d.number(), relay });

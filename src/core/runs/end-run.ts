@@ -7,6 +7,7 @@
  *  3. Nothing below an ended run goes on.
  */
 
+import { abortTurn } from "../agent/abort-turn.ts";
 import { announce, completeBatch } from "../announcements/batches.ts";
 import type { Deciding, RunEnd } from "../deciding.ts";
 import type { PostId, RunNumber } from "../ids.ts";
@@ -43,9 +44,7 @@ export function postsLeft(agent: AgentState | undefined): { readonly posts?: rea
 
 /** Aborts what the child has under way and ends what it has started. */
 function leaveBehind(d: Deciding, child: AgentState): void {
-  if (child.turn !== null && child.turn.model !== null) d.effect({ type: "abort", key: child.turn.model });
-  for (const call of child.turn?.calls.values() ?? [])
-    if (call.effect !== null) d.effect({ type: "abort", key: call.effect });
+  abortTurn(d, child);
   for (const run of [...child.live, ...child.queue]) {
     d.later({ do: "end-run", run, end: { status: "cancelled", reason: "parent-ended" } });
   }

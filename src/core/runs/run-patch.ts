@@ -68,6 +68,8 @@ export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place
         },
       ];
     }
+    case "run-settled":
+      return [{ number: fact.run, tokens: fact.tokens, cost: fact.cost }];
     case "tool-answered":
       return fact.run === undefined ? null : [{ number: fact.run, delivery: "placed" }];
     case "message-sent":

@@ -91,6 +91,7 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
       : { model: { name: model, window: facts.model?.window ?? null, price: facts.model?.price ?? null } }),
     iterations: iterationsHeld,
     timeoutMs: secondsHeld * 1_000,
+    size: JSON.stringify(args).length,
     ...(args["announce"] === "each" ? { announce: "each" } : {}),
     ...(typeof args["group"] === "string" ? { group: args["group"] } : {}),
     ...(args["cleanup"] === "delete" ? { cleanup: "delete" } : {}),

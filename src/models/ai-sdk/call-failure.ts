@@ -4,6 +4,7 @@
  * Invariants:
  *  1. A message names the model and says what the provider said; it holds nothing of the request and no key.
  *  2. Retryable is what may go well the next time: limits, failures of the server, a broken connection or stream.
+ *  3. A call that was refused, or that never reached its provider, used nothing. What a broken stream used is unknown where it did not say.
  */
 
 import { APICallError } from "@ai-sdk/provider";
@@ -31,22 +32,24 @@ interface Particulars {
 }
 
 const MESSAGE_LENGTH = 500;
+const NOTHING: Usage = { input: 0, output: 0 };
 /** A 429 that no waiting mends. */
 const NO_CREDIT = /insufficient_quota|billing_hard_limit|credit balance is too low/;
 
 export function callFailure(error: unknown, situation: CallSituation): ModelFailure {
   if (error instanceof ModelFailure) return error;
   const { message, status, retryable, body, headers } = particularsOf(error);
-  const { model, usage, now } = situation;
+  const { model, now, streaming } = situation;
   const said = sentence(message);
+  const usage = situation.usage ?? (streaming ? null : NOTHING);
   const options = { cause: error, ...(usage === null ? {} : { usage }) };
   const text = `${message} ${body}`;
   if (contextOverflowIs(status, text))
     return new ModelFailure("context-overflow", `The request is too long for ${model}: ${said}`, options);
   if (status === undefined || status < 400) {
     // Without a status it was the network, or the stream was not what it should be.
-    const broken = retryable ?? (situation.streaming || status !== undefined);
-    const what = situation.streaming ? `The stream of ${model} broke off` : `${model} could not be reached`;
+    const broken = retryable ?? (streaming || status !== undefined);
+    const what = streaming ? `The stream of ${model} broke off` : `${model} could not be reached`;
     return new ModelFailure("provider-error", `${what}: ${said}`, { ...options, retryable: broken });
   }
   const wait = retryAfterMs(headers, body, now);

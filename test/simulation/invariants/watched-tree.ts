@@ -72,7 +72,8 @@ export interface WatchedEffect {
   readonly kind: "model" | "tool" | "erase";
   readonly safe: boolean;
   retries: number;
-  tokens: number;
+  /** Tokens at which it was booked when it was given up, until its wire told. */
+  aborted?: number;
 }
 
 export interface WatchedQuestion {

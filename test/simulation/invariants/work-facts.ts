@@ -84,7 +84,7 @@ export function takeWorkFact(tree: WatchedTree, fact: Fact, moment: Moment): voi
         () => `row ${seq} takes a result of ${fact.effect}, which was never asked for`,
       );
       worker(tree, known.agent, seq);
-      if (fact.type === "model-replied") settle(tree, fact.effect, fact.usage);
+      if (fact.type === "model-replied") spend(tree, fact.usage);
       return;
     }
     case "model-failed": {
@@ -96,6 +96,22 @@ export function takeWorkFact(tree: WatchedTree, fact: Fact, moment: Moment): voi
       );
       const visible = moment.facts.some((other) => ENDS.has(other.type));
       demand("I7", visible, () => `the failure in row ${seq} ends in silence`);
+      spend(tree, fact.usage);
+      return;
+    }
+    case "usage-estimated": {
+      const known = tree.effects.get(fact.effect);
+      demand("I17", known !== undefined, () => `row ${seq} estimates ${fact.effect}, which was never asked for`);
+      spend(tree, fact.usage);
+      if (fact.aborted === true) known.aborted = fact.usage.input + fact.usage.output;
+      return;
+    }
+    case "usage-learnt": {
+      const known = tree.effects.get(fact.effect);
+      demand("I17", known?.aborted !== undefined, () => `row ${seq} corrects ${fact.effect}, which was not given up`);
+      tree.tokens -= known.aborted;
+      delete known.aborted;
+      spend(tree, fact.usage);
       return;
     }
     case "channel-sent":
@@ -117,7 +133,7 @@ function worker(tree: WatchedTree, number: number, seq: number): WatchedAgent {
 }
 
 function effect(tree: WatchedTree, key: string, agent: number, kind: "model" | "tool" | "erase", safe: boolean): void {
-  tree.effects.set(key, { agent, kind, safe, retries: 0, tokens: 0 });
+  tree.effects.set(key, { agent, kind, safe, retries: 0 });
 }
 
 function modelCalled(tree: WatchedTree, fact: Extract<Fact, { type: "model-called" }>, { seq }: Moment): void {
@@ -131,8 +147,6 @@ function modelCalled(tree: WatchedTree, fact: Extract<Fact, { type: "model-calle
   const cap = tree.settings?.limits.tokensPerTree ?? null;
   if (cap === null) return;
   const reserved = fact.reserved?.tokens ?? 0;
-  const asked = tree.effects.get(`${seq}.${fact.n}`);
-  if (asked !== undefined) asked.tokens = reserved;
   demand("I17", tree.tokens + reserved <= cap, () => `row ${seq} spends ${tree.tokens + reserved} of ${cap} tokens`);
 }
 
@@ -143,11 +157,6 @@ function look(tree: WatchedTree, agent: WatchedAgent): void {
     .map((run) => run.id);
 }
 
-function settle(
-  tree: WatchedTree,
-  key: string,
-  usage: { readonly input: number; readonly output: number } | null,
-): void {
-  const known = tree.effects.get(key);
-  tree.tokens += usage === null ? (known?.tokens ?? 0) : usage.input + usage.output;
+function spend(tree: WatchedTree, usage: { readonly input: number; readonly output: number } | null): void {
+  if (usage !== null) tree.tokens += usage.input + usage.output;
 }
