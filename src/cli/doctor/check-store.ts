@@ -31,7 +31,7 @@ export async function checkStore(path: string): Promise<Finding[]> {
 
 function older(path: string, version: number): Finding {
   const text = `${path} has schema ${version}, and this Errand writes schema ${SCHEMA_VERSION}`;
-  return warning(NAME, text, "The next command that owns the store upgrades it: errand resume");
+  return warning(NAME, text, "The next errand run upgrades it; commands that only look wait until then.");
 }
 
 async function checkOpened(store: Store, path: string): Promise<Finding[]> {

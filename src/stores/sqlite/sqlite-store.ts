@@ -61,7 +61,7 @@ function requireCurrent(path: string, version: number): void {
   throw file.unreadable(
     path,
     why,
-    "Start a process that owns the store once, such as `errand serve`; it makes and upgrades it.",
+    "Start a process that owns the store once, such as `errand run`; it makes and upgrades it.",
   );
 }
 
