@@ -52,7 +52,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use.
   {
     name: "show",
     description: "show a tree with its runs, or a run with its task and result",
-    args: [["<id>", TREE_OR_RUN]],
+    args: [["<id>", TREE_OR_RUN, "ids"]],
     options: [],
     help: `
 Examples:
@@ -67,7 +67,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use.
   {
     name: "logs",
     description: "print the facts of a tree's journal, one a line",
-    args: [["<tree>", TREE_OR_RUN]],
+    args: [["<tree>", TREE_OR_RUN, "ids"]],
     options: [["-f, --follow", "go on with those to come, until the tree is closed or Ctrl-C"]],
     help: `
 Examples:
@@ -83,7 +83,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
   {
     name: "result",
     description: "print the whole findings of a run that has ended",
-    args: [["<run>", "a run, by its id or any unique beginning of it"]],
+    args: [["<run>", "a run, by its id or any unique beginning of it", "ids"]],
     options: [],
     help: `
 Examples:
@@ -98,7 +98,7 @@ Exit codes: 0 done, 1 failed or not ended, 2 wrong use.
     name: "send",
     description: "send a message to an agent",
     args: [
-      ["<agent>", "a tree for its root agent, or a run for its child, by an id or any unique beginning of it"],
+      ["<agent>", "a tree for its root agent, or a run for its child, by an id or any unique beginning of it", "ids"],
       ["<text>", "the message; - reads it from standard input"],
     ],
     options: [],
@@ -140,7 +140,7 @@ Exit codes: 0 listed, or the answer is durable, 1 failed or not open, 2 wrong us
   {
     name: "cancel",
     description: "cancel a run and everything below it, or all that a tree does",
-    args: [["<id>", TREE_OR_RUN]],
+    args: [["<id>", TREE_OR_RUN, "ids"]],
     options: [],
     help: `
 Examples:
@@ -155,7 +155,7 @@ Exit codes: 0 cancelled or asked for, 1 failed or nothing to cancel, 2 wrong use
   {
     name: "resume",
     description: "take up what an earlier process left unfinished, and stay until it is done",
-    args: [["[tree]", "only show this one, and release it if it is quarantined"]],
+    args: [["[tree]", "only show this one, and release it if it is quarantined", "trees"]],
     options: [["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"]],
     help: `
 Examples:
@@ -171,7 +171,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
     name: "fork",
     description: "go on from any step of a tree, in a new tree that shares the history until there",
     args: [
-      ["<agent>", "the root agent of a tree, by its id or any unique beginning of it"],
+      ["<agent>", "the root agent of a tree, by its id or any unique beginning of it", "trees"],
       ["[task]", "what to say to it there; - reads it from standard input"],
     ],
     options: [
@@ -196,7 +196,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
   {
     name: "export",
     description: "write the whole journal of a tree as one file of JSON lines",
-    args: [["<tree>", TREE_OR_RUN]],
+    args: [["<tree>", TREE_OR_RUN, "ids"]],
     options: [["-o, --out <file>", "write this file, replacing it whole; without it, standard output"]],
     help: `
 Examples:
@@ -212,7 +212,11 @@ Exit codes: 0 done, 1 failed, 2 wrong use.
     name: "replay",
     description: "prove a journal: decide everything again, call nothing, compare every byte",
     args: [
-      ["<source>", "a tree or a run, by its id or any unique beginning of it; an exported file; - for standard input"],
+      [
+        "<source>",
+        "a tree or a run, by its id or any unique beginning of it; an exported file; - for standard input",
+        "ids and files",
+      ],
     ],
     options: [],
     help: `
@@ -243,5 +247,21 @@ for, and the terminal. It asks each service for an answer, and sends no key. No 
 Exit codes: 0 nothing is broken, 1 something is, 2 wrong use.
 `,
     load: async () => (await import("./commands/doctor.ts")).doctorCommand,
+  },
+  {
+    name: "completion",
+    description: "print a script that lets your shell complete commands, options and ids",
+    args: [["<shell>", "bash, zsh or fish; trees and ids print what the script asks for", ["bash", "zsh", "fish"]]],
+    options: [],
+    help: `
+Examples:
+  errand completion bash >> ~/.bashrc
+  errand completion zsh > "\${fpath[1]}/_errand"
+  errand completion fish > ~/.config/fish/completions/errand.fish
+
+For this shell alone: source <(errand completion bash), the same with zsh, or errand completion fish | source.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/completion.ts")).completionCommand,
   },
 ];

@@ -32,16 +32,21 @@ export interface CommandCall {
   readonly options: CommandOptions;
   readonly host: Host;
   readonly models: readonly ModelProvider[];
+  /** All of them, for a command that tells about the others. */
+  readonly commands: readonly Command[];
 }
 
 /** Does the command's work. What it throws is told to the user by the program. */
 export type CommandAction = (call: CommandCall) => Promise<ExitCode>;
 
+/** What a shell can offer for an argument: ids from the store, files, or these words. */
+export type Offered = "trees" | "ids" | "ids and files" | readonly string[];
+
 export interface Command {
   readonly name: string;
   readonly description: string;
-  /** As commander writes them: `<needed>`, `[optional]`; and what they mean. */
-  readonly args: readonly (readonly [name: string, meaning: string])[];
+  /** As commander writes them: `<needed>`, `[optional]`; what they mean; and what a shell can offer for them. */
+  readonly args: readonly (readonly [name: string, meaning: string, offered?: Offered])[];
   /** Beside `--store`, `--json` and `--debug`, which every command has: flags, meaning, default. */
   readonly options: readonly (readonly [flags: string, meaning: string, value?: string])[];
   /** Flags of the options that must be given. */
@@ -53,3 +58,10 @@ export interface Command {
   /** Loaded when it is called, so that help stays quick. */
   load(): Promise<CommandAction>;
 }
+
+/** Every command has these too, after its own. */
+export const COMMON_OPTIONS = [
+  ["--store <path>", "the file that keeps conversations and runs"],
+  ["--json", "print one JSON object a line instead"],
+  ["--debug", "print the stack of an error"],
+] as const;

@@ -2,7 +2,7 @@
 
 import { Command as Commander, CommanderError } from "commander";
 import { ErrandError } from "../errors.ts";
-import type { Command, CommandOptions, ProgramParts } from "./command.ts";
+import { type Command, COMMON_OPTIONS, type CommandOptions, type ProgramParts } from "./command.ts";
 import { COMMANDS } from "./command-list.ts";
 import { jsonLine, problemRecord } from "./display/jsonl.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -22,7 +22,7 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
     const program = buildProgram(host, async (command, given, options) => {
       json = options.json === true;
       const action = await command.load();
-      code = await action({ args: given, options, host, models: parts.models ?? [] });
+      code = await action({ args: given, options, host, models: parts.models ?? [], commands: COMMANDS });
     });
     if (args.length === 0) host.out(program.helpInformation() + PROGRAM_EXAMPLES);
     else await program.parseAsync([...args], { from: "user" });
@@ -59,16 +59,13 @@ function addCommand(program: Commander, command: Command, call: Call): void {
     if (command.needed?.includes(flags) === true) made.requiredOption(flags, meaning);
     else made.option(flags, meaning, value);
   }
-  const memory = command.memory === true ? "; memory keeps nothing" : "";
-  made
-    .option("--store <path>", `the file that keeps conversations and runs${memory}`, DEFAULT_STORE)
-    .option("--json", "print one JSON object a line instead")
-    .option("--debug", "print the stack of an error")
-    .addHelpText("after", command.help)
-    .action((...given: unknown[]) => {
-      const args = given.slice(0, command.args.length).map((arg) => (typeof arg === "string" ? arg : undefined));
-      return call(command, args, made.opts<CommandOptions & Record<string, unknown>>());
-    });
+  const [[store, kept], ...others] = COMMON_OPTIONS;
+  made.option(store, command.memory === true ? `${kept}; memory keeps nothing` : kept, DEFAULT_STORE);
+  for (const [flags, meaning] of others) made.option(flags, meaning);
+  made.addHelpText("after", command.help).action((...given: unknown[]) => {
+    const args = given.slice(0, command.args.length).map((arg) => (typeof arg === "string" ? arg : undefined));
+    return call(command, args, made.opts<CommandOptions & Record<string, unknown>>());
+  });
 }
 
 /** Commander's words in Errand's form: one sentence, a code, a hint. */
