@@ -31,6 +31,8 @@ export const ERROR_CODES = {
   "nothing-to-cancel": "What was to be cancelled has ended already.",
   "definition-unknown": "No agent definition has that name.",
   "definition-invalid": "An agent definition holds something that cannot be used.",
+  "config-invalid": "A configuration file holds something that cannot be used.",
+  "not-trusted": "A folder asks for something that is not done before the user trusts it.",
   "model-unknown": "No model can be had under that name.",
   "turn-failed": "The turn that was waited for ended without an answer.",
   "turn-timeout": "The turn that was waited for did not end in time; it goes on.",

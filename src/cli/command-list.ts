@@ -2,7 +2,6 @@
 
 import type { Command } from "./command.ts";
 
-const DEFAULT_MODEL = "offline/rehearsal";
 const ALLOW = [
   "--allow <calls>",
   'calls that need no permission: tools, perhaps with a path or a command, as in "write_file:docs/**,run_command:npm test"',
@@ -15,7 +14,8 @@ export const COMMANDS: readonly Command[] = [
     description: "give a task to an agent that delegates parts of it, and print its answer",
     args: [["[task]", "the task; - reads it from standard input; without one, a demonstration"]],
     options: [
-      ["-m, --model <provider/name>", "the model", DEFAULT_MODEL],
+      ["-m, --model <provider/name>", "the model of every agent; without it, each definition's own, else the setting"],
+      ["--agent <name>", "start this definition instead of the orchestrator; errand agents lists them"],
       ALLOW,
       ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
     ],
@@ -24,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
 Examples:
   errand run "where is the store opened?"
   errand run --model anthropic/… "explain the tests"
+  errand run --agent researcher "which files open the store?"
   git diff | errand run - > answer.txt
   errand run --json "list the tests" | jq -r 'select(.type == "answer").text'
 
@@ -247,6 +248,68 @@ for, and the terminal. It asks each service for an answer, and sends no key. No 
 Exit codes: 0 nothing is broken, 1 something is, 2 wrong use.
 `,
     load: async () => (await import("./commands/doctor.ts")).doctorCommand,
+  },
+  {
+    name: "agents",
+    description: "list the agents and skills that can be used here, with their files and warnings",
+    args: [["[name]", "show this one whole, with its prompt"]],
+    options: [],
+    help: `
+Examples:
+  errand agents
+  errand agents researcher
+  errand agents --json | jq -r 'select(.needsTrust) | .source'
+
+Those of this folder go before those of your home, and these before the built-in ones. What asks for commands, hooks,
+servers or base URLs is not used before you trust it: errand trust.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/agents.ts")).agentsCommand,
+  },
+  {
+    name: "trust",
+    description: "agree to what the files of a folder ask for, as they are now",
+    args: [["[folder]", "the folder; without one, the current one"]],
+    options: [
+      ["--list", "list what is trusted"],
+      ["--revoke", "trust the folder no longer"],
+    ],
+    ownSettings: true,
+    help: `
+Examples:
+  errand agents
+  errand trust
+  errand trust --list
+  errand trust --revoke ~/projects/sample
+
+A file that is changed afterwards, or a new one, asks again. What is trusted is kept in your own configuration folder.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/trust.ts")).trustCommand,
+  },
+  {
+    name: "config",
+    description: "list the settings and where they come from; read, set or unset one",
+    args: [
+      ["[action]", "get, set or unset; without one, all settings are listed"],
+      ["[key]", "a setting"],
+      ["[value]", "its value; none for no value"],
+    ],
+    options: [["--global", "set or unset it for you, wherever you are, instead of for this folder"]],
+    ownSettings: true,
+    help: `
+Examples:
+  errand config
+  errand config get model
+  errand config set --global model ollama/qwen3
+  errand config set limits.costPerTree 2000000
+  errand config unset limits.costPerTree
+
+A flag goes before the environment, that before the folder's .errand/config.json, that before your own config.json. What
+a folder sets and you did not agree to is listed and not used: errand trust.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("./commands/config.ts")).configCommand,
   },
   {
     name: "completion",

@@ -3,6 +3,7 @@
 import type { ModelProvider } from "../contracts/model.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /** What the command line is given by whoever runs it in a program of their own. */
 export interface ProgramParts {
@@ -13,6 +14,8 @@ export interface ProgramParts {
 /** The options of all commands, as they were typed; a command reads those that it declares. */
 export interface CommandOptions {
   readonly store: string;
+  /** True if it stood on the command line. */
+  readonly storeTyped?: boolean;
   readonly json?: boolean;
   readonly debug?: boolean;
   readonly model?: string;
@@ -24,6 +27,9 @@ export interface CommandOptions {
   readonly follow?: boolean;
   readonly allow?: string;
   readonly baseUrl?: string;
+  readonly list?: boolean;
+  readonly revoke?: boolean;
+  readonly global?: boolean;
 }
 
 export interface CommandCall {
@@ -34,6 +40,8 @@ export interface CommandCall {
   readonly models: readonly ModelProvider[];
   /** All of them, for a command that tells about the others. */
   readonly commands: readonly Command[];
+  /** What the files and variables say; `options` holds what the command line says, or else they. */
+  readonly settings: Settings;
 }
 
 /** Does the command's work. What it throws is told to the user by the program. */
@@ -53,6 +61,8 @@ export interface Command {
   readonly needed?: readonly string[];
   /** True if it works without a file, in memory. */
   readonly memory?: true;
+  /** True if it looks at the files of settings itself, also at such as cannot be used. */
+  readonly ownSettings?: true;
   /** What follows the options in the help. */
   readonly help: string;
   /** Loaded when it is called, so that help stays quick. */

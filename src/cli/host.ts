@@ -27,6 +27,10 @@ export interface Keys {
 export interface Host {
   readonly world: World;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder it was started in. */
+  readonly folder: string;
+  /** The user's home folder. */
+  readonly home: string;
   /** For what was asked for: answers, lists, JSON. */
   out(text: string): void;
   /** For what a person wants to know meanwhile: progress, hints, errors. */

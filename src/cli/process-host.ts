@@ -1,6 +1,7 @@
 /** The host of a real process. */
 
 import { writeSync } from "node:fs";
+import { homedir } from "node:os";
 import { text } from "node:stream/consumers";
 import { isatty, type WriteStream } from "node:tty";
 import { createSystemWorld } from "../runtime/world.ts";
@@ -38,6 +39,8 @@ export function createProcessHost(): Host {
   return {
     world: createSystemWorld(),
     env,
+    folder: process.cwd(),
+    home: homedir(),
     out: writer(stdout, 1),
     err: writer(stderr, 2),
     async drained() {

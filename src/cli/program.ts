@@ -8,10 +8,11 @@ import { jsonLine, problemRecord } from "./display/jsonl.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 import { problemExit, problemOf, reportProblem } from "./problem.ts";
+import { DEFAULT_STORE } from "./settings/setting-table.ts";
+import { NO_SETTINGS, readSettings, type Settings } from "./settings/settings.ts";
 import { createColours } from "./text/colours.ts";
+import { terminalLine } from "./text/terminal-text.ts";
 import { readVersion } from "./version.ts";
-
-const DEFAULT_STORE = ".errand/errand.db";
 
 /** Runs one command and returns its exit code. Never throws. */
 export async function runProgram(args: readonly string[], host: Host, parts: ProgramParts = {}): Promise<ExitCode> {
@@ -19,10 +20,20 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
   let json = false;
   try {
     let code: ExitCode = EXIT.done;
-    const program = buildProgram(host, async (command, given, options) => {
+    const program = buildProgram(host, async (command, given, options, typed) => {
       json = options.json === true;
       const action = await command.load();
-      code = await action({ args: given, options, host, models: parts.models ?? [], commands: COMMANDS });
+      const settings = command.ownSettings === true ? NO_SETTINGS : await readSettings(host);
+      for (const notice of settings.notices) host.err(`${terminalLine(notice)}\n`);
+      const chosen = { ...options, ...untyped(command, settings, typed) };
+      code = await action({
+        args: given,
+        options: chosen,
+        host,
+        models: parts.models ?? [],
+        commands: COMMANDS,
+        settings,
+      });
     });
     if (args.length === 0) host.out(program.helpInformation() + PROGRAM_EXAMPLES);
     else await program.parseAsync([...args], { from: "user" });
@@ -36,7 +47,27 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
   }
 }
 
-type Call = (command: Command, args: readonly (string | undefined)[], options: CommandOptions) => Promise<void>;
+type Call = (
+  command: Command,
+  args: readonly (string | undefined)[],
+  options: CommandOptions,
+  /** True for an option that stood on the command line. */
+  typed: (name: string) => boolean,
+) => Promise<void>;
+
+/** Options that were not typed, and that the settings give. */
+function untyped(
+  { options }: Command,
+  { store, timeoutSeconds }: Settings,
+  typed: (name: string) => boolean,
+): Partial<CommandOptions> {
+  const timed = options.some(([flags]) => flags.startsWith("--timeout"));
+  return {
+    storeTyped: typed("store"),
+    ...(store === null || typed("store") ? {} : { store }),
+    ...(timeoutSeconds === null || !timed || typed("timeout") ? {} : { timeout: String(timeoutSeconds) }),
+  };
+}
 
 function buildProgram(host: Host, call: Call): Commander {
   const program = new Commander("errand")
@@ -64,7 +95,8 @@ function addCommand(program: Commander, command: Command, call: Call): void {
   for (const [flags, meaning] of others) made.option(flags, meaning);
   made.addHelpText("after", command.help).action((...given: unknown[]) => {
     const args = given.slice(0, command.args.length).map((arg) => (typeof arg === "string" ? arg : undefined));
-    return call(command, args, made.opts<CommandOptions & Record<string, unknown>>());
+    const typed = (name: string): boolean => made.getOptionValueSource(name) === "cli";
+    return call(command, args, made.opts<CommandOptions & Record<string, unknown>>(), typed);
   });
 }
 

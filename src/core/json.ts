@@ -5,3 +5,24 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export function jsonObjectIs(value: Json | undefined): value is { readonly [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** True if, in a text of JSON, brackets outside strings nest deeper than so many levels. */
+export function jsonNestsDeeper(written: string, levels: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < written.length; at += 1) {
+    const character = written[at];
+    if (inString) {
+      if (character === "\\") at += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') {
+      inString = true;
+    } else if (character === "{" || character === "[") {
+      depth += 1;
+      if (depth > levels) return true;
+    } else if (character === "}" || character === "]") {
+      depth -= 1;
+    }
+  }
+  return false;
+}

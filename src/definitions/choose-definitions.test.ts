@@ -56,7 +56,8 @@ test("a definition whose model cannot be had is left out with the reason, and th
     ".errand/agents/a.md": "---\nname: twin\ndescription: d\nmodel: far/away\n---\nfar",
     ".claude/agents/a.md": "---\nname: twin\ndescription: d\nmodel: inherit\n---\nnear",
   });
-  const modelProblem = (model: string): string => `The model ${model} needs a key.`;
+  const modelProblem = ({ model }: { readonly model?: string }): string | null =>
+    model === undefined ? null : `The model ${model} needs a key.`;
   const read = await readDefinitions({ folder, modelProblem });
   expect(read.definitions.map(({ prompt }) => prompt)).toEqual(["near"]);
   expect(read.sources.map(({ state }) => state)).toEqual(["no-model", "used"]);

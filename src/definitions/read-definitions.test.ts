@@ -68,6 +68,7 @@ hooks:
 ---
 You fix tests.
 `,
+    ".claude/skills/testing/SKILL.md": "---\ndescription: Tests.\n---\nTest it.",
   });
   const read = await readDefinitions({ folder, trusted: () => true });
   expect(read.definitions).toEqual([
@@ -94,6 +95,7 @@ You fix tests.
     ".claude/agents/fixer.md:13 `effort` is not acted on",
     ".claude/agents/fixer.md:15 `mcpServers` is not acted on",
     ".claude/agents/fixer.md:17 `hooks` is not acted on",
+    '.claude/agents/fixer.md:- the skill "tidy" is not there',
   ]);
 });
 

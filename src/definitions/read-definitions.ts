@@ -65,8 +65,8 @@ export interface ReadDefinitionsOptions {
   readonly toolNames?: readonly string[];
   /** Whether the user trusts this file of the project as it is. Default: none. */
   readonly trusted?: (file: { readonly path: string; readonly hash: string }) => boolean;
-  /** Why a model cannot be had; null when it can. Default: all can. */
-  readonly modelProblem?: (model: string) => string | null;
+  /** Why the model of a definition cannot be had; null when it can. Default: all can. */
+  readonly modelProblem?: (definition: FoundDefinition) => string | null;
 }
 
 const FILE_BYTES = 256 * 1024;
@@ -112,8 +112,16 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
     definitions: agents.flatMap(({ state, found }) => (state === "used" && found !== null ? [found] : [])),
     skills: skills.flatMap(({ state, found }) => (state === "used" && found !== null ? [found] : [])),
     context,
-    sources: [...agents, ...skills, ...sources],
+    sources: [...agents.map((agent) => withSkillWarnings(agent, skills)), ...skills, ...sources],
   };
+}
+
+/** An agent that is used says which of its skills are not. */
+function withSkillWarnings(agent: AgentSource, skills: readonly SkillSource[]): AgentSource {
+  const used = new Set(skills.flatMap(({ state, found }) => (state === "used" ? [found?.name] : [])));
+  const missing = agent.state === "used" ? (agent.found?.skills ?? []).filter((name) => !used.has(name)) : [];
+  const warnings = missing.map((name) => ({ text: `the skill "${name.slice(0, 100)}" is not there`, line: null }));
+  return { ...agent, warnings: [...agent.warnings, ...warnings] };
 }
 
 /** What stands against the use of a file's definition. */
@@ -123,8 +131,7 @@ function objectionsBy({ trusted = () => false, modelProblem = () => null }: Read
     const { needsTrust, trustFor } = found;
     if (needsTrust && place === "project" && !trusted({ path, hash: text }))
       return { state: "untrusted", text: `it asks for ${trustFor.join(", ")}, and is not trusted` };
-    const model = "model" in found ? found.model : undefined;
-    const problem = model === undefined ? null : modelProblem(model);
+    const problem = "isolated" in found ? null : modelProblem(found);
     return problem === null ? null : { state: "no-model", text: problem.replace(/\.$/, "") };
   };
 }

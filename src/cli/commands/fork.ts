@@ -3,13 +3,18 @@
 import { ErrandError } from "../../errors.ts";
 import { createErrand } from "../../runtime/create-runtime.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
+import { folderDefinitions } from "../definitions/folder-definitions.ts";
+import { requireAgent } from "../definitions/require-agent.ts";
+import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
+import { OFFLINE } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import { findId } from "../store/find-id.ts";
 import { explainOwned, requireJournal, withView } from "../store/open-view.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
+import type { TreeModel } from "../tree/tree-model.ts";
 
 export const forkCommand: CommandAction = async (call) => {
   const { options, host } = call;
@@ -18,14 +23,20 @@ export const forkCommand: CommandAction = async (call) => {
   const at = sequenceOf(options.at);
   const [given = "", words] = call.args;
   const task = words === undefined ? null : await givenText(words, "task", `errand fork ${given} --at ${at} "…"`, host);
-  const { tree, model } = await origin(given, at, call);
+  const { tree, root, model, recorded } = await origin(given, at, call);
+  const agents = agentOptions(call);
+  const definitions = await folderDefinitions(call, agents.tools, (definition) =>
+    options.model === undefined ? (recorded.get(definition.name)?.model ?? definition.model) : undefined,
+  );
+  if (agent !== undefined) requireAgent(agent, definitions, host);
+  tellOfDefinitions(definitions.read, agent ?? root, host);
   return commandWork(call, {
     model,
     store,
     timeoutMs,
     async open(onFailure) {
       try {
-        return await createErrand({ ...agentOptions(call), store, model, onFailure });
+        return await createErrand({ ...agents, ...definitions.options, store, model, onFailure });
       } catch (thrown) {
         throw explainOwned(thrown);
       }
@@ -52,8 +63,17 @@ function sequenceOf(given: string | undefined): number {
   });
 }
 
+interface Origin {
+  readonly tree: string;
+  /** Its root's definition. */
+  readonly root: string;
+  readonly model: string;
+  /** Its definitions there, by their names. */
+  readonly recorded: TreeModel["definitions"];
+}
+
 /** The tree that is forked, and the model to go on with: the one asked for, else the one it had there. */
-function origin(given: string, at: number, { options }: CommandCall): Promise<{ tree: string; model: string }> {
+function origin(given: string, at: number, { options }: CommandCall): Promise<Origin> {
   return withView(options.store, async (store) => {
     const found = await findId(store, given, options.store);
     requireJournal(found.tree);
@@ -68,7 +88,9 @@ function origin(given: string, at: number, { options }: CommandCall): Promise<{ 
         remedy: `errand logs ${found.tree.id} shows them.`,
       });
     }
-    const recorded = recordedModel(await readTree(store, found.tree.id, at), options.agent);
-    return { tree: found.tree.id, model: options.model ?? recorded ?? "offline/rehearsal" };
+    const there = await readTree(store, found.tree.id, at);
+    const recorded = recordedModel(there, options.agent);
+    const root = there.agents.get(0)?.definition ?? "";
+    return { tree: found.tree.id, root, model: options.model ?? recorded ?? OFFLINE, recorded: there.definitions };
   });
 }

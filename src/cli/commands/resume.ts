@@ -10,14 +10,13 @@ import { EXIT } from "../exit-code.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { explainModel } from "../run/explain-model.ts";
 import { commandWork } from "../run/command-work.ts";
+import { OFFLINE } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
 import { findId } from "../store/find-id.ts";
 import { explainOwned, requireJournal, withView } from "../store/open-view.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
 import { countLabel } from "../text/amounts.ts";
-
-const OFFLINE = "offline/rehearsal";
 
 interface Unfinished {
   readonly tree: TreeRecord;

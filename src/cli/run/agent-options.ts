@@ -1,19 +1,26 @@
 /** What every command that runs agents gives them: models, tools, and what they may do with these. */
 
+import type { Tool } from "../../contracts/tool.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import type { CommandCall } from "../command.ts";
 
-type AgentOptions = Pick<ErrandOptions, "models" | "world" | "tools" | "permissions" | "renewDefinitions">;
+type AgentOptions = Pick<
+  ErrandOptions,
+  "models" | "world" | "permissions" | "renewDefinitions" | "limits" | "retentionDays"
+> & { readonly tools: readonly Tool[] };
 
-export function agentOptions({ options, host, models }: CommandCall): AgentOptions {
+export function agentOptions({ options, host, models, settings }: CommandCall): AgentOptions {
+  const { limits, retentionDays, permissions } = settings;
   return {
     models,
     world: host.world,
     tools: workspaceTools({ world: host.world, environment: process.env }),
-    permissions: allowedCalls(options.allow),
+    permissions: [...allowedCalls(options.allow), ...permissions],
+    limits,
+    ...(retentionDays === undefined ? {} : { retentionDays }),
     renewDefinitions: false,
   };
 }

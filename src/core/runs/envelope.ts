@@ -11,7 +11,7 @@
 import { type ArgumentSchema, argumentsProblem } from "../agent/arguments.ts";
 import { DELEGATION_SCHEMAS } from "../agent/delegation-tools.ts";
 import type { RunStatus } from "../journal.ts";
-import { type Json, jsonObjectIs } from "../json.ts";
+import { type Json, jsonNestsDeeper, jsonObjectIs } from "../json.ts";
 import type { ArtifactKind } from "../limits.ts";
 import { utf8Length } from "../text/index.ts";
 
@@ -200,7 +200,7 @@ export function envelopeRead(written: string): Envelope | EnvelopeProblem {
   // The type is not known yet: the largest bound holds before parsing, the type's own right after.
   const oversized = envelopeSizeProblem("result", written);
   if (oversized !== null) return oversized;
-  if (nestsDeeper(written, ENVELOPE_DEPTH)) {
+  if (jsonNestsDeeper(written, ENVELOPE_DEPTH)) {
     return problem(
       "envelope-json",
       `the envelope nests deeper than ${ENVELOPE_DEPTH} levels; flatten it or pass it as text`,
@@ -247,25 +247,4 @@ function jsonRead(written: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** True if brackets outside strings nest deeper than so many levels. */
-function nestsDeeper(written: string, levels: number): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < written.length; at += 1) {
-    const character = written[at];
-    if (inString) {
-      if (character === "\\") at += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') {
-      inString = true;
-    } else if (character === "{" || character === "[") {
-      depth += 1;
-      if (depth > levels) return true;
-    } else if (character === "}" || character === "]") {
-      depth -= 1;
-    }
-  }
-  return false;
 }

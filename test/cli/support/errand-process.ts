@@ -13,6 +13,9 @@ const node = existsSync(ownNode) ? ownNode : process.execPath;
 const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 export const SLOW = fileURLToPath(new URL("./slow-errand.ts", import.meta.url));
 
+/** A home in which nobody lives. */
+const NOBODYS_HOME = join(tmpdir(), "errand-cli-no-home");
+
 export interface Finished {
   readonly code: number | null;
   readonly signal: string | null;
@@ -40,6 +43,8 @@ export interface HowToRun {
   readonly env?: Readonly<Record<string, string>>;
   /** Reads the first that it prints, and no more until told to. */
   readonly paused?: boolean;
+  /** The user's home folder. Default: one with nothing in it. */
+  readonly home?: string;
   /** In a terminal of this size. */
   readonly terminal?: { readonly columns: number; readonly rows: number };
 }
@@ -47,10 +52,13 @@ export interface HowToRun {
 export function startErrand(args: readonly string[], how: HowToRun): RunningErrand {
   const command = [node, how.entry ?? MAIN, ...args];
   const [file = node, ...rest] = how.terminal === undefined ? command : inTerminal(command, how.terminal);
-  // Whoever runs the tests may have chosen about colours; here the command chooses.
-  const chosen = new Set(["NO_COLOR", "FORCE_COLOR"]);
+  // Whoever runs the tests may have chosen about colours, models and settings; here the command chooses.
+  const chosen = new Set(["NO_COLOR", "FORCE_COLOR", "XDG_CONFIG_HOME", "ERRAND_MODEL", "OPENAI_COMPATIBLE_BASE_URL"]);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !chosen.has(name)));
-  const child = spawn(file, rest, { cwd: how.folder, env: { ...env, TERM: "xterm-256color", ...how.env } });
+  const child = spawn(file, rest, {
+    cwd: how.folder,
+    env: { ...env, HOME: how.home ?? NOBODYS_HOME, TERM: "xterm-256color", ...how.env },
+  });
   let out = "";
   let err = "";
   let waiting: { readonly text: string; readonly resolve: () => void }[] = [];

@@ -45,6 +45,8 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
       soon: (callback) => callback(),
     },
     env: {},
+    folder: "/nowhere",
+    home: "/nowhere",
     out: (text) => void (written.out += text),
     err: (text) => void (written.err += text),
     drained: () => Promise.resolve(true),

@@ -1,0 +1,104 @@
+/**
+ * The agents, skills and project context that a command works with: those of the current folder, of the user's home and the built-in
+ * ones.
+ */
+
+import { join, relative } from "node:path";
+import type { Tool } from "../../contracts/tool.ts";
+import { builtInDefinitions } from "../../definitions/built-in.ts";
+import type { FoundDefinition } from "../../definitions/agent-file.ts";
+import {
+  type DefinitionSource,
+  type FoundSkill,
+  type ReadDefinitions,
+  readDefinitions,
+} from "../../definitions/read-definitions.ts";
+import { createRehearsalProvider } from "../../models/rehearsal.ts";
+import type { AgentDefinition, SkillDefinition } from "../../runtime/catalog.ts";
+import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import { joinProviders } from "../../runtime/join-providers.ts";
+import type { CommandCall } from "../command.ts";
+import type { Host } from "../host.ts";
+import { readTrust, realFolder, trustHolds, type TrustItem } from "../trust/trust-file.ts";
+
+/** What `errand run` starts. */
+export const DEFAULT_AGENT = "orchestrator";
+
+export interface FolderDefinitions {
+  readonly read: ReadDefinitions;
+  /** The built-in agents that no file replaces. */
+  readonly builtIn: readonly AgentDefinition[];
+  /** What `createErrand` is given of them. */
+  readonly options: Pick<ErrandOptions, "agents" | "skills" | "projectContext">;
+  readonly tools: readonly Tool[];
+}
+
+/** Which model a definition is to have; undefined for the default. */
+export type ModelOf = (definition: FoundDefinition) => string | undefined;
+
+export async function folderDefinitions(
+  { host, models }: Pick<CommandCall, "host" | "models">,
+  tools: readonly Tool[],
+  modelOf: ModelOf,
+): Promise<FolderDefinitions> {
+  const [folder, home, trust] = await Promise.all([realFolder(host.folder), realFolder(host.home), readTrust(host)]);
+  const providers = joinProviders([...models, createRehearsalProvider()]);
+  const read = await readDefinitions({
+    folder: host.folder,
+    ...(home === folder ? {} : { home: host.home }),
+    toolNames: tools.map(({ name }) => name),
+    trusted: ({ path, hash }) => trustHolds(trust, folder, { name: relative(host.folder, path), hash }),
+    modelProblem(definition) {
+      const model = modelOf(definition);
+      const found = model === undefined ? null : providers.resolve(model);
+      return found !== null && "unavailable" in found ? found.unavailable : null;
+    },
+  });
+  const { definitions, skills, context } = read;
+  const replaced = new Set(definitions.map(({ name }) => name));
+  return {
+    read,
+    tools,
+    builtIn: builtInDefinitions(tools).filter(({ name }) => !replaced.has(name)),
+    options: {
+      agents: definitions.map((definition) => agentOf(definition, modelOf(definition), skills)),
+      skills: skills.map(({ needsTrust: _, trustFor: __, ...skill }): SkillDefinition => skill),
+      ...(context === null ? {} : { projectContext: contextText(context, host) }),
+    },
+  };
+}
+
+/** What of a folder asks for trust, as it is now. */
+export async function trustItemsOf(folder: string): Promise<readonly TrustItem[]> {
+  const { sources } = await readDefinitions({ folder });
+  return sources.flatMap(({ path, hash, found }) =>
+    found === null || hash === null || !found.needsTrust
+      ? []
+      : [{ name: relative(folder, path), hash, for: found.trustFor }],
+  );
+}
+
+/** A file as it is named to people. */
+export function sourceName({ path, place }: Pick<DefinitionSource, "path" | "place">, host: Host): string {
+  return place === "project" ? relative(host.folder, path) : join("~", relative(host.home, path));
+}
+
+function agentOf(
+  { skills: wanted = [], needsTrust: _, trustFor: __, model: ___, ...definition }: FoundDefinition,
+  model: string | undefined,
+  skills: readonly FoundSkill[],
+): AgentDefinition {
+  const own = skills.filter(({ name }) => wanted.includes(name));
+  const list = own.map(({ name, description }) => `\n- ${name}: ${description}`).join("");
+  const prompt = own.length === 0 ? definition.prompt : `${definition.prompt}\n\n${SKILLS}${list}`;
+  return { ...definition, prompt, ...(model === undefined ? {} : { model }) };
+}
+
+const SKILLS = "Skills for your work, to be used with use_skill:";
+
+function contextText({ path, text, cut }: NonNullable<ReadDefinitions["context"]>, { folder }: Host): string {
+  const name = relative(folder, path);
+  return cut
+    ? `(${name}, its beginning)\n${text}\n(${name} goes on: read the rest of the file.)`
+    : `(${name})\n${text}`;
+}

@@ -1,0 +1,3 @@
+/** The model that needs no key: what is used when nobody chose another. */
+
+export const OFFLINE = "offline/rehearsal";

@@ -1,0 +1,59 @@
+/** The two files of settings: the project's `.errand/config.json` and the user's `config.json`. Keys of limits are nested: `limits.maxDepth`. */
+
+import { join } from "node:path";
+import { type Json, jsonObjectIs } from "../../core/json.ts";
+import type { Host } from "../host.ts";
+import { configFolder } from "./config-folder.ts";
+import { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";
+
+export type Scope = "project" | "user";
+
+type ConfigHost = Pick<Host, "env" | "home" | "folder">;
+
+/** The project's file, as it is named to people and in the record of what is trusted. */
+export const PROJECT_CONFIG = ".errand/config.json";
+const GROUP = "limits";
+
+function configPath(scope: Scope, host: ConfigHost): string {
+  return scope === "project" ? join(host.folder, PROJECT_CONFIG) : join(configFolder(host), "config.json");
+}
+
+/** The file as it is named to people. */
+export function configName(scope: Scope, host: ConfigHost): string {
+  return scope === "project" ? PROJECT_CONFIG : configPath(scope, host);
+}
+
+/** The values of a file by their keys, whatever they are. */
+export async function readConfig(scope: Scope, host: ConfigHost): Promise<ReadonlyMap<string, Json>> {
+  return new Map(Object.entries(await readObject(scope, host)).flatMap(([key, value]) => spread(key, value)));
+}
+
+/** With undefined the key is taken out. */
+export async function writeConfig(
+  scope: Scope,
+  key: string,
+  value: Json | undefined,
+  host: ConfigHost & Pick<Host, "world">,
+): Promise<void> {
+  const held = await readObject(scope, host);
+  const [group = "", name] = key.split(".");
+  const inner = jsonObjectIs(held[group]) ? held[group] : {};
+  const changed = name === undefined ? value : withKey(inner, name, value);
+  const gone = changed === undefined || (name !== undefined && Object.keys(changed ?? {}).length === 0);
+  await writeJsonFile(configPath(scope, host), withKey(held, group, gone ? undefined : changed), host.world);
+}
+
+async function readObject(scope: Scope, host: ConfigHost): Promise<JsonObject> {
+  const path = configPath(scope, host);
+  return (await readJsonFile(path, scope === "project" ? host.folder : undefined)) ?? {};
+}
+
+function spread(key: string, value: Json): (readonly [string, Json])[] {
+  if (key !== GROUP || !jsonObjectIs(value)) return [[key, value]];
+  return Object.entries(value).map(([name, inner]) => [`${GROUP}.${name}`, inner]);
+}
+
+function withKey(object: JsonObject, key: string, value: Json | undefined): JsonObject {
+  const rest = Object.entries(object).filter(([known]) => known !== key);
+  return Object.fromEntries(value === undefined ? rest : [...rest, [key, value]]);
+}

@@ -1,0 +1,138 @@
+/** Every setting: what it means, which values it takes, and which values of a project need the user's trust. */
+
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { Json } from "../../core/json.ts";
+import { LIMITS, type LimitName } from "../../core/limits.ts";
+import { permissionRules } from "./permission-rules.ts";
+
+export interface Setting {
+  readonly key: string;
+  readonly meaning: string;
+  /** Null for none. */
+  readonly default: Json;
+  /** The variable that goes before the files. */
+  readonly variable?: string;
+  /** True: a project's value and the user's own both hold, instead of the nearer one. */
+  readonly joined?: true;
+  /** What is wrong with a value; null when nothing is. */
+  problem(value: Json): string | null;
+  /** What a project's value asks for that the user must agree to; null when nothing. */
+  asks?(value: Json, situation: Situation): string | null;
+}
+
+interface Situation {
+  readonly folder: string;
+  /** What holds without the project's value. */
+  readonly own: Json;
+}
+
+/** What people type for null. */
+export const NONE = "none";
+const DAYS_LIMIT = 36_500;
+const SECONDS_LIMIT = 7 * 86_400;
+
+export const DEFAULT_STORE = ".errand/errand.db";
+const DEFAULT_RETENTION_DAYS = 30;
+
+export const SETTINGS: readonly Setting[] = [
+  {
+    key: "model",
+    meaning: "the model of agents whose definition names none",
+    default: null,
+    variable: "ERRAND_MODEL",
+    problem: (value) =>
+      typeof value === "string" && /^[a-z0-9][a-z0-9_-]*\/\S+$/i.test(value) ? null : "a model is named provider/name",
+  },
+  {
+    key: "baseUrl",
+    meaning: "where openai-compatible/NAME is",
+    default: null,
+    variable: "OPENAI_COMPATIBLE_BASE_URL",
+    problem: urlProblem,
+    asks: () => "a base URL",
+  },
+  {
+    key: "store",
+    meaning: "the file that keeps conversations and runs",
+    default: DEFAULT_STORE,
+    problem: (value) => (typeof value === "string" && value.trim() !== "" ? null : "it is the path of a file"),
+    asks: (value, { folder }) =>
+      typeof value === "string" && inside(folder, value) ? null : "a store outside the folder",
+  },
+  {
+    key: "timeout",
+    meaning: "seconds after which run, resume and fork cancel the work",
+    default: null,
+    problem: (value) => numberProblem(value, { least: 0.001, most: SECONDS_LIMIT, none: true, whole: false }),
+  },
+  {
+    key: "retentionDays",
+    meaning: "days for which a tree at rest is kept",
+    default: DEFAULT_RETENTION_DAYS,
+    problem: (value) => numberProblem(value, { least: 1, most: DAYS_LIMIT, none: true }),
+    asks: (value, { own }) => (above(own, value) ? "a shorter retention than yours" : null),
+  },
+  {
+    key: "permissions",
+    meaning: "which calls of tools are allowed, asked about or denied",
+    default: null,
+    joined: true,
+    problem(value) {
+      const rules = permissionRules(value);
+      return typeof rules === "string" ? rules : null;
+    },
+    asks(value) {
+      const rules = permissionRules(value);
+      return typeof rules !== "string" && rules.some(({ decision }) => decision === "allow") ? "permissions" : null;
+    },
+  },
+  ...Object.keys(LIMITS)
+    .filter(limitIs)
+    .map((name) => limitSetting(name)),
+];
+
+function limitIs(name: string): name is LimitName {
+  return Object.hasOwn(LIMITS, name);
+}
+
+function limitSetting(name: LimitName): Setting {
+  const { default: value, meaning } = LIMITS[name];
+  const least = name === "maxDepth" ? 0 : 1;
+  return {
+    key: `limits.${name}`,
+    meaning,
+    default: value,
+    problem: (given) => numberProblem(given, { least, most: Number.MAX_SAFE_INTEGER, none: value === null }),
+    asks: (given, { own }) => (above(given, own) ? "a limit above yours" : null),
+  };
+}
+
+/** Null is no limit at all. */
+function above(a: Json, b: Json): boolean {
+  return (typeof a === "number" ? a : Infinity) > (typeof b === "number" ? b : Infinity);
+}
+
+function numberProblem(
+  value: Json,
+  { least, most, none, whole = true }: { least: number; most: number; none: boolean; whole?: boolean },
+): string | null {
+  if (value === null && none) return null;
+  const right = typeof value === "number" && value >= least && value <= most && (!whole || Number.isInteger(value));
+  if (right) return null;
+  const from = least > 0 && !whole ? "above 0" : `from ${least}`;
+  const upTo = most === Number.MAX_SAFE_INTEGER ? "" : ` up to ${most}`;
+  return `it is a ${whole ? "whole " : ""}number ${from}${upTo}${none ? ", or none" : ""}`;
+}
+
+function urlProblem(value: Json): string | null {
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return "it is a URL with http or https";
+  if (url.username !== "" || url.password !== "")
+    return "a password does not belong there: put the key into the environment";
+  return null;
+}
+
+function inside(folder: string, path: string): boolean {
+  const way = relative(folder, resolve(folder, path));
+  return path === "memory" || (way !== "" && !isAbsolute(way) && way.split(sep)[0] !== "..");
+}
