@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/index.ts";
 import { definedProject, type DefinedProject } from "./support/defined-project.ts";
+import { runErrand, SLOW } from "./support/errand-process.ts";
 import { saidOf } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -178,6 +179,28 @@ describe("what commands make of the settings", () => {
     await project.errand("config", "set", "--global", "retentionDays", "5");
     await opened();
     expect(await state()).toBe("expired");
+  });
+});
+
+describe("permissions", () => {
+  const ALLOW = '{"permissions":[{"decision":"allow","tool":"write_file"},{"decision":"allow","tool":"run_command"}]}';
+  const DENY = '{"permissions":[{"decision":"deny","tool":"run_command","command":["touch"]}]}';
+  const written = async ({
+    folder,
+    home,
+  }: DefinedProject): Promise<{ code: number | null; files: readonly boolean[] }> => {
+    const args = ["run", "--model", "writing/1", "--store", "memory", "write"];
+    const { code } = await runErrand(args, { folder, home, entry: SLOW });
+    return { code, files: ["out.txt", "made"].map((name) => existsSync(join(folder, name))) };
+  };
+
+  test("of the user hold, those of a folder only restrict until they are trusted, and both hold together", async () => {
+    const hostile = definedProject({ [PROJECT]: ALLOW });
+    expect(await written(hostile)).toEqual({ code: 1, files: [false, false] });
+    await hostile.errand("trust");
+    expect(await written(hostile)).toEqual({ code: 0, files: [true, true] });
+    const careful = definedProject({ [PROJECT]: DENY }, { [OWN]: ALLOW });
+    expect(await written(careful)).toEqual({ code: 0, files: [true, false] });
   });
 });
 
