@@ -52,7 +52,7 @@ export function createAnswers({ random, world, watch, count, secondHandle, machi
   function answer(tree: string, key: string): void {
     const { errand, life } = machine();
     if (watch.trees.get(tree)?.questions.has(key) !== true) return;
-    if (errand === null || life === null) return void world.at(world.now + DOWN_MS, () => answer(tree, key));
+    if (errand === null || life === null) return world.at(world.now + DOWN_MS, () => answer(tree, key));
     const allow = random.percent(60);
     if (random.percent(15)) return byMail(tree, key, allow);
     give(errand, life, `${tree}/${key}`, allow);

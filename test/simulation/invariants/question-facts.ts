@@ -72,6 +72,6 @@ function rulesOf(tree: WatchedTree, number: number): Rules {
 
 /** Rules of a simulation name a tool and nothing else; what a list does not name is asked about. */
 function judge(lists: Rules, tool: string): "allow" | "ask" | "deny" {
-  const each = lists.map((rules) => rules.find((rule) => rule.tool === tool)?.decision ?? "ask");
-  return each.includes("deny") ? "deny" : each.includes("ask") ? "ask" : "allow";
+  const each = new Set(lists.map((rules) => rules.find((rule) => rule.tool === tool)?.decision ?? "ask"));
+  return each.has("deny") ? "deny" : each.has("ask") ? "ask" : "allow";
 }
