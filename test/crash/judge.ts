@@ -76,7 +76,7 @@ async function readTree(store: Store, id: string, agent: string, find: Find): Pr
   try {
     for await (const row of storedRows(store, tree)) {
       const head = headRead(row.head);
-      checkRow(watched, row, head.at, SLOTS);
+      checkRow(watched, row, head, head.at, SLOTS);
       for (const fact of head.late === undefined ? (head.events ?? []) : []) {
         if (fact.type !== "channel-sent") continue;
         sent.set(`${id}/${row.seq}.${fact.n}`, replyText(replyPartsOf(bodyRead(row.body).texts[0])));

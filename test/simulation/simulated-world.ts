@@ -101,8 +101,9 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
     }
   }
 
+  /** Node comes to the next tick when no promise can go on any more. The event loop is not turned: nothing here waits for it. */
   function drain(): Promise<void> {
-    return new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => process.nextTick(resolve));
   }
 
   return {

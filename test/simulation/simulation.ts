@@ -31,7 +31,7 @@ export interface SimulationResult {
   readonly commits: number;
   readonly rows: number;
   readonly lives: number;
-  /** A hash over all journals: the same seed gives the same. */
+  /** Hashes over all journals: the same seed gives the same. */
   readonly digest: string;
   readonly counts: ReadonlyMap<string, number>;
   readonly watch: Watch;

@@ -2,6 +2,7 @@
 
 import { settingsOf } from "../../src/core/limits.ts";
 import type { JournalRow } from "../../src/core/journal.ts";
+import { headRead } from "../../src/core/row.ts";
 import { sha256 } from "./invariants/chain.ts";
 import { checkRow } from "./invariants/row.ts";
 import { type WatchedTree, watchedTree } from "./invariants/watched-tree.ts";
@@ -124,6 +125,6 @@ export function smallRows(steps: readonly SmallStep[]): JournalRow[] {
 /** Shows the rows to the checkers of rows. */
 export function watchRows(rows: readonly JournalRow[]): WatchedTree {
   const tree = watchedTree(ROOT_ID, "boss");
-  for (const [index, row] of rows.entries()) checkRow(tree, row, index * 100, 1);
+  for (const [index, row] of rows.entries()) checkRow(tree, row, headRead(row.head), index * 100, 1);
   return tree;
 }

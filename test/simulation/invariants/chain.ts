@@ -2,17 +2,17 @@
 
 import { hash } from "node:crypto";
 import type { JournalRow } from "../../../src/core/journal.ts";
-import { headRead } from "../../../src/core/row.ts";
+import type { RowHead } from "../../../src/core/row.ts";
 import { demand } from "./violation.ts";
 
 export const sha256 = (text: string): string => hash("sha256", text, "base64url");
 
-/** Checks a row against the one before it. */
-export function checkChain(before: JournalRow | undefined, row: JournalRow): void {
+/** Checks a row, and its head as it was read, against the one before it. */
+export function checkChain(before: JournalRow | undefined, row: JournalRow, head: RowHead): void {
   const expected = (before?.seq ?? 0) + 1;
   demand("I21", row.seq === expected, () => `row ${row.seq} follows row ${expected - 1}`);
   demand("I21", row.hash === sha256((before?.hash ?? "") + row.head), () => `the hash of row ${row.seq} is wrong`);
-  const promised = headRead(row.head).body ?? null;
+  const promised = head.body ?? null;
   const found = row.body === null ? null : sha256(row.body);
   demand("I21", promised === found, () => `the body of row ${row.seq} is not the one its head promises`);
 }

@@ -8,14 +8,15 @@ import type { DefinitionText } from "../../../src/core/definition.ts";
 import type { Fact } from "../../../src/core/event.ts";
 import type { JournalRow } from "../../../src/core/journal.ts";
 import type { Json } from "../../../src/core/json.ts";
-import { bodyRead, headRead } from "../../../src/core/row.ts";
+import { bodyRead, type RowHead } from "../../../src/core/row.ts";
 import { stateEmpty, type TreeState } from "../../../src/core/state.ts";
 import { sha256 } from "./chain.ts";
 
 export interface ExpectedContexts {
   readonly state: TreeState;
   learn(hash: string, text: string): void;
-  take(row: JournalRow): void;
+  /** Takes a row and its head, read. */
+  take(row: JournalRow, head: RowHead): void;
   /** JSON text of the messages of the agent's newest model call. */
   of(agent: number): string | null;
 }
@@ -43,8 +44,8 @@ export function createExpectedContexts(): ExpectedContexts {
   return {
     state,
     learn: (hash, text) => void definitions.set(hash, JSON.parse(text) as DefinitionText),
-    take(row) {
-      const { at, input, events = [], late } = headRead(row.head);
+    take(row, head) {
+      const { at, input, events = [], late } = head;
       const { texts } = bodyRead(row.body);
       const place = { seq: row.seq, at };
       const textAt = (index: number): Json | undefined => texts[index];

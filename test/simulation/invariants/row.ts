@@ -5,7 +5,7 @@
 
 import type { Fact } from "../../../src/core/event.ts";
 import type { JournalRow } from "../../../src/core/journal.ts";
-import { headRead } from "../../../src/core/row.ts";
+import type { RowHead } from "../../../src/core/row.ts";
 import { checkChain } from "./chain.ts";
 import { takeMessageFact } from "./message-facts.ts";
 import { takeQuestionFact } from "./question-facts.ts";
@@ -14,10 +14,17 @@ import { demand } from "./violation.ts";
 import { takeWorkFact } from "./work-facts.ts";
 import type { Moment, WatchedRun, WatchedTree } from "./watched-tree.ts";
 
-export function checkRow(tree: WatchedTree, row: JournalRow, now: number, slotsFree: number): readonly Fact[] {
-  checkChain(tree.rows.at(-1), row);
+/** `head` is that of the row, read. */
+export function checkRow(
+  tree: WatchedTree,
+  row: JournalRow,
+  head: RowHead,
+  now: number,
+  slotsFree: number,
+): readonly Fact[] {
+  checkChain(tree.rows.at(-1), row, head);
   tree.rows.push(row);
-  const { input, events = [], late } = headRead(row.head);
+  const { input, events = [], late } = head;
   if ("id" in input && typeof input.id === "string") {
     demand("I1", !tree.posts.has(input.id), () => `post ${input.id} is taken again by row ${row.seq}`);
     tree.posts.set(input.id, { seq: row.seq, late: late !== undefined, ended: 0 });
