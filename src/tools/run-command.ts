@@ -4,7 +4,8 @@
  * Invariants:
  *  1. No shell, unless the host allowed it and the call asks for it: arguments arrive as they were written.
  *  2. The environment is an allow-list; nothing else of this process's environment reaches the command.
- *  3. The answer says how it ended, and how much it printed, also when not all is shown. At most 60 KiB are.
+ *  3. The answer says how it ended, and how much it printed, also when not all is shown. At most 60 KiB are; what is longer is kept in a file that
+ *     the answer names.
  *  4. When the answer comes, nothing of the command runs any more (process/run-process.ts).
  */
 
@@ -13,6 +14,7 @@ import type { World } from "../contracts/world.ts";
 import type { Json } from "../core/json.ts";
 import type { BoundedOutput } from "./process/bounded-output.ts";
 import { type Enclosure, findEnclosure } from "./process/enclosure.ts";
+import type { KeptOutput } from "./process/kept-output.ts";
 import { findProgram } from "./process/find-program.ts";
 import { type ProcessOutcome, runProcess } from "./process/run-process.ts";
 import { failed, stopped, succeeded } from "./result.ts";
@@ -20,7 +22,7 @@ import { createArgumentReader } from "./tool-arguments.ts";
 import { openWorkspace, pathShown } from "./workspace.ts";
 
 export interface RunCommandOptions {
-  readonly world: Pick<World, "after" | "random">;
+  readonly world: Pick<World, "after" | "random" | "wall">;
   /** Where variables are taken from: usually `process.env`. Only those of the allow-list are. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Names of variables that commands get besides the usual ones, such as `JAVA_HOME`. */
@@ -79,6 +81,8 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       program,
       parameters,
       folder: place.absolute,
+      workspace: workspace.root,
+      startedAt: options.world.wall(),
       environment,
       limitMs: seconds * 1_000,
       outputBytes: OUTPUT_BYTES,
@@ -93,7 +97,8 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     name: "run_command",
     description:
       "Runs a program in the workspace, without a shell: each item of argv arrives as it is written. It gets no input. " +
-      "Everything it started is ended when it ends, or at its time limit. Long output is cut in the middle.",
+      "Everything it started is ended when it ends, or at its time limit. Long output is cut in the middle, " +
+      "and kept whole in a file.",
     schema: {
       type: "object",
       properties: {
@@ -142,7 +147,13 @@ function noProgram(name: string, allowShell: boolean): string {
 function answer(outcome: ProcessOutcome, seconds: number, name: string): ToolOutput {
   if (outcome.end === "not-started")
     return failed(`"${pathShown(name.slice(0, 200))}" could not be started (${outcome.problem ?? "unknown error"}).`);
-  const parts = [endLine(outcome, seconds), ...shown("stdout", outcome.stdout), ...shown("stderr", outcome.stderr)];
+  const parts = [
+    endLine(outcome, seconds),
+    ...shown("stdout", outcome.stdout),
+    ...keptLine(outcome.kept.stdout),
+    ...shown("stderr", outcome.stderr),
+    ...keptLine(outcome.kept.stderr),
+  ];
   if (outcome.left > 0) parts.splice(1, 0, `${outcome.left} of its processes could not be ended. Tell the user.`);
   const text = parts.join("\n");
   if (outcome.end === "exited") return outcome.code === 0 ? succeeded(text) : { text, failed: true };
@@ -162,6 +173,12 @@ function endLine({ end, code, signal }: ProcessOutcome, seconds: number): string
     case "not-started":
       return code === null ? `ended by ${signal ?? "a signal"}` : `exit code ${code}`;
   }
+}
+
+/** Where the whole of a cut output is. */
+function keptLine({ path, problem, bytes }: KeptOutput): readonly string[] {
+  if (problem !== null) return [`(the whole could not be kept: ${problem})`];
+  return path === null ? [] : [`(the whole, ${bytes} bytes, is in ${path}; read_file can look into it)`];
 }
 
 function shown(name: string, output: BoundedOutput): readonly string[] {

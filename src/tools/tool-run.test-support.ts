@@ -9,11 +9,12 @@ import type { Tool, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
 import type { Json } from "../core/json.ts";
 
-export const world: Pick<World, "after" | "random"> = {
+export const world: Pick<World, "after" | "random" | "wall"> = {
   after(milliseconds, callback) {
     const timer = setTimeout(callback, milliseconds);
     return () => clearTimeout(timer);
   },
+  wall: () => Date.now(),
   random: (digits) => randomBytes(digits).toString("hex").slice(0, digits),
 };
 

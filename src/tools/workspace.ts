@@ -43,6 +43,8 @@ export interface Workspace {
 
 const PATH_LIMIT = 4096;
 const RECORDS_FOLDER = ".errand";
+/** Outputs of commands that were too long to be shown: the one place among the records that may be read. */
+export const OUTPUT_FOLDER = `${RECORDS_FOLDER}/output`;
 /** What `errorCode` says of an error that is not the operating system's. */
 export const NO_CODE = "unknown error";
 
@@ -76,7 +78,7 @@ export async function openWorkspace(folder: string): Promise<Workspace | Refusal
       return { refused: sentenceFor(error, path) };
     }
     const shown = relative(root, absolute).split(sep).join("/") || ".";
-    if (shown.split("/").includes(RECORDS_FOLDER)) {
+    if (shown.split("/").includes(RECORDS_FOLDER) && !shown.startsWith(`${OUTPUT_FOLDER}/`)) {
       return {
         refused: `${quote(path)} is in ${RECORDS_FOLDER}, where Errand keeps its own records; it cannot be read. Look elsewhere.`,
       };

@@ -3,7 +3,8 @@
  *
  * Invariants:
  *  1. Memory is `headBytes` and `tailBytes`, whatever comes in.
- *  2. What fits is kept whole; of what does not, a line between the parts says how many bytes were left out of how many.
+ *  2. What fits is kept whole; of what does not, a line between the parts says how many bytes were left out of how many, and all of it
+ *     goes to `whole`, in order.
  *  3. A cut never splits a character.
  */
 
@@ -14,7 +15,11 @@ export interface BoundedOutput {
   text(): string;
 }
 
-export function createBoundedOutput(headBytes: number, tailBytes: number): BoundedOutput {
+export function createBoundedOutput(
+  headBytes: number,
+  tailBytes: number,
+  whole: (chunk: Buffer) => void = () => undefined,
+): BoundedOutput {
   const head = Buffer.alloc(headBytes);
   const tail = Buffer.alloc(tailBytes);
   let bytes = 0;
@@ -32,6 +37,11 @@ export function createBoundedOutput(headBytes: number, tailBytes: number): Bound
 
   return {
     add(chunk) {
+      const room = headBytes + tailBytes;
+      if (bytes + chunk.length > room) {
+        if (bytes <= room) whole(Buffer.concat([head, tail]).subarray(0, bytes));
+        whole(chunk);
+      }
       const inHead = Math.max(0, Math.min(chunk.length, headBytes - bytes));
       chunk.copy(head, bytes, 0, inHead);
       if (inHead < chunk.length) addToTail(chunk.subarray(inHead), Math.max(0, bytes - headBytes));

@@ -14,6 +14,7 @@ import type { World } from "../../contracts/world.ts";
 import { type BoundedOutput, createBoundedOutput } from "./bounded-output.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { endProcesses } from "./end-processes.ts";
+import { createKeptOutput, type KeptOutput } from "./kept-output.ts";
 import { MARK_NAME } from "./process-table.ts";
 
 export type ProcessEnd = "exited" | "time-limit" | "stopped" | "output-limit" | "not-started";
@@ -26,6 +27,8 @@ export interface ProcessOutcome {
   readonly problem: string | null;
   readonly stdout: BoundedOutput;
   readonly stderr: BoundedOutput;
+  /** The whole of them, where they were too long to be shown. */
+  readonly kept: { readonly stdout: KeptOutput; readonly stderr: KeptOutput };
   /** Processes that the system would not end. */
   readonly left: number;
 }
@@ -35,12 +38,16 @@ export interface ProcessRequest {
   readonly program: string;
   readonly parameters: readonly string[];
   readonly folder: string;
+  /** Where outputs that are too long to be shown are kept. */
+  readonly workspace: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly limitMs: number;
   readonly outputBytes: number;
   readonly signal: AbortSignal;
   readonly enclosure: Enclosure;
   readonly world: Pick<World, "after" | "random">;
+  /** When it was asked for: kept outputs are named after it, so that they sort by age. */
+  readonly startedAt: number;
 }
 
 interface Exit {
@@ -54,16 +61,22 @@ const STDERR = { head: 8 * 1024, tail: 8 * 1024 };
 /** How long the outputs may stay open after the last known process has ended. */
 const CLOSING_MS = 500;
 const MARK_DIGITS = 32;
+const NAME_DIGITS = 8;
 
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   const { world, signal, enclosure } = request;
-  const stdout = createBoundedOutput(STDOUT.head, STDOUT.tail);
-  const stderr = createBoundedOutput(STDERR.head, STDERR.tail);
   const mark = world.random(MARK_DIGITS);
+  const name = `${request.startedAt}-${mark.slice(0, NAME_DIGITS)}`;
+  const kept = {
+    stdout: createKeptOutput(request.workspace, `${name}-stdout.txt`),
+    stderr: createKeptOutput(request.workspace, `${name}-stderr.txt`),
+  };
+  const stdout = createBoundedOutput(STDOUT.head, STDOUT.tail, (chunk) => kept.stdout.add(chunk));
+  const stderr = createBoundedOutput(STDERR.head, STDERR.tail, (chunk) => kept.stderr.add(chunk));
   const namespaced = enclosure.prefix.length > 0;
   const child = start(request, mark);
   if (typeof child === "string") {
-    return { end: "not-started", code: null, signal: null, problem: child, stdout, stderr, left: 0 };
+    return { end: "not-started", code: null, signal: null, problem: child, stdout, stderr, kept, left: 0 };
   }
   const root = child.pid;
   let end: ProcessEnd = "exited";
@@ -108,7 +121,9 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   // A namespace's starter exits after all that was in it; elsewhere something may have been left behind.
   if (!namespaced || ending !== null) await (ending ?? endAll());
   await closing(child, closed, world);
-  return { end: exit.problem === null ? end : "not-started", ...exit, stdout, stderr, left };
+  kept.stdout.close();
+  kept.stderr.close();
+  return { end: exit.problem === null ? end : "not-started", ...exit, stdout, stderr, kept, left };
 }
 
 function start(request: ProcessRequest, mark: string): ChildProcess | string {
