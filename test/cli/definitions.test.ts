@@ -236,6 +236,7 @@ describe("errand agents", () => {
     execFileSync("mkfifo", [join(project.folder, ".claude/agents/pipe.md")]);
     truncateSync(join(project.folder, ".claude/agents/huge.md"), 10 * 1024 ** 3);
     writeFileSync(join(project.folder, ".claude/agents/\u001b[2Jname.md"), "no frontmatter");
+    writeFileSync(join(project.folder, ".claude/agents/\u001b[2Jother.md"), agentFile("other", "Other."));
     const listed = await project.errand("agents");
     // oxlint-disable-next-line no-control-regex
     expect(listed.out + listed.err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
