@@ -7,7 +7,7 @@
  *  3. Nothing throws: a file that makes no definition is a problem.
  */
 
-import { type Field, listOf, type Problem } from "./fields.ts";
+import { descriptionOf, type Field, listOf, type Problem } from "./fields.ts";
 import { readKeys } from "./agent-keys.ts";
 import { agentTools, type ToolsText } from "./agent-tools.ts";
 import { trustReasons } from "./needs-trust.ts";
@@ -65,15 +65,16 @@ export function readAgent(
   const body = byKey.get("developerinstructions") ?? byKey.get("prompt");
   const prompt = (source.body.trim() === "" && typeof body?.value === "string" ? body.value : source.body).trim();
   if (prompt === "") return { problem: "it has no text that could be its prompt", line: null };
-  const description = byKey.get("description");
-  if (typeof description?.value !== "string" || description.value.trim() === "")
-    warn("`description` is missing: agents are not told of it", description);
+  const field = byKey.get("description");
+  const { description, warning } = descriptionOf(typeof field?.value === "string" ? field.value : "");
+  if (description === "") warn("`description` is missing: agents are not told of it", field);
+  if (warning !== null) warn(warning, field);
   const tools = agentTools(source, warn);
   const skills = listOf(byKey.get("skills")?.value);
   const trustFor = trustReasons(source.fields);
   const definition: FoundDefinition = {
     name,
-    description: typeof description?.value === "string" ? description.value.trim().replaceAll(/\s+/g, " ") : "",
+    description,
     prompt,
     ...(tools === null ? {} : { tools }),
     ...readKeys(source.fields, warn),

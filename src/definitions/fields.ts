@@ -79,3 +79,13 @@ function split(value: unknown, between: RegExp): readonly string[] | null {
   items.push(item.trim());
   return items.filter((text) => text !== "");
 }
+
+/** Agents are told of all descriptions at once: each is one line, and no longer than other programs allow it to be. */
+const DESCRIPTION_LIMIT = 1_024;
+
+export function descriptionOf(text: string): { readonly description: string; readonly warning: string | null } {
+  const line = text.trim().replaceAll(/\s+/g, " ");
+  if (line.length <= DESCRIPTION_LIMIT) return { description: line, warning: null };
+  const description = line.slice(0, DESCRIPTION_LIMIT).toWellFormed();
+  return { description, warning: `only the first ${DESCRIPTION_LIMIT} characters of \`description\` are used` };
+}

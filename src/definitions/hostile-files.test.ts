@@ -135,3 +135,18 @@ test("many files in one folder are looked at up to a bound, which is said", asyn
   expect(read.definitions).toHaveLength(1);
   expect(warningsOf(read, folder)[0]).toBe(".claude/agents:- only the first 500 of its files were looked at");
 });
+
+test("a description is one line of a bounded length, for agents are told of all of them", async () => {
+  const long = `Uses\n  \u{1f600}${"x".repeat(2_000)}`;
+  const head = `---\ndescription: ${JSON.stringify(long)}\n---\nText.`;
+  const folder = projectFolder({ ".claude/agents/long.md": head, ".claude/skills/wide/SKILL.md": head });
+  const read = await readDefinitions({ folder });
+  for (const { description } of [...read.definitions, ...read.skills]) {
+    expect(description).toMatch(/^Uses \u{1f600}x+$/u);
+    expect(description).toHaveLength(1_024);
+  }
+  expect(warningsOf(read, folder)).toEqual([
+    ".claude/agents/long.md:2 only the first 1024 characters of `description` are used",
+    ".claude/skills/wide/SKILL.md:2 only the first 1024 characters of `description` are used",
+  ]);
+});

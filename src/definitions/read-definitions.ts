@@ -16,7 +16,7 @@ import { type FoundDefinition, readAgent, type Warning } from "./agent-file.ts";
 import { builtInDefinitions } from "./built-in.ts";
 import { type Chosen, chooseDefinitions, type Objection } from "./choose-definitions.ts";
 import { AGENT_CONVENTIONS, type Convention, SKILL_FOLDERS } from "./conventions.ts";
-import { fieldsOf, type Problem } from "./fields.ts";
+import { descriptionOf, fieldsOf, type Problem } from "./fields.ts";
 import { type FileText, namesIn, pathIn, readText } from "./folder-files.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import { trustReasons } from "./needs-trust.ts";
@@ -212,15 +212,18 @@ function skillOf(text: string, folderName: string, toolNames: readonly string[])
   const read = parseSkill(text, folderName);
   if ("problem" in read) return read;
   const { tools, ...skill } = read.skill;
+  const { byKey } = read.fields;
   const trustFor = trustReasons(read.fields);
-  const trust = { needsTrust: trustFor.length > 0, trustFor };
-  if (tools === undefined) return { made: { ...skill, ...trust }, warnings: [] };
+  const { description, warning } = descriptionOf(skill.description);
+  const long = warning === null ? [] : [{ text: warning, line: byKey.get("description")?.line ?? null }];
+  const made = { ...skill, description, needsTrust: trustFor.length > 0, trustFor };
+  if (tools === undefined) return { made, warnings: long };
   const { names, unknown, restricted } = mapTools(tools);
-  const line = (read.fields.byKey.get("allowedtools") ?? read.fields.byKey.get("tools"))?.line ?? null;
+  const line = (byKey.get("allowedtools") ?? byKey.get("tools"))?.line ?? null;
   const held = (names ?? toolNames).filter((name) => toolNames.includes(name));
   const missing = [...unknown, ...restricted, ...(names ?? []).filter((name) => !toolNames.includes(name))];
   const warnings = missing.map((name) => ({ text: `the tool "${name.slice(0, 100)}" was left out`, line }));
-  return { made: { ...skill, ...trust, tools: held }, warnings };
+  return { made: { ...made, tools: held }, warnings: [...long, ...warnings] };
 }
 
 async function readContext(
