@@ -5,6 +5,7 @@ import { type OwnerWrites, prepareOwnerWrites } from "../../src/stores/sqlite/co
 import { preparePutMail } from "../../src/stores/sqlite/put-mail.ts";
 import { prepareQueries, type Queries } from "../../src/stores/sqlite/queries.ts";
 import { migrate } from "../../src/stores/sqlite/schema.ts";
+import { createPrepare } from "../../src/stores/sqlite/statements.ts";
 import { createTransaction } from "../../src/stores/sqlite/transaction.ts";
 
 const one = treeNumber(1);
@@ -17,8 +18,8 @@ describe("a commit in SQLite", () => {
     db = new DatabaseSync(":memory:");
     const transaction = createTransaction(db, "The store");
     migrate(db, transaction);
-    writes = prepareOwnerWrites(db, transaction, () => {});
-    queries = prepareQueries(db);
+    writes = prepareOwnerWrites(createPrepare(db), transaction, () => {});
+    queries = prepareQueries(createPrepare(db));
   });
   afterEach(() => {
     db.close();
@@ -49,7 +50,7 @@ describe("a commit in SQLite", () => {
 
   test("mail that is taken leaves no payload behind", () => {
     const mail = sampleMail(one, "m");
-    preparePutMail(db, createTransaction(db, "The store"))(mail);
+    preparePutMail(createPrepare(db), createTransaction(db, "The store"))(mail);
     writes.commit(commitOf(birth(one, { posts: [{ id: mail.id, hash: mail.hash, seq: 1, endedSeq: null }] })));
     expect(db.prepare("select payload, seq from posts").all()).toEqual([{ payload: null, seq: 1 }]);
   });

@@ -16,7 +16,7 @@ import { requireSequence } from "../sequence.ts";
 import { type Cell, hashCell, idCell, idOf, numberOf, optionalCell, type Row, textCell } from "./cells.ts";
 import { treeKinds, treeStatuses } from "./columns.ts";
 import { prepareProjections } from "./projections.ts";
-import type { Statements } from "./statements.ts";
+import type { Prepare } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 type Projections = Parameters<Store["replaceProjections"]>[1];
@@ -30,38 +30,38 @@ export interface OwnerWrites {
   expire(before: number, limit: number): readonly TreeId[];
 }
 
-export function prepareOwnerWrites(db: Statements, transaction: Transaction, fence: () => void): OwnerWrites {
-  const projections = prepareProjections(db);
-  const createTree = db.prepare(`
+export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, fence: () => void): OwnerWrites {
+  const projections = prepareProjections(prepare);
+  const createTree = prepare(`
     insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, questions, format, created_at, updated_at)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning key`);
-  const known = db.prepare("select key, epoch, next_seq, status, wake_at, busy, questions from trees where id = ?");
-  const advance = db.prepare(
+  const known = prepare("select key, epoch, next_seq, status, wake_at, busy, questions from trees where id = ?");
+  const advance = prepare(
     "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ? where key = ?",
   );
-  const index = db.prepare("update trees set status = ?, wake_at = ?, busy = ?, questions = ? where key = ?");
-  const append = db.prepare("insert into journal (tree, seq, head, body, hash) values (?, ?, ?, ?, ?)");
-  const erase = db.prepare("update journal set body = ? where tree = ? and seq = ?");
-  const blob = db.prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
-  const snapshot = db.prepare("insert or replace into snapshots (tree, seq, revision, text) values (?, ?, ?, ?)");
-  const send = db.prepare("insert or ignore into outbox (tree, key, agent, text, at) values (?, ?, ?, ?, ?)");
-  const acknowledge = db.prepare("delete from outbox where tree = (select key from trees where id = ?) and key = ?");
-  const keyOfTree = db.prepare("select key from trees where id = ?");
-  const fail = db.prepare("update trees set failures = failures + 1 where id = ? returning key");
-  const setStatus = db.prepare("update trees set status = ? where key = ?");
-  const forgive = db.prepare("update trees set failures = 0 where id = ? returning key");
-  const reopen = db.prepare("update trees set status = ? where key = ? and status = ?");
-  const resting = db.prepare(`
+  const index = prepare("update trees set status = ?, wake_at = ?, busy = ?, questions = ? where key = ?");
+  const append = prepare("insert into journal (tree, seq, head, body, hash) values (?, ?, ?, ?, ?)");
+  const erase = prepare("update journal set body = ? where tree = ? and seq = ?");
+  const blob = prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
+  const snapshot = prepare("insert or replace into snapshots (tree, seq, revision, text) values (?, ?, ?, ?)");
+  const send = prepare("insert or ignore into outbox (tree, key, agent, text, at) values (?, ?, ?, ?, ?)");
+  const acknowledge = prepare("delete from outbox where tree = (select key from trees where id = ?) and key = ?");
+  const keyOfTree = prepare("select key from trees where id = ?");
+  const fail = prepare("update trees set failures = failures + 1 where id = ? returning key");
+  const setStatus = prepare("update trees set status = ? where key = ?");
+  const forgive = prepare("update trees set failures = 0 where id = ? returning key");
+  const reopen = prepare("update trees set status = ? where key = ? and status = ?");
+  const resting = prepare(`
     select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and questions = 0 and status in (0, 1)
     and not exists (select 1 from runs where runs.tree = trees.key and delivery in (0, 1))
     and not exists (select 1 from posts where posts.tree = trees.id and seq is null)
     order by updated_at limit +?`);
-  const bury = db.prepare("update trees set status = 3 where key = ?");
+  const bury = prepare("update trees set status = 3 where key = ?");
   const graves = ["journal", "blobs", "snapshots", "runs", "outbox"].map((table) =>
-    db.prepare(`delete from ${table} where tree = ?`),
+    prepare(`delete from ${table} where tree = ?`),
   );
-  const forgetPosts = db.prepare("delete from posts where tree = ?");
-  const anchor = db.prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
+  const forgetPosts = prepare("delete from posts where tree = ?");
+  const anchor = prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
 
   function makeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>, id: Cell, hash: Cell): number {
     const { tree, epoch, expectedSeq, rows, wakeAt, at } = part;
@@ -69,7 +69,7 @@ export function prepareOwnerWrites(db: Statements, transaction: Transaction, fen
     const named = [id, textCell(made.agent), treeKinds.cell(made.kind), treeStatuses.cell(part.status)];
     const next = expectedSeq + rows.length;
     const moving = [wakeAt, Number(part.busy), part.questions];
-    const row = createTree.get(...named, epoch, next, hash ?? "", ...moving, made.format, at, at);
+    const row = createTree().get(...named, epoch, next, hash ?? "", ...moving, made.format, at, at);
     if (row === undefined) throw treeConflict(tree, "it exists already");
     return numberOf(row, "key");
   }
@@ -80,18 +80,18 @@ export function prepareOwnerWrites(db: Statements, transaction: Transaction, fen
     const id = idCell(tree);
     const hash = optionalCell(rows.at(-1)?.hash ?? null, hashCell);
     if (part.create !== undefined) return makeTree(part, part.create, id, hash);
-    const row = known.get(id);
+    const row = known().get(id);
     if (row === undefined) throw treeConflict(tree, "it does not exist");
     if (numberOf(row, "epoch") > epoch) throw treeConflict(tree, `epoch ${epoch} is over`);
     const next = numberOf(row, "next_seq");
     if (next !== expectedSeq) throw treeConflict(tree, `its next row is ${next}, not ${expectedSeq}`);
     const key = numberOf(row, "key");
-    advance.run(epoch, expectedSeq + rows.length, hash, part.at, key);
+    advance().run(epoch, expectedSeq + rows.length, hash, part.at, key);
     const status = treeStatuses.cell(part.status);
     const busy = Number(part.busy);
     const now = { status, wake_at: wakeAt, busy, questions: part.questions };
     const same = Object.entries(now).every(([column, value]) => row[column] === value);
-    if (!same) index.run(status, wakeAt, busy, part.questions, key);
+    if (!same) index().run(status, wakeAt, busy, part.questions, key);
     return key;
   }
 
@@ -100,17 +100,18 @@ export function prepareOwnerWrites(db: Statements, transaction: Transaction, fen
     const key = moveTree(part);
     const tree = { key, id: part.tree };
     for (const { seq, head, body, hash } of part.rows) {
-      append.run(key, seq, textCell(head), optionalCell(body, textCell), hashCell(hash));
+      append().run(key, seq, textCell(head), optionalCell(body, textCell), hashCell(hash));
     }
-    for (const { hash, text } of part.blobs) blob.run(key, hashCell(hash), textCell(text));
+    for (const { hash, text } of part.blobs) blob().run(key, hashCell(hash), textCell(text));
     for (const patch of part.runs) projections.patchRun(tree, patch);
     for (const post of part.posts) projections.recordPost(part.tree, post);
     for (const { id, seq } of part.postsEnded) projections.endPost(part.tree, id, seq);
-    for (const { key: step, agent, text, at } of part.outbox) send.run(key, textCell(step), agent, textCell(text), at);
-    for (const { seq, body } of part.erased) erase.run(optionalCell(body, textCell), key, seq);
+    for (const { key: step, agent, text, at } of part.outbox)
+      send().run(key, textCell(step), agent, textCell(text), at);
+    for (const { seq, body } of part.erased) erase().run(optionalCell(body, textCell), key, seq);
     if (part.snapshot !== undefined) {
       const { seq, revision, text } = part.snapshot;
-      snapshot.run(key, seq, textCell(revision), textCell(text));
+      snapshot().run(key, seq, textCell(revision), textCell(text));
     }
   }
 
@@ -124,40 +125,42 @@ export function prepareOwnerWrites(db: Statements, transaction: Transaction, fen
     commit({ trees, acknowledged }) {
       owned(() => {
         for (const part of trees) write(part);
-        for (const { tree, key } of acknowledged) acknowledge.run(idCell(tree), textCell(key));
+        for (const { tree, key } of acknowledged) acknowledge().run(idCell(tree), textCell(key));
       });
     },
     markFailure(tree, quarantine) {
       owned(() => {
-        const key = knownKey(fail.get(idCell(tree)), tree);
-        if (quarantine) setStatus.run(treeStatuses.cell("quarantined"), key);
+        const key = knownKey(fail().get(idCell(tree)), tree);
+        if (quarantine) setStatus().run(treeStatuses.cell("quarantined"), key);
       });
     },
     release(tree) {
       owned(() => {
-        const key = knownKey(forgive.get(idCell(tree)), tree);
-        reopen.run(treeStatuses.cell("open"), key, treeStatuses.cell("quarantined"));
+        const key = knownKey(forgive().get(idCell(tree)), tree);
+        reopen().run(treeStatuses.cell("open"), key, treeStatuses.cell("quarantined"));
       });
     },
     replaceProjections(tree, { runs, posts }) {
       owned(() => {
-        const key = knownKey(keyOfTree.get(idCell(tree)), tree);
+        const key = knownKey(keyOfTree().get(idCell(tree)), tree);
         projections.replace({ key, id: tree }, runs, posts);
       });
     },
     expire(before, limit) {
       return owned(() =>
-        resting.all(before, limit).map((row) => {
-          const key = numberOf(row, "key");
-          for (const grave of graves) grave.run(key);
-          forgetPosts.run(row["id"] ?? null);
-          bury.run(key);
-          return asTreeId(idOf(row, "id"));
-        }),
+        resting()
+          .all(before, limit)
+          .map((row) => {
+            const key = numberOf(row, "key");
+            for (const grave of graves) grave().run(key);
+            forgetPosts().run(row["id"] ?? null);
+            bury().run(key);
+            return asTreeId(idOf(row, "id"));
+          }),
       );
     },
     setAnchor({ at, wall, monotonic, boot }) {
-      owned(() => anchor.run(at, wall, monotonic, textCell(boot)));
+      owned(() => anchor().run(at, wall, monotonic, textCell(boot)));
     },
   };
 }

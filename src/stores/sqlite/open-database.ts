@@ -86,6 +86,7 @@ function makeFolder(folder: string): void {
 
 /** Makes the file, empty and private, and the folder it stands in, unless they exist. */
 export function makePrivateFile(path: string): void {
+  if (existsSync(path)) return;
   try {
     makeFolder(dirname(path));
     const file = openSync(path, "wx", 0o600);

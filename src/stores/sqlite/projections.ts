@@ -14,7 +14,7 @@ import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole } from "../run-patches.ts";
 import { type Cell, hashCell, idCell } from "./cells.ts";
 import { RUN_COLUMNS } from "./columns.ts";
-import type { Statement, Statements } from "./statements.ts";
+import type { Prepare, Statement } from "./statements.ts";
 
 /** A tree by both of its names: the key that stands in rows, and the id that errors speak of. */
 export interface TreeKey {
@@ -34,22 +34,22 @@ const WHOLE_RUN = `
   values (?, ${RUN_COLUMNS.map(() => "?").join(", ")})
   on conflict (tree, number) do update set ${RUN_COLUMNS.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
 
-export function prepareProjections(db: Statements): ProjectionWriter {
-  const wholeRun = db.prepare(WHOLE_RUN);
+export function prepareProjections(prepare: Prepare): ProjectionWriter {
+  const wholeRun = prepare(WHOLE_RUN);
   const patches = new Map<string, Statement>();
-  const post = db.prepare(`
+  const post = prepare(`
     insert into posts (tree, id, hash, seq, ended_seq) values (?, ?, ?, ?, ?)
     on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
     where hash = excluded.hash`);
-  const ended = db.prepare("update posts set ended_seq = ? where tree = ? and id = ? and seq is not null");
-  const forgetRuns = db.prepare("delete from runs where tree = ?");
-  const forgetPosts = db.prepare("delete from posts where tree = ? and seq is not null");
+  const ended = prepare("update posts set ended_seq = ? where tree = ? and id = ? and seq is not null");
+  const forgetRuns = prepare("delete from runs where tree = ?");
+  const forgetPosts = prepare("delete from posts where tree = ? and seq is not null");
 
   function patchStatement(names: readonly string[]): Statement {
     const set = names.map((name) => `${name} = ?`).join(", ");
     const known = patches.get(set);
     if (known !== undefined) return known;
-    const statement = db.prepare(`update runs set ${set} where tree = ? and number = ?`);
+    const statement = prepare(`update runs set ${set} where tree = ? and number = ?`);
     patches.set(set, statement);
     return statement;
   }
@@ -64,15 +64,15 @@ export function prepareProjections(db: Statements): ProjectionWriter {
       cells.push(cell);
     }
     if (patchIsWhole(patch)) {
-      wholeRun.run(tree.key, ...cells);
+      wholeRun().run(tree.key, ...cells);
       return;
     }
-    const { changes } = patchStatement(names).run(...cells, tree.key, patch.number);
+    const { changes } = patchStatement(names)().run(...cells, tree.key, patch.number);
     if (changes === 0) throw patchedRunUnknown(tree.id, patch.number);
   }
 
   function recordPost(tree: TreeId, { id, hash, seq, endedSeq }: PostRecord): void {
-    const { changes } = post.run(idCell(tree), idCell(id), hashCell(hash), seq, endedSeq);
+    const { changes } = post().run(idCell(tree), idCell(id), hashCell(hash), seq, endedSeq);
     if (changes === 0) throw postReused(tree, id);
   }
 
@@ -80,11 +80,11 @@ export function prepareProjections(db: Statements): ProjectionWriter {
     patchRun,
     recordPost,
     endPost(tree, id, seq) {
-      ended.run(seq, idCell(tree), idCell(id));
+      ended().run(seq, idCell(tree), idCell(id));
     },
     replace(tree, runs, posts) {
-      forgetRuns.run(tree.key);
-      forgetPosts.run(idCell(tree.id));
+      forgetRuns().run(tree.key);
+      forgetPosts().run(idCell(tree.id));
       for (const run of runs) patchRun(tree, run);
       for (const taken of posts) recordPost(tree.id, taken);
     },

@@ -6,19 +6,19 @@
 
 import type { Mail, MailPut } from "../../contracts/store.ts";
 import { hashCell, hashOf, idCell, textCell } from "./cells.ts";
-import type { Statements } from "./statements.ts";
+import type { Prepare } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
-export function preparePutMail(db: Statements, transaction: Transaction): (mail: Mail) => MailPut {
-  const known = db.prepare("select hash from posts where tree = ? and id = ?");
-  const put = db.prepare("insert into posts (tree, id, hash, payload) values (?, ?, ?, ?)");
+export function preparePutMail(prepare: Prepare, transaction: Transaction): (mail: Mail) => MailPut {
+  const known = prepare("select hash from posts where tree = ? and id = ?");
+  const put = prepare("insert into posts (tree, id, hash, payload) values (?, ?, ?, ?)");
   return (mail) =>
     transaction(() => {
       const tree = idCell(mail.tree);
       const id = idCell(mail.id);
-      const earlier = known.get(tree, id);
+      const earlier = known().get(tree, id);
       if (earlier !== undefined) return { status: hashOf(earlier, "hash") === mail.hash ? "known" : "id-reused" };
-      put.run(tree, id, hashCell(mail.hash), textCell(mail.payload));
+      put().run(tree, id, hashCell(mail.hash), textCell(mail.payload));
       return { status: "put" };
     });
 }

@@ -29,7 +29,7 @@ import {
   treeOf,
   treeStatuses,
 } from "./columns.ts";
-import type { Statements } from "./statements.ts";
+import type { Prepare } from "./statements.ts";
 
 export interface Queries {
   tree(id: TreeId): TreeRecord | null;
@@ -81,78 +81,79 @@ function anchorOf(row: Row): Anchor {
   };
 }
 
-export function prepareQueries(db: Statements): Queries {
-  const tree = db.prepare("select * from trees where id = ?");
-  const trees = db.prepare(`
+export function prepareQueries(prepare: Prepare): Queries {
+  const tree = prepare("select * from trees where id = ?");
+  const trees = prepare(`
     select * from trees
     where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
       and (:status is null or status = :status)
     order by key desc limit +:limit`);
-  const askingTrees = db.prepare(`
+  const askingTrees = prepare(`
     select * from trees indexed by trees_asking
     where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
       and questions > 0 and (:status is null or status = :status)
     order by key desc limit +:limit`);
-  const unfinished = db.prepare(`
+  const unfinished = prepare(`
     select id from trees where key in (
       select key from trees where status = 0 and busy = 1
       union select key from trees where status = 0 and wake_at is not null and wake_at <= ?
     ) order by key`);
-  const due = db.prepare(
+  const due = prepare(
     "select id from trees where status = 0 and wake_at is not null and wake_at <= ? order by wake_at, key",
   );
-  const nextWake = db.prepare("select min(wake_at) as wake_at from trees where status = 0 and wake_at is not null");
-  const rows = db.prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit +?`);
-  const blob = db.prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
-  const snapshot = db.prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
-  const run = db.prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.tree limit 1`);
-  const runOfAgent = db.prepare(
-    `${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.tree limit 1`,
-  );
-  const runsOfTree = db.prepare(`
+  const nextWake = prepare("select min(wake_at) as wake_at from trees where status = 0 and wake_at is not null");
+  const rows = prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit +?`);
+  const blob = prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
+  const snapshot = prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
+  const run = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.tree limit 1`);
+  const runOfAgent = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.tree limit 1`);
+  const runsOfTree = prepare(`
     ${RUN} trees t cross join runs r on r.tree = t.key
     where t.id = :tree and (:state is null or r.state = :state) order by r.number limit +:limit`);
-  const liveRuns = db.prepare(`
+  const liveRuns = prepare(`
     ${RUN} runs r indexed by runs_live join trees t on t.key = r.tree
     where r.state <> 4 and r.state = :state order by r.tree desc, r.number limit +:limit`);
-  const allRuns = db.prepare(`
+  const allRuns = prepare(`
     ${RUN} trees t cross join runs r on r.tree = t.key
     where (:state is null or r.state = :state) order by t.key desc, r.number limit +:limit`);
-  const post = db.prepare("select * from posts where tree = ? and id = ? and seq is not null");
-  const pendingMail = db.prepare("select * from posts where seq is null order by arrival limit +?");
-  const pendingOutbox = db.prepare(`select * from outbox where tree = ${KEY_OF_TREE} order by arrival`);
-  const outboxTrees = db.prepare("select id from trees where key in (select tree from outbox) order by key");
-  const anchor = db.prepare("select * from anchor");
-  const dataVersion = db.prepare("pragma data_version");
+  const post = prepare("select * from posts where tree = ? and id = ? and seq is not null");
+  const pendingMail = prepare("select * from posts where seq is null order by arrival limit +?");
+  const pendingOutbox = prepare(`select * from outbox where tree = ${KEY_OF_TREE} order by arrival`);
+  const outboxTrees = prepare("select id from trees where key in (select tree from outbox) order by key");
+  const anchor = prepare("select * from anchor");
+  const dataVersion = prepare("pragma data_version");
 
   return {
-    tree: (id) => found(tree.get(idCell(id)), treeOf),
+    tree: (id) => found(tree().get(idCell(id)), treeOf),
     trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);
       return (asking === true ? askingTrees : trees)
         .all({ status: wanted, before: before === undefined ? null : idCell(before), limit })
         .map(treeOf);
     },
-    unfinished: (at) => unfinished.all(at).map(treeIdOf),
-    due: (at) => due.all(at).map(treeIdOf),
-    nextWake: () => optionalOf(nextWake.get(), "wake_at", numberOf),
-    rows: (id, from, limit) => rows.all(idCell(id), from, limit).map(journalRowOf),
-    blob: (id, hash) => found(blob.get(idCell(id), hashCell(hash)), (row) => textOf(row, "text")),
-    snapshot: (id) => found(snapshot.get(idCell(id)), snapshotOf),
-    run: (id) => found(run.get(idCell(id)), runOf),
-    runOfAgent: (agent) => found(runOfAgent.get(idCell(agent)), runOf),
+    unfinished: (at) => unfinished().all(at).map(treeIdOf),
+    due: (at) => due().all(at).map(treeIdOf),
+    nextWake: () => optionalOf(nextWake().get(), "wake_at", numberOf),
+    rows: (id, from, limit) => rows().all(idCell(id), from, limit).map(journalRowOf),
+    blob: (id, hash) => found(blob().get(idCell(id), hashCell(hash)), (row) => textOf(row, "text")),
+    snapshot: (id) => found(snapshot().get(idCell(id)), snapshotOf),
+    run: (id) => found(run().get(idCell(id)), runOf),
+    runOfAgent: (agent) => found(runOfAgent().get(idCell(agent)), runOf),
     runs(query) {
       const state = query.state === undefined ? null : runStates.cell(query.state);
       const { limit } = query;
-      if (query.tree !== undefined) return runsOfTree.all({ tree: idCell(query.tree), state, limit }).map(runOf);
+      if (query.tree !== undefined)
+        return runsOfTree()
+          .all({ tree: idCell(query.tree), state, limit })
+          .map(runOf);
       const live = state !== null && query.state !== "ended";
-      return (live ? liveRuns : allRuns).all({ state, limit }).map(runOf);
+      return (live ? liveRuns : allRuns)().all({ state, limit }).map(runOf);
     },
-    post: (id, postId) => found(post.get(idCell(id), idCell(postId)), postOf),
-    pendingMail: (limit) => pendingMail.all(limit).map(mailOf),
-    pendingOutbox: (id) => pendingOutbox.all(idCell(id)).map(outboxMessageOf),
-    outboxTrees: () => outboxTrees.all().map(treeIdOf),
-    anchor: () => found(anchor.get(), anchorOf),
-    dataVersion: () => numberOf(dataVersion.get(), "data_version"),
+    post: (id, postId) => found(post().get(idCell(id), idCell(postId)), postOf),
+    pendingMail: (limit) => pendingMail().all(limit).map(mailOf),
+    pendingOutbox: (id) => pendingOutbox().all(idCell(id)).map(outboxMessageOf),
+    outboxTrees: () => outboxTrees().all().map(treeIdOf),
+    anchor: () => found(anchor().get(), anchorOf),
+    dataVersion: () => numberOf(dataVersion().get(), "data_version"),
   };
 }

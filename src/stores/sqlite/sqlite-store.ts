@@ -18,7 +18,7 @@ import { preparePutMail } from "./put-mail.ts";
 import { prepareQueries } from "./queries.ts";
 import { migrate, missingTable, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
-import { createStatements } from "./statements.ts";
+import { createPrepare } from "./statements.ts";
 import { createTransaction } from "./transaction.ts";
 
 export type { Durability } from "./open-database.ts";
@@ -93,18 +93,18 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
   file.requireSqlite(file.sqliteVersionOf(db));
   file.schemaVersionOf(db, path);
   file.configure(db, path, access, durability, busyTimeout);
-  const statements = createStatements(db);
+  const prepare = createPrepare(db);
   const transaction = createTransaction(db, description);
   let epoch = 0;
   let writes: OwnerWrites | null = null;
   if (access === "own") {
     migrate(db, transaction);
     epoch = transaction(() => enterOwner(db, owner));
-    writes = prepareOwnerWrites(statements, transaction, prepareFence(db, epoch));
+    writes = prepareOwnerWrites(prepare, transaction, prepareFence(db, epoch));
   }
   requireTables(db, path);
-  const queries = prepareQueries(statements);
-  const putMail = preparePutMail(statements, transaction);
+  const queries = prepareQueries(prepare);
+  const putMail = preparePutMail(prepare, transaction);
   let seen = queries.dataVersion();
 
   function live(): void {

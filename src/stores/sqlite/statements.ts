@@ -5,28 +5,13 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-export type Statement = Pick<StatementSync, "get" | "all" | "run">;
+/** Gives the statement, prepared. */
+export type Statement = () => StatementSync;
+export type Prepare = (sql: string) => Statement;
 
-export interface Statements {
-  prepare(sql: string): Statement;
-}
-
-export function createStatements(db: DatabaseSync): Statements {
-  return {
-    prepare(sql) {
-      let prepared: StatementSync | null = null;
-      const statement = (): StatementSync => (prepared ??= db.prepare(sql));
-      return {
-        get get() {
-          return statement().get.bind(statement());
-        },
-        get all() {
-          return statement().all.bind(statement());
-        },
-        get run() {
-          return statement().run.bind(statement());
-        },
-      };
-    },
+export function createPrepare(db: DatabaseSync): Prepare {
+  return (sql) => {
+    let prepared: StatementSync | null = null;
+    return () => (prepared ??= db.prepare(sql));
   };
 }

@@ -12,7 +12,6 @@ export type Transaction = <Result>(work: () => Result) => Result;
 export function createTransaction(db: DatabaseSync, description: string): Transaction {
   const begin = db.prepare("begin immediate");
   const commit = db.prepare("commit");
-  const rollback = db.prepare("rollback");
   return (work) => {
     try {
       begin.run();
@@ -21,7 +20,7 @@ export function createTransaction(db: DatabaseSync, description: string): Transa
       return result;
     } catch (error) {
       // SQLite has already rolled back after some errors, a full disk among them.
-      if (db.isTransaction) rollback.run();
+      if (db.isTransaction) db.exec("rollback");
       throw storeErrorOf(error, description);
     }
   };
