@@ -18,7 +18,9 @@ export const COMMANDS: readonly Command[] = [
       ["--agent <name>", "start this definition instead of the orchestrator; errand agents lists them"],
       ALLOW,
       ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
+      ["-d, --detach", "leave it to a background process, print the tree's id, and exit once the task is durable"],
     ],
+    hidden: ["--detached"],
     memory: true,
     help: `
 Examples:
@@ -27,9 +29,11 @@ Examples:
   errand run --agent researcher "which files open the store?"
   git diff | errand run - > answer.txt
   errand run --json "list the tests" | jq -r 'select(.type == "answer").text'
+  tree=$(errand run --detach "explain the tests"); errand logs -f "$tree"
 
 In a terminal the tree of agents is drawn while it works. Elsewhere each change is a line on standard error, and
-standard output holds the answer alone. Ctrl-C once cancels and says what is kept; twice leaves at once.
+standard output holds the answer alone. Ctrl-C once cancels and says what is kept; twice leaves at once. With --detach
+the work survives the terminal: ps, logs -f, cancel and result find it, and what it prints is in STORE-log.
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
 `,
@@ -83,14 +87,16 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
   },
   {
     name: "result",
-    description: "print the whole findings of a run that has ended",
-    args: [["<run>", "a run, by its id or any unique beginning of it", "ids"]],
+    description: "print the whole findings of a run that has ended, or what a tree answered last",
+    args: [["<id>", TREE_OR_RUN, "ids"]],
     options: [],
     help: `
 Examples:
   errand result 019a8f3c-51d2-7001 > findings.txt
+  errand result 019a8f3c
 
-How the run ended is said on standard error; the exit code is 0 whenever there are findings to print.
+How a run ended is said on standard error; the exit code is 0 whenever there are findings to print. A tree has an answer
+once it is at rest; one whose last turn failed is exit 1.
 Exit codes: 0 done, 1 failed or not ended, 2 wrong use.
 `,
     load: async () => (await import("./commands/result.ts")).resultCommand,

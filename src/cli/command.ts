@@ -30,6 +30,8 @@ export interface CommandOptions {
   readonly list?: boolean;
   readonly revoke?: boolean;
   readonly global?: boolean;
+  readonly detach?: boolean;
+  readonly detached?: boolean;
 }
 
 export interface CommandCall {
@@ -57,6 +59,8 @@ export interface Command {
   readonly args: readonly (readonly [name: string, meaning: string, offered?: Offered])[];
   /** Beside `--store`, `--json` and `--debug`, which every command has: flags, meaning, default. */
   readonly options: readonly (readonly [flags: string, meaning: string, value?: string])[];
+  /** Flags that Errand gives to itself, and that no help tells of. */
+  readonly hidden?: readonly string[];
   /** Flags of the options that must be given. */
   readonly needed?: readonly string[];
   /** True if it works without a file, in memory. */

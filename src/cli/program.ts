@@ -1,6 +1,6 @@
 /** From the words of a command line to the command they name, and from its end to an exit code. */
 
-import { Command as Commander, CommanderError } from "commander";
+import { Command as Commander, CommanderError, Option } from "commander";
 import { ErrandError } from "../errors.ts";
 import { type Command, COMMON_OPTIONS, type CommandOptions, type ProgramParts } from "./command.ts";
 import { COMMANDS } from "./command-list.ts";
@@ -90,6 +90,7 @@ function addCommand(program: Commander, command: Command, call: Call): void {
     if (command.needed?.includes(flags) === true) made.requiredOption(flags, meaning);
     else made.option(flags, meaning, value);
   }
+  for (const flags of command.hidden ?? []) made.addOption(new Option(flags).hideHelp());
   const [[store, kept], ...others] = COMMON_OPTIONS;
   made.option(store, command.memory === true ? `${kept}; memory keeps nothing` : kept, DEFAULT_STORE);
   for (const [flags, meaning] of others) made.option(flags, meaning);

@@ -1,8 +1,7 @@
 /** Agents as users of the library hold them: posting, waiting, spawning, history. */
 
 import type { Store, StoredRun } from "../contracts/store.ts";
-import type { DefinitionText } from "../core/definition.ts";
-import { type HistoryItem, historyBegin } from "../core/history.ts";
+import type { HistoryItem } from "../core/history.ts";
 import { asPostId, type PostId, type TreeId } from "../core/ids.ts";
 import type { RunStatus, Sha256 } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
@@ -12,7 +11,7 @@ import type { ModelProvider } from "../contracts/model.ts";
 import { modelFacts } from "./inputs.ts";
 import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./output-schema.ts";
 import type { PostInput } from "./posts.ts";
-import { definitionHashes, storedRows } from "./replay-tree.ts";
+import { readHistory } from "./read-history.ts";
 import { runResult } from "./run-result.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Reply } from "./turn-outcome.ts";
@@ -187,24 +186,13 @@ export function createAgent(
       return { ...run, outcome: async () => outcomeOf(await ended(run), options.output) };
     },
     async history(options = {}) {
-      const texts = new Map<string, DefinitionText>();
-      const fold = historyBegin(number, { sha256, definition: (hash) => texts.get(hash) ?? NO_DEFINITION });
-      const items: HistoryItem[] = [];
-      for await (const row of storedRows(store, tree)) {
-        for (const hash of definitionHashes(row)) {
-          const text = texts.has(hash) ? null : await store.blob(tree, hash);
-          if (text !== null) texts.set(hash, JSON.parse(text) as DefinitionText);
-        }
-        items.push(...fold(row));
-      }
+      const items = await readHistory(store, tree, number, sha256);
       return items.filter((item) => options.internal === true || item.from !== "internal");
     },
     cancel: () => postInput({ type: "cancel-asked", id: postId(), run: number === 0 ? null : number }, []),
     close: () => postInput({ type: "close-asked", id: postId() }, []),
   };
 }
-
-const NO_DEFINITION: DefinitionText = { name: "", description: "", prompt: "", tools: [] };
 
 /** Data that were checked when they were reported, in the form that the schema gives them. */
 async function typedData<Output>(output: OutputSchema<Output>, data: Json): Promise<Output> {

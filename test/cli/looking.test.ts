@@ -120,10 +120,10 @@ describe("result", () => {
     });
   });
 
-  test("of a tree is refused with a hint", async () => {
-    const { code, err, out } = await errand("result", project.tree);
-    expect(saidOf(err)).toMatchObject({ code: "run-unknown", lines: 2 });
-    expect({ code, out }).toEqual({ code: 1, out: "" });
+  test("of a tree: what it answered last", async () => {
+    const { code, out, err } = await errand("result", project.tree);
+    expect(out).toMatch(/^You asked: what opens the store\?\n[\s\S]+store\.ts/);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
   });
 });
 

@@ -1,34 +1,78 @@
 /**
- * `errand result RUN`: the whole findings on standard output, and how the run ended on standard error. With `--json` one object:
- * `{ type: "result", run, tree, name, status, reason, report, text, artifacts, data }`.
+ * `errand result RUN|TREE`: the whole findings on standard output, and how the run ended on standard error; of a tree, what it answered last. With
+ * `--json` one object: `{ type: "result", run, tree, name, status, reason, report, text, artifacts, data }`; for a tree `run` is null, and `text` too
+ * if it said nothing.
  */
 
+import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
+import type { HistoryItem } from "../../core/history.ts";
 import { ErrandError } from "../../errors.ts";
+import { sha256 } from "../../runtime/create-runtime.ts";
+import { readHistory } from "../../runtime/read-history.ts";
 import { runResult } from "../../runtime/run-result.ts";
-import type { CommandAction } from "../command.ts";
+import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
-import { findRun } from "../store/find-id.ts";
-import { withView } from "../store/open-view.ts";
+import { outcomeOf } from "../run/tree-outcome.ts";
+import { findId } from "../store/find-id.ts";
+import { requireJournal, withView } from "../store/open-view.ts";
+import { readTree } from "../store/read-tree.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
+import { treeIdle } from "../tree/tree-model.ts";
 
-export const resultCommand: CommandAction = ({ args: [given = ""], options, host }) =>
-  withView(options.store, async (store) => {
-    const run = await findRun(store, given, options.store);
-    const { id, tree, name, state, status, reason, report } = run;
-    if (state !== "ended") {
-      throw new ErrandError("run-open", `The run ${id} has not ended: it is ${state}`, {
-        remedy: `Watch it with: errand logs -f ${tree}`,
-      });
-    }
-    const { findings, artifacts, data = null } = await runResult(store, run);
-    if (options.json === true) {
-      const rest = { status, reason, report, text: findings, artifacts, data };
-      host.out(jsonLine({ type: "result", run: id, tree, name, ...rest }));
-      return EXIT.done;
-    }
-    const how = reason === null ? `${status}` : `${status}, ${reason}`;
-    host.err(terminalLine(`${run.definition} "${name}" ended: ${how} (report: ${report ?? "none"})`) + "\n");
-    host.out(`${terminalText(findings).trimEnd()}\n`);
+export const resultCommand: CommandAction = (call) =>
+  withView(call.options.store, async (store) => {
+    const found = await findId(store, call.args[0] ?? "", call.options.store);
+    if (found.kind === "run") await printRun(store, found.run, call);
+    else await printTree(store, found.tree, call);
     return EXIT.done;
   });
+
+async function printRun(store: Store, run: StoredRun, { options, host }: CommandCall): Promise<void> {
+  const { id, tree, name, state, status, reason, report } = run;
+  if (state !== "ended") {
+    throw new ErrandError("run-open", `The run ${id} has not ended: it is ${state}`, {
+      remedy: `Watch it with: errand logs -f ${tree}`,
+    });
+  }
+  const { findings, artifacts, data = null } = await runResult(store, run);
+  if (options.json === true) {
+    const rest = { status, reason, report, text: findings, artifacts, data };
+    return host.out(jsonLine({ type: "result", run: id, tree, name, ...rest }));
+  }
+  const how = reason === null ? `${status}` : `${status}, ${reason}`;
+  host.err(terminalLine(`${run.definition} "${name}" ended: ${how} (report: ${report ?? "none"})`) + "\n");
+  host.out(`${terminalText(findings).trimEnd()}\n`);
+}
+
+async function printTree(store: Store, tree: TreeRecord, { options, host }: CommandCall): Promise<void> {
+  requireJournal(tree);
+  const model = await readTree(store, tree.id, tree.nextSeq - 1);
+  if (!treeIdle(model)) {
+    const asks = model.questions.size > 0;
+    throw new ErrandError("run-open", `The tree ${tree.id} is not at rest yet, so that it has no answer`, {
+      remedy: asks ? "See what it asks you with: errand answer" : `Watch it with: errand logs -f ${tree.id}`,
+    });
+  }
+  const { problem } = outcomeOf(model);
+  // Null: it was made, and never had a turn.
+  if (problem !== null && model.agents.get(0)?.outcome !== null) throw problem.thrown;
+  const text = lastAnswer(await readHistory(store, tree.id, 0, sha256));
+  if (options.json === true) {
+    const rest = { status: "ok", reason: null, report: null, text, artifacts: [], data: null };
+    host.out(jsonLine({ type: "result", run: null, tree: tree.id, name: tree.agent, ...rest }));
+  } else if (text === null) host.err("the agent has said nothing\n");
+  else host.out(`${terminalText(text).trimEnd()}\n`);
+}
+
+/** All that was said in the last step in which something was. */
+function lastAnswer(history: readonly HistoryItem[]): string | null {
+  const said = history.filter((item) => item.from === "agent");
+  const last = said.at(-1)?.seq;
+  return last === undefined
+    ? null
+    : said
+        .filter(({ seq }) => seq === last)
+        .map(({ text }) => text)
+        .join("\n\n");
+}

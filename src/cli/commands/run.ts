@@ -1,24 +1,47 @@
-/** `errand run [TASK|-]`: what its words and options mean. */
+/**
+ * `errand run [TASK|-]`: what its words and options mean. With `--detach` and `--json` one object: `{ type: "detached", tree, pid, store, log }`.
+ */
 
 import { createErrand } from "../../runtime/create-runtime.ts";
 import type { TreeEvent } from "../../runtime/errand.ts";
-import type { CommandAction } from "../command.ts";
 import { DEFAULT_AGENT, folderDefinitions } from "../definitions/folder-definitions.ts";
 import { requireAgent } from "../definitions/require-agent.ts";
 import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
+import { createStarter, type Starter } from "../background/starting-word.ts";
+import { detachRun } from "../background/detach-run.ts";
+import { logPathOf, withBoundedLog } from "../background/bounded-log.ts";
+import { nothingLeft } from "../background/nothing-left.ts";
+import type { CommandAction, CommandCall } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { problemOf } from "../problem.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
 import { OFFLINE } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
+import type { WorkRequest } from "../run/work-on-trees.ts";
+import { explainOwned } from "../store/open-view.ts";
+import { dateLabel } from "../text/times.ts";
 
 const DEMO_TASK = "Explain what this project is, how its source is organised and where its tests are";
 export const runCommand: CommandAction = async (call) => {
-  const { options, host, settings } = call;
-  const { store, agent: root = DEFAULT_AGENT } = options;
+  const { options, host } = call;
   const timeoutMs = timeoutOf(options.timeout);
   const [given = DEMO_TASK] = call.args;
   const task = await givenText(given, "task", 'errand run "your task"', host);
+  if (options.detach === true) return detachRun(call, task);
+  if (options.detached === true) return detached(call, task, timeoutMs);
+  return commandWork(call, await workOf(call, task, timeoutMs, () => undefined));
+};
+
+async function workOf(
+  call: CommandCall,
+  task: string,
+  timeoutMs: number | null,
+  accepted: Starter["accepted"],
+): Promise<WorkRequest> {
+  const { options, host, settings } = call;
+  const { store, agent: root = DEFAULT_AGENT } = options;
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, ({ model }) =>
     options.model === undefined ? model : undefined,
@@ -26,20 +49,45 @@ export const runCommand: CommandAction = async (call) => {
   const definition = requireAgent(root, definitions, host);
   const usual = options.model ?? settings.model ?? OFFLINE;
   tellOfDefinitions(definitions.read, root, host);
-  return commandWork(call, {
+  return {
     model: definition.model ?? usual,
     store,
     timeoutMs,
-    open: (onFailure) => createErrand({ ...agents, ...definitions.options, store, model: usual, onFailure }),
+    async open(onFailure) {
+      try {
+        return await createErrand({ ...agents, ...definitions.options, store, model: usual, onFailure });
+      } catch (thrown) {
+        throw explainOwned(thrown);
+      }
+    },
     begin: [
       async (errand, channel) => {
         const agent = await errand.openAgent({ agent: root, channel });
         await agent.post(task);
+        accepted(agent.id);
         return { agent, past: 0, begun: rootTurned };
       },
     ],
-  });
-};
+  };
+}
+
+/** The process that `--detach` started. Once the task is taken it belongs to nobody but its log. */
+async function detached(call: CommandCall, task: string, timeoutMs: number | null): Promise<ExitCode> {
+  const { store } = call.options;
+  const { world } = call.host;
+  const host = withBoundedLog(call.host, logPathOf(store));
+  const starter = createStarter();
+  try {
+    const work = await workOf({ ...call, host }, task, timeoutMs, (tree) => {
+      host.err(`${dateLabel(world.wall())} pid ${process.pid} works on tree ${tree}\n`);
+      starter.accepted(tree);
+    });
+    return await commandWork({ ...call, host }, { ...work, alsoOver: () => nothingLeft(store, world) });
+  } catch (thrown) {
+    if (starter.refused(problemOf(thrown))) return EXIT.failed;
+    throw thrown;
+  }
+}
 
 function rootTurned(event: TreeEvent): boolean {
   return event.facts.some((fact) => fact.type === "turn-started" && fact.agent === 0);

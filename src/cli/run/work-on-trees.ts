@@ -16,6 +16,7 @@ import { treeAtRest, type TreeModel, treeParked } from "../tree/tree-model.ts";
 import { type Asker, createAsker } from "./ask-user.ts";
 import { createFollowing, type Following, type FollowTarget } from "./follow-tree.ts";
 import { type Stop, watchStops } from "./stops.ts";
+import { DONE, type Ended, outcomeOf } from "./tree-outcome.ts";
 
 /** A tree to follow, once it was found or made. */
 export interface Target extends Omit<FollowTarget, "tree" | "unattended"> {
@@ -30,6 +31,8 @@ export interface WorkRequest {
   open(onFailure: (error: ErrandError) => void): Promise<Errand>;
   /** What to begin, a tree each; what the tree says to the user goes to the channel. */
   readonly begin: readonly ((errand: Errand, channel: Channel) => Promise<Target>)[];
+  /** What else must be over before it may end, when its own trees are at rest. */
+  alsoOver?(): Promise<void>;
 }
 
 export interface WorkResult {
@@ -42,8 +45,6 @@ const CANCEL_WITHIN_MS = 5_000;
 const CLOSE_WITHIN_MS = 3_000;
 /** Runs that were cancelled may be announced to their parent, which begins another turn. */
 const CANCELS = 3;
-/** Reasons of a failed turn that are limits. */
-const LIMITS = /-limit$|^context-overflow$/;
 
 /**
  * Throws when the work cannot begin; whatever comes after is in the result: that of the tree that ended worst. With `keys` the user at
@@ -81,7 +82,9 @@ export async function workOnTrees(
       const rest = following.follow(errand, { tree: agent.id, past, begun, unattended: asker === null });
       works.push({ agent, following, host, display, rest });
     }
-    const rest = Promise.all(works.map((work) => work.rest)).then(() => null);
+    const rest = Promise.all(works.map((work) => work.rest))
+      .then(() => request.alsoOver?.())
+      .then(() => null);
     const stop = await Promise.race([rest, stops.first]);
     asker?.close();
     const ended = await Promise.all(works.map((work) => endedBy(stop, request, work)));
@@ -100,10 +103,6 @@ export async function workOnTrees(
     stops.close();
   }
 }
-
-type Ended = Pick<Ending, "code" | "outcome" | "problem">;
-
-const DONE: Ended = { code: EXIT.done, outcome: "done", problem: null };
 
 /** A tree of which no turn had to end was only taken up: there is no answer that could have failed. */
 async function endedBy(stop: Stop | null, request: WorkRequest, work: Work): Promise<Ended> {
@@ -141,21 +140,6 @@ function parked(model: TreeModel, { store }: WorkRequest): Problem {
       : `errand answer ${model.tree}/${key} yes, then: errand resume ${model.tree}. Or allow such calls: --allow ${tool}`;
   const message = `The work waits for an answer: may ${tool} be used${about === "" ? "" : ` for ${about}`}?${more}`;
   return problemOf(new ErrandError("needs-input", message, { remedy }));
-}
-
-/** How it went, when nothing stopped it: by the root's last turn. */
-function outcomeOf(model: TreeModel): Ended {
-  const root = model.agents.get(0);
-  if (root?.outcome === "done") return DONE;
-  const reason = root?.reason ?? root?.outcome ?? "unknown";
-  const why = root?.error === null || root?.error === undefined ? "" : `: ${root.error}`;
-  const problem = problemOf(
-    new ErrandError("turn-failed", `The turn ended without an answer (${reason})${why}`, {
-      remedy: "The conversation is kept in the store; its runs that ended can be read there.",
-      details: { reason },
-    }),
-  );
-  return { code: LIMITS.test(reason) ? EXIT.limit : EXIT.failed, outcome: "failed", problem };
 }
 
 interface Work {

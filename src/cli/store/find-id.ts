@@ -33,15 +33,6 @@ export async function findId(store: Store, given: string, path: string): Promise
   });
 }
 
-/** The same, where only a run will do. */
-export async function findRun(store: Store, given: string, path: string): Promise<StoredRun> {
-  const found = await findId(store, given, path);
-  if (found.kind === "run") return found.run;
-  throw new ErrandError("run-unknown", `${found.tree.id} is a tree, not a run`, {
-    remedy: `errand show ${found.tree.id} lists its runs.`,
-  });
-}
-
 async function whole(store: Store, id: string): Promise<Found | null> {
   const tree = await store.tree(asTreeId(id));
   if (tree !== null) return { kind: "tree", tree };

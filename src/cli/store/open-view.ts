@@ -37,7 +37,8 @@ export function requireFile(path: string): void {
 export function explainOwned(thrown: unknown): unknown {
   if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") return thrown;
   return new ErrandError("store-owned", thrown.message, {
-    remedy: "That process works on its trees: watch it with errand logs -f TREE, or stop it first.",
+    remedy:
+      "That process works on its trees: watch it with errand logs -f TREE, tell it more with errand send TREE, or stop it.",
     cause: thrown,
     details: thrown.details,
   });

@@ -127,7 +127,7 @@ export function prepareQueries(prepare: Prepare): Queries {
     tree: (id) => found(tree().get(idCell(id)), treeOf),
     trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);
-      return (asking === true ? askingTrees : trees)
+      return (asking === true ? askingTrees() : trees())
         .all({ status: wanted, before: before === undefined ? null : idCell(before), limit })
         .map(treeOf);
     },

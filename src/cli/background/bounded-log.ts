@@ -1,0 +1,32 @@
+/** The log of background processes: what they print, the newest of it, never more than a bound. Only the owner of the store writes it. */
+
+import { appendFileSync, readFileSync, statSync, truncateSync } from "node:fs";
+import type { Host } from "../host.ts";
+
+const MOST_BYTES = 1_048_576;
+const KEPT_BYTES = MOST_BYTES / 2;
+
+export function logPathOf(store: string): string {
+  return `${store}-log`;
+}
+
+/** The same host, printing into the log that its standard output and error are. */
+export function withBoundedLog(host: Host, path: string, most = MOST_BYTES, kept = KEPT_BYTES): Host {
+  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const write = (text: string): void => {
+    size += Buffer.byteLength(text);
+    if (size > most) size = shorten(path, kept) + Buffer.byteLength(text);
+    host.err(text);
+  };
+  return { ...host, out: write, err: write };
+}
+
+/** Keeps the last lines. The file is open to append, so that whatever is written next stands after them. */
+function shorten(path: string, kept: number): number {
+  const bytes = readFileSync(path).subarray(-kept);
+  const rest = bytes.subarray(bytes.indexOf(10) + 1);
+  truncateSync(path, 0);
+  appendFileSync(path, "(earlier lines are gone)\n");
+  appendFileSync(path, rest);
+  return statSync(path).size;
+}
