@@ -49,10 +49,16 @@ describe("migrations", () => {
     expect(db.prepare("select a from second").all()).toHaveLength(1);
   });
 
-  test("a migration that fails leaves the version before it", () => {
-    const migrations = [...MIGRATIONS, "create table second (a); insert into nowhere values (1)"];
+  test("a migration that fails leaves the store as it was, with none of those before it either", () => {
+    migrate(db, transaction);
+    const migrations = [
+      ...MIGRATIONS,
+      "create table first (a)",
+      "create table second (a); insert into nowhere values (1)",
+    ];
     expect(() => migrate(db, transaction, migrations)).toThrow(expect.objectContaining({ code: "store-failed" }));
     expect(setting("user_version")).toBe(SCHEMA_VERSION);
+    expect(tables()).not.toContain("first");
     expect(tables()).not.toContain("second");
     expect(db.isTransaction).toBe(false);
   });

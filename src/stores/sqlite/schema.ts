@@ -157,14 +157,12 @@ export function missingTable(db: DatabaseSync): string | null {
   return TABLES.find((name) => !held.has(name)) ?? null;
 }
 
-/** Brings a store to the last of the migrations, each in a transaction of its own. Run by the owner alone. */
+/** Brings a store to the last of the migrations, in one transaction: a reader never meets a version between. Run by the owner alone. */
 export function migrate(db: DatabaseSync, transaction: Transaction, migrations: readonly string[] = MIGRATIONS): void {
   const current = numberOf(db.prepare("pragma user_version").get(), "user_version");
-  for (const [number, sql] of migrations.entries()) {
-    if (number < current) continue;
-    transaction(() => {
-      db.exec(sql);
-      db.exec(`pragma user_version = ${number + 1}`);
-    });
-  }
+  if (current >= migrations.length) return;
+  transaction(() => {
+    for (const sql of migrations.slice(current)) db.exec(sql);
+    db.exec(`pragma user_version = ${migrations.length}`);
+  });
 }
