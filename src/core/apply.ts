@@ -18,6 +18,7 @@ import {
   applyChannelSent,
   applyContextCompacted,
   applyNudgeGiven,
+  applyResultsShortened,
   applyTreeClosed,
   applyTreeForked,
   applyTreeOpened,
@@ -146,6 +147,8 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
       return applyTurnEnded(state, fact);
     case "context-compacted":
       return applyContextCompacted(state, fact);
+    case "results-shortened":
+      return applyResultsShortened(state, fact);
     case "window-learnt":
       return applyWindowLearnt(state, fact);
     case "erasure-asked":

@@ -275,6 +275,8 @@ export type Decided =
     }
   /** Text `text` of this row is the summary that stands for everything before the turn under way. */
   | { readonly type: "context-compacted"; readonly agent: AgentNumber; readonly size: number }
+  /** Results of the agent's tools that were longer than `keep` characters are cut to that, to make room in its context. */
+  | { readonly type: "results-shortened"; readonly agent: AgentNumber; readonly keep: number }
   | { readonly type: "window-learnt"; readonly agent: AgentNumber; readonly window: number }
   | { readonly type: "erasure-asked"; readonly run: RunNumber; readonly n: number }
   | { readonly type: "tree-closed"; readonly posts?: readonly PostId[] };

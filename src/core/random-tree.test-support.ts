@@ -116,7 +116,7 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
     const attempt = next() % 15 === 0 ? effect.attempt + 1 : effect.attempt;
     if (effect.kind === "model") return modelInput(tree, key, attempt, next);
     if (effect.kind === "erase") return [{ type: "texts-erased", effect: key, rows: [] }, []];
-    const text = ["saw it", "", "x".repeat(next() % 300)][next() % 3] ?? "";
+    const text = ["saw it", "", "x".repeat(next() % 300), "y".repeat(20 * (next() % 1_000))][next() % 4] ?? "";
     return [
       { type: "tool-finished", effect: key, attempt, ...(next() % 4 === 0 ? { failed: true } : {}), size: text.length },
       [text],

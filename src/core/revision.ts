@@ -4,7 +4,7 @@
  */
 
 const DECIDE_REVISION = 2;
-const CONTEXT_REVISION = 1;
+const CONTEXT_REVISION = 2;
 const APPLY_REVISION = 3;
 
 /** Written into each row. */

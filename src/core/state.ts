@@ -99,6 +99,8 @@ export interface AgentState {
   /** Tokens of the context at the newest reply, and bytes added since. */
   tokensKnown: number;
   bytesSince: number;
+  /** At least as long as the longest result of a tool in its context. */
+  longestResult: number;
   /** True if its transcript holds an assistant text that could be salvaged, or a tool result. */
   said: boolean;
   toolEnded: boolean;

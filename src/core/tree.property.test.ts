@@ -232,6 +232,7 @@ test("the random driver reaches every kind of fact and every way to end", () => 
   }
   expect(facts).toContain("announcement-blocked");
   expect(facts).toContain("context-compacted");
+  expect(facts).toContain("results-shortened");
   expect(facts).toContain("run-undeliverable");
   expect(facts).toContain("nudge-given");
   expect(facts).toContain("question-asked");

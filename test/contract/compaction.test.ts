@@ -1,13 +1,20 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createErrand, type ModelFacts } from "../../src/index.ts";
-import { createScriptedModels, fail, hang, say, type Script } from "../../src/testing/index.ts";
-import { eventsNow, factsOf, newest, report, start, starts, times, whole } from "../support/delegation.ts";
+import { createErrand, type ModelFacts, replayVerdict, type Tool } from "../../src/index.ts";
+import { callTool, createScriptedModels, fail, hang, say, type Script } from "../../src/testing/index.ts";
+import { eventsNow, factsOf, newest, report, resultsOf, start, starts, times, whole } from "../support/delegation.ts";
+import { lookTool } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const ASKED = /^Summarise the conversation so far/m;
 const SUMMARY = "SUMMARY OF ALL";
 
-async function open(parent: Script, window: number | null, child: Script = () => hang()) {
+async function open(
+  parent: Script,
+  window: number | null,
+  child: Script = () => hang(),
+  tools: readonly Tool[] = [],
+  maxIterations = 25,
+) {
   const facts: Record<string, Partial<ModelFacts>> = { "scripted/parent": { window } };
   const models = createScriptedModels({ "scripted/parent": parent, "scripted/child": child }, facts);
   const world = createTestWorld();
@@ -15,9 +22,9 @@ async function open(parent: Script, window: number | null, child: Script = () =>
     store: "memory",
     world,
     models: [models],
-    tools: [],
+    tools,
     agents: [
-      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent" },
+      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent", maxIterations },
       { name: "worker", prompt: "You are a child.", model: "scripted/child" },
       { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
     ],
@@ -136,4 +143,95 @@ test("compaction: an announcement that is blocked stays whole", async () => {
   expect(newest(last)).toContain("question 2");
   await ask("question 3");
   expect(whole(requests.at(-1))).not.toContain("THE RESULT");
+});
+
+test("overflow in an agent's first turn: long results of its tools are cut, to less and less, and say so; the call is made again", async () => {
+  let asked = 0;
+  const look = lookTool(async () => ({ text: `begin ${"x".repeat(30_000)}`, failed: false }));
+  const { errand, agent, ask, requests } = await open(
+    (request, { replies }) => {
+      asked += 1;
+      if (replies === 0) return callTool("look", {});
+      const long = JSON.stringify(request.messages).length > 10_000;
+      return long ? fail({ code: "context-overflow", message: "too long" }) : say("it begins");
+    },
+    null,
+    undefined,
+    [look],
+  );
+  await ask("what does it say?");
+  const events = await eventsNow(errand, agent.id);
+  expect(factsOf(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384, 4_096]);
+  expect(factsOf(events, "turn-ended")).toMatchObject([{ outcome: "done" }]);
+  expect(factsOf(events, "model-called")).toHaveLength(4);
+  expect(asked).toBe(4);
+  const [result] = resultsOf(requests.at(-1));
+  expect(result?.text).toMatch(/^begin x{4090}\n\[The rest of this result was left out, .+\]$/);
+  expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
+  await ask("and now?");
+  expect(whole(requests.at(-1))).toContain("was left out");
+});
+
+test("overflow that nothing mends ends the turn with its reason, after a bounded number of tries", async () => {
+  const look = lookTool(async () => ({ text: "x".repeat(30_000), failed: false }));
+  const { errand, agent, ask } = await open(
+    (_request, { replies }) =>
+      replies === 0 ? callTool("look", {}) : fail({ code: "context-overflow", message: "too long" }),
+    null,
+    undefined,
+    [look],
+  );
+  await ask("what does it say?");
+  const events = await eventsNow(errand, agent.id);
+  expect(factsOf(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384, 4_096, 1_024]);
+  expect(factsOf(events, "turn-ended")).toMatchObject([{ outcome: "failed", reason: "context-overflow" }]);
+});
+
+test("overflow in a later turn: earlier turns are summarised first, then results are cut; a summary that is too long itself is mended too", async () => {
+  const look = lookTool(async () => ({ text: "x".repeat(30_000), failed: false }));
+  let summaries = 0;
+  const { errand, agent, ask } = await open(
+    (request, { newest: text, number }) => {
+      if (number === 1) return callTool("look", {});
+      const long = JSON.stringify(request.messages).length > 20_000;
+      if (ASKED.test(text)) summaries += 1;
+      if (ASKED.test(text)) return long ? fail({ code: "context-overflow", message: "too long" }) : say(SUMMARY);
+      return text.startsWith("second") && long ? fail({ code: "context-overflow", message: "too long" }) : say("fine");
+    },
+    null,
+    undefined,
+    [look],
+  );
+  await ask("first");
+  await ask("second");
+  const events = await eventsNow(errand, agent.id);
+  expect(summaries).toBe(2);
+  expect(factsOf(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384]);
+  expect(factsOf(events, "context-compacted")).toHaveLength(1);
+  expect(factsOf(events, "turn-ended").map(({ outcome }) => outcome)).toEqual(["done", "done"]);
+});
+
+test("overflow: calls for a summary count for no iteration, however often they are made again", async () => {
+  const look = lookTool(async () => ({ text: "x".repeat(30_000), failed: false }));
+  const { errand, agent, ask } = await open(
+    (request, { newest: text, number }) => {
+      const long = JSON.stringify(request.messages).length > 20_000;
+      if (ASKED.test(text)) return long ? fail({ code: "context-overflow", message: "too long" }) : say(SUMMARY);
+      if (number === 2) return say("fine");
+      return number > 1 && long ? fail({ code: "context-overflow", message: "too long" }) : callTool("look", {});
+    },
+    null,
+    undefined,
+    [look],
+    2,
+  );
+  await ask("first");
+  await ask("second");
+  const events = await eventsNow(errand, agent.id);
+  expect(factsOf(events, "turn-ended")).toMatchObject([
+    { outcome: "done" },
+    { outcome: "failed", reason: "iteration-limit" },
+  ]);
+  const again = events.slice(events.findIndex(({ facts }) => facts[0]?.type === "message-posted") + 1);
+  expect(factsOf(again, "tool-called")).toHaveLength(3);
 });

@@ -62,6 +62,7 @@ export const SOMETIMES = [
   "fact model-retry-set",
   "fact context-compacted",
   "fact window-learnt",
+  "fact results-shortened",
   "habit-narrate",
   "habit-ignore-nudge",
   "habit-no-reply",

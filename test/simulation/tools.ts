@@ -19,6 +19,9 @@ const LATENCIES = [
   [4, 40_000],
 ] as const;
 
+/** What long results are filled with. */
+const MORE = " and more";
+
 export function createSimulatedTools(parts: SimulatedTools, life: Life): Tool[] {
   return [tool(parts, life, "look", true), tool(parts, life, "strike", false)];
 }
@@ -37,10 +40,13 @@ function tool({ random, world, onRun }: SimulatedTools, life: Life, name: string
       onRun(name, token);
       const failed = random.percent(10);
       const throws = random.percent(5);
+      const much = random.percent(15) ? 200 * random.below(20) : 0;
       world.at(
         world.now + random.weighted(LATENCIES),
         () =>
-          throws ? reject(new Error("it broke")) : resolve({ text: random.percent(10) ? "" : `saw ${token}`, failed }),
+          throws
+            ? reject(new Error("it broke"))
+            : resolve({ text: random.percent(10) ? "" : `saw ${token}${MORE.repeat(much)}`, failed }),
         life,
       );
       if (random.percent(80)) signal.addEventListener("abort", () => reject(new Error("aborted")));

@@ -35,6 +35,7 @@ export function agentAdd(state: TreeState, agent: NewAgent): void {
     pending: null,
     blocked: [],
     tokensKnown: 0,
+    longestResult: 0,
     said: false,
     toolEnded: false,
     tagged: false,
@@ -191,6 +192,11 @@ export function applyContextCompacted(state: TreeState, fact: FactOf<"context-co
   agent.tokensKnown = 0;
   agent.bytesSince = fact.size;
   if (agent.turn !== null) agent.turn.compacted = true;
+}
+
+export function applyResultsShortened(state: TreeState, fact: FactOf<"results-shortened">): void {
+  const agent = state.agents.get(fact.agent);
+  if (agent !== undefined) agent.longestResult = Math.min(agent.longestResult, fact.keep);
 }
 
 export function applyWindowLearnt(state: TreeState, fact: FactOf<"window-learnt">): void {

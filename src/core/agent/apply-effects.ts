@@ -126,9 +126,9 @@ export function applyModelFailed(state: TreeState, fact: FactOf<"model-failed">)
 export function applyTurnModelDropped(state: TreeState, fact: FactOf<"turn-model-dropped">): void {
   const turn = state.agents.get(fact.agent)?.turn;
   if (turn === null || turn === undefined || turn.model === null) return;
+  if (state.effects.get(turn.model)?.compaction !== true) turn.iterations -= 1;
   effectDrop(state, turn.model);
   turn.model = null;
-  turn.iterations -= 1;
 }
 
 export function applyModelRetrySet(state: TreeState, fact: FactOf<"model-retry-set">): void {
@@ -175,7 +175,10 @@ export function applyToolFinished(state: TreeState, fact: FactOf<"tool-finished"
   const effect = state.effects.get(fact.effect);
   if (effect === undefined || effect.call === null) return;
   const agent = state.agents.get(effect.agent);
-  if (agent !== undefined && effect.kind === "tool" && fact.size > 0) agent.toolEnded = true;
+  if (agent !== undefined && effect.kind === "tool" && fact.size > 0) {
+    agent.toolEnded = true;
+    agent.longestResult = Math.max(agent.longestResult, fact.size);
+  }
   callAnswered(state, effect.agent, effect.call, fact.size);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Deciding } from "../deciding.ts";
 import type { Input } from "../event.ts";
-import type { OpenEffect, AgentState } from "../state.ts";
+import type { AgentState, OpenEffect, Turn } from "../state.ts";
 import { replyPartsOf, replyText } from "../message.ts";
 import { messageNoMessageIs, sayBlocks, tagExtract } from "../text/index.ts";
 import { contextTokens, estimatedUsage, issueCall } from "./call-model.ts";
@@ -12,6 +12,8 @@ import { finishTurn } from "./turns.ts";
 
 type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
 
+/** To how many characters results of tools are cut when a context is too long, and then to how many if it still is. */
+const RESULT_LENGTHS = [16_384, 4_096, 1_024] as const;
 /** Waits before the second, third and fourth attempt of a call, in milliseconds. */
 const RETRY_WAITS = [1_000, 4_000, 16_000] as const;
 /** By how much of itself a wait may grow at random, so that those who failed together do not come back together. */
@@ -105,6 +107,21 @@ function learnWindow(d: Deciding, agent: AgentState): void {
   d.emit({ type: "window-learnt", agent: agent.number, window });
 }
 
+/**
+ * Answers a context that was too long: earlier turns are summarised, once in a turn; what is too long all the same has long results of
+ * tools in it, which are cut. False: there is nothing left to cut.
+ */
+function makeRoom(d: Deciding, agent: AgentState, turn: Turn, compacting: boolean): boolean {
+  const summarise = !compacting && !turn.compacted && agent.turns > 1;
+  const keep = summarise ? undefined : RESULT_LENGTHS.find((length) => length < agent.longestResult);
+  if (!summarise && keep === undefined) return false;
+  d.emit({ type: "turn-model-dropped", agent: agent.number });
+  if (!compacting) learnWindow(d, agent);
+  if (keep !== undefined) d.emit({ type: "results-shortened", agent: agent.number, keep });
+  issueCall(d, agent, summarise || compacting);
+  return true;
+}
+
 /** How long to wait after so many failures: never less than the provider asked for. Null: there is no further attempt. */
 function retryWait(d: Deciding, failures: number, asked: number): number | null {
   const own = RETRY_WAITS[failures - 1];
@@ -119,12 +136,7 @@ export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string
   if (effect === null || effect.kind !== "model" || agent === undefined || agent.turn === null)
     return "no such effect is open";
   acceptUsed(d, agent, input);
-  if (input.code === "context-overflow" && !agent.turn.compacted && !effect.compaction && agent.turns > 1) {
-    d.emit({ type: "turn-model-dropped", agent: agent.number });
-    learnWindow(d, agent);
-    issueCall(d, agent, true);
-    return null;
-  }
+  if (input.code === "context-overflow" && makeRoom(d, agent, agent.turn, effect.compaction)) return null;
   const patient = input.retryable || (agent.turn.announcement !== null && input.code === "provider-error");
   const wait = patient ? retryWait(d, effect.failures, input.retryAfterMs ?? 0) : null;
   if (wait !== null) {

@@ -1,11 +1,20 @@
 /** How turns enter the contexts: what they take, what models reply, what tools answer, and how a turn that has ended is rewritten. */
 
+import { delegationToolIs } from "../agent/delegation-tools.ts";
 import { announcementLine, announcementText } from "../announcements/announcement-text.ts";
 import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
-import { replyPartsOf, replyText, type ToolCallPart, type ToolResult } from "../message.ts";
-import { type AgentContext, contextAdded, contextAppend, contextMark, contextNew, contextRewind } from "./contexts.ts";
+import { type ContextMessage, replyPartsOf, replyText, type ToolCallPart, type ToolResult } from "../message.ts";
+import {
+  type AgentContext,
+  contextAdded,
+  contextAppend,
+  contextCarry,
+  contextMark,
+  contextNew,
+  contextRewind,
+} from "./contexts.ts";
 import type { FactOf, Observing, TextAt } from "./observing.ts";
-import { COMPACTION_HEADING, NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "./prompts.ts";
+import { COMPACTION_HEADING, NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE, RESULT_CUT } from "./prompts.ts";
 import { EMPTY_REPLY, type RunTexts } from "./run-texts.ts";
 
 const NO_RESULT = "Error: the turn ended before this call was answered";
@@ -133,4 +142,26 @@ export function compact(o: Observing, fact: FactOf<"context-compacted">, textAt:
   context.joined = joined;
   if (added !== "") contextAppend(context, { role: "user", text: added }, o.sha256);
   for (const message of kept) contextAppend(context, message, o.sha256);
+}
+
+/** Long results of the agent's own tools are cut, and say so. Those of delegation tools are JSON, bounded where they are made. */
+export function shorten(o: Observing, fact: FactOf<"results-shortened">): void {
+  const context = o.contexts.agents.get(fact.agent);
+  if (context === undefined) return;
+  const cut = (message: ContextMessage): ContextMessage =>
+    message.role !== "tool"
+      ? message
+      : { role: "tool", results: message.results.map((given) => shortened(given, fact.keep)) };
+  const { length, hash, last } = context.mark;
+  const mark = { length, hash, last: last === undefined ? undefined : cut(last) };
+  const fresh = contextNew(context.system, context.tools, context.model, o.sha256);
+  contextCarry(fresh, { ...context, messages: context.messages.map(cut), mark }, o.sha256);
+  o.contexts.agents.set(fact.agent, fresh);
+}
+
+function shortened(given: ToolResult, keep: number): ToolResult {
+  if (given.text.length <= keep || delegationToolIs(given.name)) return given;
+  // Half a surrogate pair is no character.
+  const whole = /[\ud800-\udbff]$/.test(given.text.slice(0, keep)) ? keep - 1 : keep;
+  return { ...given, text: `${given.text.slice(0, whole)}\n${RESULT_CUT}` };
 }

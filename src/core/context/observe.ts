@@ -9,7 +9,17 @@ import { messageBuildSystemText, messageBuildUserFacing } from "../text/index.ts
 import { contextDrop } from "./contexts.ts";
 import { narrowChildren, openRoot, skillText } from "./observe-definitions.ts";
 import { createRun, endRun, report } from "./observe-runs.ts";
-import { compact, endTurn, join, nudge, queueAnnouncement, reply, result, startTurn } from "./observe-turns.ts";
+import {
+  compact,
+  endTurn,
+  join,
+  nudge,
+  queueAnnouncement,
+  reply,
+  result,
+  shorten,
+  startTurn,
+} from "./observe-turns.ts";
 import { argumentsOf, asText, type FactOf, type Observing, type TextAt } from "./observing.ts";
 import { outcomeLabel } from "./outcome-label.ts";
 
@@ -76,6 +86,8 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
       return endTurn(o, fact);
     case "context-compacted":
       return compact(o, fact, textAt);
+    case "results-shortened":
+      return shorten(o, fact);
     case "usage-estimated":
       if (fact.aborted === true) o.contexts.effects.delete(fact.effect);
       return;

@@ -37,6 +37,8 @@ export const NUDGE_USER_MESSAGE =
 
 export const COMPACTION_REQUEST =
   "Summarise the conversation so far for yourself, so that you can go on without it: goals, decisions, facts found, what is still open. Be complete and brief. Answer with the summary alone.";
+export const RESULT_CUT =
+  "[The rest of this result was left out, because your context had become too long. Call the tool again for the part you need.]";
 export const COMPACTION_HEADING = "[Summary of the conversation so far]";
 
 /** Fills every `{name}` of a template; a name without a value is a bug that a test finds. */

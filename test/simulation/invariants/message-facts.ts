@@ -31,7 +31,7 @@ export function takeMessageFact(tree: WatchedTree, fact: Fact, moment: Moment): 
       const agent = speaking(tree, fact.agent, seq);
       demand("I16", agent.turn === null, () => `agent ${fact.agent} starts a turn in row ${seq} while one goes on`);
       agent.turns += 1;
-      agent.turn = { iterations: 0, nudges: 0, number: agent.turns, posts: [] };
+      agent.turn = { iterations: 0, nudges: 0, number: agent.turns, posts: [], summing: false };
       const taken = take(tree, agent, fact.take, seq);
       const nudge = moment.facts.some((other) => other.type === "nudge-given" && other.agent === fact.agent);
       const cause = nudge || fact.announcement !== undefined || taken.some((message) => !message.silent);

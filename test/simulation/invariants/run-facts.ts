@@ -136,7 +136,7 @@ function started(tree: WatchedTree, run: WatchedRun, { seq, now, slotsFree }: Mo
   const child = tree.agents.get(run.number);
   if (child === undefined) return;
   child.turns += 1;
-  child.turn = { iterations: 0, nudges: 0, number: child.turns, posts: [] };
+  child.turn = { iterations: 0, nudges: 0, number: child.turns, posts: [], summing: false };
 }
 
 function ended(tree: WatchedTree, fact: Extract<Fact, { type: "run-ended" }>, { seq, now }: Moment): void {

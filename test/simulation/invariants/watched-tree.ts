@@ -29,7 +29,8 @@ export interface WatchedAgent {
   maxIterations: number;
   alive: boolean;
   inbox: WatchedMessage[];
-  turn: { iterations: number; nudges: number; number: number; posts: string[] } | null;
+  /** `summing`: its newest model call is asked for a summary. */
+  turn: { iterations: number; nudges: number; number: number; posts: string[]; summing: boolean } | null;
   turns: number;
   /** Ended runs in an announcement that waits for a turn. */
   pending: Set<number>;

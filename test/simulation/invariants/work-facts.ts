@@ -35,7 +35,7 @@ export function takeWorkFact(tree: WatchedTree, fact: Fact, moment: Moment): voi
       return modelCalled(tree, fact, moment);
     case "turn-model-dropped": {
       const turn = worker(tree, fact.agent, seq).turn;
-      if (turn !== null) turn.iterations -= 1;
+      if (turn !== null && !turn.summing) turn.iterations -= 1;
       return;
     }
     case "tool-called": {
@@ -141,7 +141,8 @@ function modelCalled(tree: WatchedTree, fact: Extract<Fact, { type: "model-calle
   demand("I19", agent.turn !== null, () => `agent ${fact.agent} calls its model in row ${seq} without a turn`);
   effect(tree, `${seq}.${fact.n}`, fact.agent, "model", true);
   look(tree, agent);
-  if (fact.purpose === undefined) agent.turn.iterations += 1;
+  agent.turn.summing = fact.purpose !== undefined;
+  if (!agent.turn.summing) agent.turn.iterations += 1;
   const over = agent.turn.iterations > agent.maxIterations + 1;
   demand("I17", !over, () => `agent ${fact.agent} is at iteration ${agent.turn?.iterations} in row ${seq}`);
   const cap = tree.settings?.limits.tokensPerTree ?? null;
