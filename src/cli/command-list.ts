@@ -6,6 +6,7 @@ const ALLOW = [
   "--allow <calls>",
   'calls that need no permission: tools, perhaps with a path or a command, as in "write_file:docs/**,run_command:npm test"',
 ] as const;
+const BASE_URL = ["--base-url <url>", "where openai-compatible/NAME is"] as const;
 const TREE_OR_RUN = "a tree or a run, by its id or any unique beginning of it";
 
 export const COMMANDS: readonly Command[] = [
@@ -14,7 +15,11 @@ export const COMMANDS: readonly Command[] = [
     description: "give a task to an agent that delegates parts of it, and print its answer",
     args: [["[task]", "the task; - reads it from standard input; without one, a demonstration"]],
     options: [
-      ["-m, --model <provider/name>", "the model of every agent; without it, each definition's own, else the setting"],
+      [
+        "-m, --model <provider/name>",
+        "the model of every agent; without it, each definition's own, else the setting, else that of the key at hand",
+      ],
+      BASE_URL,
       ["--agent <name>", "start this definition instead of the orchestrator; errand agents lists them"],
       ALLOW,
       ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
@@ -26,14 +31,16 @@ export const COMMANDS: readonly Command[] = [
 Examples:
   errand run "where is the store opened?"
   errand run --model anthropic/… "explain the tests"
+  errand run --model openai-compatible/NAME --base-url http://127.0.0.1:1234/v1 "explain the tests"
   errand run --agent researcher "which files open the store?"
   git diff | errand run - > answer.txt
   errand run --json "list the tests" | jq -r 'select(.type == "answer").text'
   tree=$(errand run --detach "explain the tests"); errand logs -f "$tree"
 
-In a terminal the tree of agents is drawn while it works. Elsewhere each change is a line on standard error, and
-standard output holds the answer alone. Ctrl-C once cancels and says what is kept; twice leaves at once. With --detach
-the work survives the terminal: ps, logs -f, cancel and result find it, and what it prints is in STORE-log.
+Which model is used, and why, is said first. In a terminal the tree of agents is drawn while it works. Elsewhere each
+change is a line on standard error, and standard output holds the answer alone. Ctrl-C once cancels and says what is
+kept; twice leaves at once. With --detach the work survives the terminal: ps, logs -f, cancel and result find it, and
+what it prints is in STORE-log.
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
 `,
@@ -163,7 +170,7 @@ Exit codes: 0 cancelled or asked for, 1 failed or nothing to cancel, 2 wrong use
     name: "resume",
     description: "take up what an earlier process left unfinished, and stay until it is done",
     args: [["[tree]", "only show this one, and release it if it is quarantined", "trees"]],
-    options: [["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"]],
+    options: [BASE_URL, ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"]],
     help: `
 Examples:
   errand resume
@@ -185,6 +192,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
       ["--at <seq>", "the last row of the journal that is shared; errand logs shows their numbers"],
       ["--agent <name>", "go on as another definition"],
       ["-m, --model <provider/name>", "go on with another model than the recorded one"],
+      BASE_URL,
       ALLOW,
       ["--timeout <seconds>", "cancel the work when it takes longer, and exit with 3"],
     ],

@@ -7,8 +7,8 @@ import type { Settings } from "./settings/settings.ts";
 
 /** What the command line is given by whoever runs it in a program of their own. */
 export interface ProgramParts {
-  /** Where models come from, beside the offline one. */
-  readonly models?: readonly ModelProvider[];
+  /** Where models come from, beside the offline one, given the base URL that the user chose. */
+  readonly models?: (baseUrl: string | undefined) => readonly ModelProvider[];
 }
 
 /** The options of all commands, as they were typed; a command reads those that it declares. */

@@ -30,7 +30,7 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
         args: given,
         options: chosen,
         host,
-        models: parts.models ?? [],
+        models: parts.models?.(options.baseUrl ?? settings.baseUrl ?? undefined) ?? [],
         commands: COMMANDS,
         settings,
       });

@@ -17,6 +17,10 @@ export async function start(): Promise<void> {
     import("../models/registry/model-registry.ts"),
   ]);
   const host = createProcessHost();
-  const models = [createModelRegistry({ env: process.env, world: host.world })];
-  host.end(await runProgram(args, host, { models }));
+  const { env, world } = host;
+  host.end(
+    await runProgram(args, host, {
+      models: (baseUrl) => [createModelRegistry({ env, world, ...(baseUrl === undefined ? {} : { baseUrl }) })],
+    }),
+  );
 }

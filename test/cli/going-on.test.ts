@@ -41,7 +41,7 @@ describe("resume", () => {
     go();
     const { code, out, err } = await errand("resume");
     expect(err).toContain(
-      "model held/1, store .errand/errand.db\ngoing on with 1 unfinished tree of an earlier process\n",
+      "model held/1 (because the tree was recorded with it), store .errand/errand.db\ngoing on with 1 unfinished tree of an earlier process\n",
     );
     expect(err).not.toContain("opened, tree");
     expect(err).toMatch(/^worker ".+" ended: ok \(/m);

@@ -22,12 +22,12 @@ function liveOn(fake: FakeHost): Display {
   const { host } = fake;
   if (host.screen === null) throw new Error("the fake host has a screen");
   const display = createLiveDisplay(host, host.screen);
-  display.begin({ model: "a/b", store: "memory", recovered: 0 });
+  display.begin({ model: "a/b", because: "so", store: "memory", recovered: 0 });
   display.changed(sampleModel(), [], () => host.world.monotonic());
   return display;
 }
 
-const DRAWN = ["model a/b · store memory", "⠋ root  thinking", ""];
+const DRAWN = ["model a/b (because so) · store memory", "⠋ root  thinking", ""];
 
 test("however the process ends, the cursor comes back", () => {
   const fake = createFakeHost();
@@ -79,7 +79,7 @@ test("what is said meanwhile stands above the picture, harmless; the last pictur
   const { lines, cursorVisible } = screenOf(fake.written.out);
   expect(cursorVisible).toBe(true);
   expect(lines.map((line) => line.replace(/ +0\.\ds$/, ""))).toEqual([
-    "model a/b · store memory",
+    "model a/b (because so) · store memory",
     "root: I asked a helper",
     "⠋ root  thinking",
     "",

@@ -16,7 +16,7 @@ afterEach(() => project.remove());
 describe("a task", () => {
   test("is delegated, and its answer alone is on standard output", async () => {
     const { code, out, err } = await runErrand(["run", "what opens the store?"], project);
-    expect(err).toMatch(/^model offline\/rehearsal, store \.errand\/errand\.db$/m);
+    expect(err).toMatch(/^model offline\/rehearsal \(because .+\), store \.errand\/errand\.db$/m);
     expect(err).toMatch(/^worker ".+" started$/m);
     expect(err).toMatch(/^waiting for \d open runs?$/m);
     expect(err).toMatch(/^worker ".+" ended: ok \(/m);
@@ -104,6 +104,7 @@ describe("--json", () => {
       tree,
       store: ".errand/errand.db",
       model: "offline/rehearsal",
+      because: "there is no key and no running Ollama",
       runs: { total: ended.length, ok: ended.length, notOk: 0, open: 0 },
       tokens: expect.any(Number),
       cost: 0,

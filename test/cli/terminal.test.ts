@@ -23,7 +23,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     expect(out).toMatch(/\u001b\[36m[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
     const { lines, cursorVisible, wraps } = screenOf(out);
     expect({ cursorVisible, wraps }).toEqual({ cursorVisible: true, wraps: true });
-    expect(lines[0]).toBe("model slow/250 · store .errand/errand.db");
+    expect(lines[0]).toBe("model slow/250 (because --model names it) · store .errand/errand.db");
     const root = lines.findIndex((line) => line.startsWith("✓ orchestrator"));
     const answer = lines.findLastIndex((line) => line.includes("store.ts"));
     expect(root).toBeGreaterThan(0);

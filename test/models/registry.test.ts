@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createAiSdkModels } from "../../src/models/ai-sdk/ai-sdk-models.ts";
 import { modelFactsOf } from "../../src/models/prices.ts";
 import { ollamaBaseUrl } from "../../src/models/registry/base-url.ts";
-import { defaultModel, ollamaRuns } from "../../src/models/registry/default-model.ts";
+import { modelOfKeys, ollamaRuns } from "../../src/models/registry/default-model.ts";
 import { createModelRegistry, type ModelRegistryOptions } from "../../src/models/registry/model-registry.ts";
 import { createTestWorld } from "../support/test-world.ts";
 import { anthropic } from "./wires/anthropic.ts";
@@ -111,28 +111,32 @@ test("OLLAMA_HOST is read as Ollama reads it", () => {
   expect(ollamaBaseUrl("http://box:1/v1")).toBe("http://box:1/v1");
 });
 
-test("the default model is ERRAND_MODEL, else that of the first provider with a key, else nothing", () => {
-  expect(defaultModel({ ERRAND_MODEL: "ollama/x", ANTHROPIC_API_KEY: "k" })).toEqual({
-    model: "ollama/x",
-    because: "ERRAND_MODEL",
+test("the default model is that of the first provider with a key, rather one whose package is there, else nothing", () => {
+  expect(modelOfKeys({ OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" })).toEqual({
+    model: expect.stringMatching(/^openai\//),
+    key: "OPENAI_API_KEY",
   });
-  expect(defaultModel({ OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" })?.model).toMatch(/^openai\//);
-  expect(defaultModel({ GEMINI_API_KEY: "k" })).toMatchObject({ because: "GEMINI_API_KEY" });
-  expect(defaultModel({ OLLAMA_API_KEY: "k", ANTHROPIC_API_KEY: " " })).toBeNull();
+  expect(modelOfKeys({ GEMINI_API_KEY: "k" })).toMatchObject({ key: "GEMINI_API_KEY" });
+  expect(modelOfKeys({ OLLAMA_API_KEY: "k", ANTHROPIC_API_KEY: " " })).toBeNull();
+  const both = { ANTHROPIC_API_KEY: "k", GOOGLE_API_KEY: "k" };
+  expect(modelOfKeys(both, (name) => name === "@ai-sdk/google")).toMatchObject({ key: "GOOGLE_API_KEY" });
+  expect(modelOfKeys(both, () => false)).toMatchObject({ key: "ANTHROPIC_API_KEY" });
 });
 
 test("every default model can be had with its key alone", () => {
   for (const env of [{ ANTHROPIC_API_KEY: "k" }, { OPENAI_API_KEY: "k" }, { GOOGLE_API_KEY: "k" }]) {
-    const found = registry({ env }).resolve(defaultModel(env)?.model ?? "");
+    const found = registry({ env }).resolve(modelOfKeys(env)?.model ?? "");
     if ("unavailable" in found) throw new Error(found.unavailable);
     expect(found.facts.window).toBeGreaterThan(0);
     expect(found.facts.price).not.toBeNull();
   }
 });
 
-test("a running Ollama tells its models, and anything else is none", async () => {
+test("a running Ollama tells its models that can talk, and anything else is none", async () => {
+  const mute = [{ name: "nomic-embed-text:latest" }, { name: "all-minilm", details: { family: "bert" } }];
   const server = await openWireServer(({ response, path }) => {
-    if (path === "/api/tags") response.end(JSON.stringify({ models: [{ name: "qwen3:8b" }, { name: "llama4" }, {}] }));
+    if (path === "/api/tags")
+      response.end(JSON.stringify({ models: [{ name: "qwen3:8b" }, { name: "llama4" }, ...mute, {}] }));
     else response.writeHead(404).end();
   });
   expect(await ollamaRuns(fetch, { OLLAMA_HOST: server.url })).toEqual(["ollama/qwen3:8b", "ollama/llama4"]);

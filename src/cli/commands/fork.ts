@@ -7,6 +7,7 @@ import { folderDefinitions } from "../definitions/folder-definitions.ts";
 import { requireAgent } from "../definitions/require-agent.ts";
 import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
 import { agentOptions } from "../run/agent-options.ts";
+import { type ModelChoice, RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
 import { OFFLINE } from "../run/offline.ts";
@@ -23,7 +24,9 @@ export const forkCommand: CommandAction = async (call) => {
   const at = sequenceOf(options.at);
   const [given = "", words] = call.args;
   const task = words === undefined ? null : await givenText(words, "task", `errand fork ${given} --at ${at} "…"`, host);
-  const { tree, root, model, recorded } = await origin(given, at, call);
+  const { tree, root, recorded, ...chosen } = await origin(given, at, call);
+  const { model } = chosen;
+  requireBaseUrlFits(options.baseUrl, [model]);
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, (definition) =>
     options.model === undefined ? (recorded.get(definition.name)?.model ?? definition.model) : undefined,
@@ -31,7 +34,7 @@ export const forkCommand: CommandAction = async (call) => {
   if (agent !== undefined) requireAgent(agent, definitions, host);
   tellOfDefinitions(definitions.read, agent ?? root, host);
   return commandWork(call, {
-    model,
+    ...chosen,
     store,
     timeoutMs,
     async open(onFailure) {
@@ -63,11 +66,10 @@ function sequenceOf(given: string | undefined): number {
   });
 }
 
-interface Origin {
+interface Origin extends ModelChoice {
   readonly tree: string;
   /** Its root's definition. */
   readonly root: string;
-  readonly model: string;
   /** Its definitions there, by their names. */
   readonly recorded: TreeModel["definitions"];
 }
@@ -91,6 +93,10 @@ function origin(given: string, at: number, { options }: CommandCall): Promise<Or
     const there = await readTree(store, found.tree.id, at);
     const recorded = recordedModel(there, options.agent);
     const root = there.agents.get(0)?.definition ?? "";
-    return { tree: found.tree.id, root, model: options.model ?? recorded ?? OFFLINE, recorded: there.definitions };
+    const choice: ModelChoice =
+      options.model === undefined
+        ? { model: recorded ?? OFFLINE, because: RECORDED }
+        : { model: options.model, because: "--model names it" };
+    return { tree: found.tree.id, root, recorded: there.definitions, ...choice };
   });
 }

@@ -9,6 +9,7 @@ import type { CommandAction, CommandCall } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { explainModel } from "../run/explain-model.ts";
+import { RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { OFFLINE } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
@@ -36,6 +37,10 @@ export const resumeCommand: CommandAction = async (call) => {
     host.err("nothing to resume: every tree is at rest\n");
     return EXIT.done;
   }
+  requireBaseUrlFits(
+    options.baseUrl,
+    found.map((one) => one.model),
+  );
   requireModels(found, call);
   const { model } = first;
   const open: WorkRequest["open"] = (onFailure) => openReleased(call, released, { model, onFailure });
@@ -44,7 +49,7 @@ export const resumeCommand: CommandAction = async (call) => {
     past: tree.nextSeq - 1,
     begun: begunAfter(tree.nextSeq - 1, mail),
   }));
-  return commandWork(call, { model, store, timeoutMs, open, begin });
+  return commandWork(call, { model, because: RECORDED, store, timeoutMs, open, begin });
 };
 
 /** True from the end of the past on, once the mail that waited there was taken. */
@@ -59,8 +64,10 @@ function begunAfter(past: number, mail: ReadonlySet<string>): WorkTargetBegun {
 /** A tree whose model cannot be had would only fail; it is left as it is. */
 function requireModels(found: readonly Unfinished[], { models }: CommandCall): void {
   for (const { model } of found) {
-    const known = models.some((provider) => !("unavailable" in provider.resolve(model)));
-    if (!known && model !== OFFLINE) throw explainModel(new ErrandError("model-unknown", model), model);
+    const tried = models.map((provider) => provider.resolve(model));
+    const [refusal] = tried.flatMap((one) => ("unavailable" in one ? [one.unavailable] : []));
+    const had = model === OFFLINE || tried.some((one) => !("unavailable" in one));
+    if (!had) throw explainModel(new ErrandError("model-unknown", refusal ?? model), model);
   }
 }
 

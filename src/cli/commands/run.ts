@@ -15,9 +15,9 @@ import type { CommandAction, CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { problemOf } from "../problem.ts";
 import { agentOptions } from "../run/agent-options.ts";
+import { chooseModel, modelOfDefinition, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
-import { OFFLINE } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
 import { explainOwned } from "../store/open-view.ts";
@@ -40,22 +40,24 @@ async function workOf(
   timeoutMs: number | null,
   accepted: Starter["accepted"],
 ): Promise<WorkRequest> {
-  const { options, host, settings } = call;
+  const { options, host } = call;
   const { store, agent: root = DEFAULT_AGENT } = options;
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, ({ model }) =>
     options.model === undefined ? model : undefined,
   );
   const definition = requireAgent(root, definitions, host);
-  const usual = options.model ?? settings.model ?? OFFLINE;
+  const usual = await chooseModel(call);
+  const own = modelOfDefinition(definition, usual);
+  requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
   tellOfDefinitions(definitions.read, root, host);
   return {
-    model: definition.model ?? usual,
+    ...own,
     store,
     timeoutMs,
     async open(onFailure) {
       try {
-        return await createErrand({ ...agents, ...definitions.options, store, model: usual, onFailure });
+        return await createErrand({ ...agents, ...definitions.options, store, model: usual.model, onFailure });
       } catch (thrown) {
         throw explainOwned(thrown);
       }

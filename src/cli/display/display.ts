@@ -14,6 +14,8 @@ import type { TreeModel } from "../tree/tree-model.ts";
 /** Where the work is done. */
 export interface Setting {
   readonly model: string;
+  /** Why it is this model. */
+  readonly because: string;
   /** The store's path, or `memory`. */
   readonly store: string;
   /** Trees of an earlier process that are taken up on the way. */

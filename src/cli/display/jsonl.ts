@@ -8,7 +8,7 @@
  * - `notice { text }`: for people;
  * - `answer { text }`: what the task came to; null when the agent decided to say nothing;
  * - `error { code, message, remedy }`: why there is none;
- * - `done { outcome, exit, tree, store, model, runs, tokens, cost, estimated, elapsedMs }`: the last line once a tree was opened. `outcome` is
+ * - `done { outcome, exit, tree, store, model, because, runs, tokens, cost, estimated, elapsedMs }`: the last line once a tree was opened. `outcome` is
  *   `done`, `failed`, `timeout`, `interrupted`, `terminated` or `parked`; `runs` is `{ total, ok, notOk, open }`; `estimated` is the part of `tokens` that no provider counted.
  *
  * Fields and types may be added; none is renamed or removed. Texts stand as they were said: JSON's own escapes keep them harmless.
@@ -32,7 +32,7 @@ export function problemRecord({ code, message, remedy }: Problem): object {
 }
 
 export function createJsonDisplay(host: Pick<Host, "out">): Display {
-  let setting: Setting = { model: "", store: "", recovered: 0 };
+  let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
   const line = (value: object): void => host.out(jsonLine(value));
   return {
     begin(given) {
@@ -48,7 +48,7 @@ export function createJsonDisplay(host: Pick<Host, "out">): Display {
       if (problem !== null) line(problemRecord(problem));
       const { runs, ok, notOk, open, tokens, cost, estimated, elapsedMs } = treeTotals(model, now);
       const counts = { total: runs, ok, notOk, open };
-      const place = { tree: model.tree, store: setting.store, model: setting.model };
+      const place = { tree: model.tree, store: setting.store, model: setting.model, because: setting.because };
       line({ type: "done", outcome, exit: code, ...place, runs: counts, tokens, cost, estimated, elapsedMs });
     },
     close: () => undefined,

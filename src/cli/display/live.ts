@@ -25,7 +25,7 @@ const LINES_BELOW = 4;
 export function createLiveDisplay(host: Host, screen: Screen): Display {
   const colours = createColours(host.colours.out);
   const frame = createFrame(host.out);
-  let setting: Setting = { model: "", store: "", recovered: 0 };
+  let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
   let model = createTreeModel();
   let now = (): number => 0;
   let noticed: string | null = null;
@@ -71,7 +71,9 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
   return {
     begin(given) {
       setting = given;
-      host.out(`${colours.dim(fitWidth(`model ${given.model} · store ${given.store}`, screen.size().columns - 1))}\n`);
+      host.out(
+        `${colours.dim(fitWidth(`model ${given.model} (because ${given.because}) · store ${given.store}`, screen.size().columns - 1))}\n`,
+      );
       if (given.recovered > 0) {
         host.out(`going on with ${countLabel(given.recovered, "unfinished tree")} of an earlier process\n`);
       }

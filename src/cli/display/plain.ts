@@ -13,12 +13,12 @@ import { endingLines } from "./ending-lines.ts";
 
 export function createPlainDisplay(host: Host): Display {
   const colours = createColours(host.colours.err);
-  let setting: Setting = { model: "", store: "", recovered: 0 };
+  let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
   const line = (text: string): void => host.err(`${text}\n`);
   return {
     begin(given) {
       setting = given;
-      line(`model ${given.model}, store ${given.store}`);
+      line(`model ${given.model} (because ${given.because}), store ${given.store}`);
       if (given.recovered > 0)
         line(`going on with ${countLabel(given.recovered, "unfinished tree")} of an earlier process`);
     },

@@ -3,7 +3,7 @@
 import type { World } from "../../contracts/world.ts";
 import { ollamaRuns } from "../../models/registry/default-model.ts";
 import { type Environment, firstOf } from "../../models/registry/environment.ts";
-import { packageIsInstalled } from "../../models/registry/model-registry.ts";
+import { packageIsInstalled } from "../../models/registry/installed.ts";
 import { MODEL_SOURCES, type ModelSource } from "../../models/registry/model-sources.ts";
 import { countLabel } from "../text/amounts.ts";
 import { type Finding, ok, warning } from "./finding.ts";

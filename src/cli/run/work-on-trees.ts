@@ -26,6 +26,8 @@ export interface Target extends Omit<FollowTarget, "tree" | "unattended"> {
 export interface WorkRequest {
   /** How model and store are named to people. */
   readonly model: string;
+  /** Why it is this model. */
+  readonly because: string;
   readonly store: string;
   readonly timeoutMs: number | null;
   open(onFailure: (error: ErrandError) => void): Promise<Errand>;
@@ -61,7 +63,7 @@ export async function workOnTrees(
   let errand: Errand | null = null;
   let asker: Asker | null = null;
   try {
-    const { store, model, begin } = request;
+    const { store, model, because, begin } = request;
     errand = await request.open(stops.onFailure);
     const works: Work[] = [];
     const answering = errand;
@@ -74,7 +76,7 @@ export async function workOnTrees(
       });
     }
     for (const [index, display] of shown.entries()) {
-      display.begin({ model, store, recovered: index === 0 ? errand.recovered : 0 });
+      display.begin({ model, because, store, recovered: index === 0 ? errand.recovered : 0 });
       const following = createFollowing(host.world, asker === null ? display : asking(display, asker));
       const target = await begin[index]?.(errand, following.channel);
       if (target === undefined) continue;

@@ -12,7 +12,7 @@ import { SETTINGS } from "./setting-table.ts";
 
 export interface Settings {
   /** Of agents whose definition names none; null when nobody chose. */
-  readonly model: string | null;
+  readonly model: { readonly name: string; readonly where: string } | null;
   readonly baseUrl: string | null;
   readonly store: string | null;
   readonly timeoutSeconds: number | null;
@@ -47,7 +47,7 @@ export async function readSettings(host: Host): Promise<Settings> {
   const limits = chosen.filter(({ key }) => key.startsWith("limits.")).map((row) => [row.key.slice(7), row.value]);
   const rules = chosen.filter(({ key }) => key === "permissions").map((row) => permissionRules(row.value));
   return {
-    model: text("model"),
+    model: modelOf(chosen.find(({ key }) => key === "model")),
     baseUrl: text("baseUrl"),
     store: text("store"),
     timeoutSeconds: numberOf(value("timeout")),
@@ -100,6 +100,10 @@ function trustNotices(rows: readonly SettingRow[]): string[] {
   if (unused.length === 0) return [];
   const keys = unused.map(({ key }) => key).join(", ");
   return [`${unused[0]?.where ?? ""} sets ${keys}, which is not used before you trust this folder: errand trust`];
+}
+
+function modelOf(row: SettingRow | undefined): Settings["model"] {
+  return typeof row?.value === "string" ? { name: row.value, where: row.where ?? "a setting" } : null;
 }
 
 function textOf(value: unknown): string | null {

@@ -2,6 +2,10 @@
 
 const OLLAMA_PORT = "11434";
 
+export function baseUrlIs(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
 /** The URL without a slash at its end, and with the version that the API's paths begin with. */
 export function withVersion(url: string, version: string): string {
   const bare = withoutSlash(url);

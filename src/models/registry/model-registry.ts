@@ -6,13 +6,14 @@
  *  2. What cannot be had is said in words that a user can act on, never with a key in them.
  */
 
-import { findPackageJSON } from "node:module";
 import type { Model, ModelProvider } from "../../contracts/model.ts";
 import { ModelFailure } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import type { Patience } from "../ai-sdk/watchdog.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
+import { baseUrlIs } from "./base-url.ts";
 import { type Environment, firstOf } from "./environment.ts";
+import { packageIsInstalled } from "./installed.ts";
 import { MODEL_SOURCES, type ModelSource } from "./model-sources.ts";
 
 export interface ModelRegistryOptions extends Partial<Patience> {
@@ -42,8 +43,11 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelProvide
       if (key === "" && keyNeeded) return { unavailable: `The model ${name} needs a key: set ${keys.join(" or ")}.` };
       const baseUrl = source.baseUrl(env, options.baseUrl);
       if (baseUrl === null)
-        return { unavailable: `The model ${name} needs a base URL: set OPENAI_COMPATIBLE_BASE_URL, or give one.` };
-      if (!URL.canParse(baseUrl)) return { unavailable: `The base URL of ${name} is no URL: ${baseUrl}.` };
+        return {
+          unavailable: `The model ${name} needs a base URL: give --base-url, or set OPENAI_COMPATIBLE_BASE_URL.`,
+        };
+      if (!baseUrlIs(baseUrl))
+        return { unavailable: `The base URL of ${name} is no URL with http or https: ${baseUrl}.` };
       if (!installed(packageName))
         return { unavailable: `The model ${name} needs a package that is not installed: npm install ${packageName}.` };
       const model = models.get(name) ?? lazyModel(() => load(source, name, baseUrl, key));
@@ -90,10 +94,3 @@ function unknownName(name: string): string {
 }
 
 /** Says whether a package can be imported from beside Errand. */
-export function packageIsInstalled(packageName: string): boolean {
-  try {
-    return findPackageJSON(packageName, import.meta.url) !== undefined;
-  } catch {
-    return false;
-  }
-}

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MODEL_SOURCES } from "../../../src/models/registry/model-sources.ts";
 
 const ownNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
 const node = existsSync(ownNode) ? ownNode : process.execPath;
@@ -15,6 +16,17 @@ export const SLOW = fileURLToPath(new URL("./slow-errand.ts", import.meta.url));
 
 /** A home in which nobody lives. */
 const NOBODYS_HOME = join(tmpdir(), "errand-cli-no-home");
+
+/** Whoever runs the tests may have chosen about colours, models and settings, and have keys; here the command chooses, and nothing is paid for. */
+const CHOSEN: ReadonlySet<string> = new Set([
+  "NO_COLOR",
+  "FORCE_COLOR",
+  "XDG_CONFIG_HOME",
+  "ERRAND_MODEL",
+  "OPENAI_COMPATIBLE_BASE_URL",
+  ...MODEL_SOURCES.flatMap(({ keys }) => keys),
+]);
+const NOBODYS_OLLAMA = "127.0.0.1:1";
 
 export interface Finished {
   readonly code: number | null;
@@ -52,13 +64,9 @@ export interface HowToRun {
 export function startErrand(args: readonly string[], how: HowToRun): RunningErrand {
   const command = [node, how.entry ?? MAIN, ...args];
   const [file = node, ...rest] = how.terminal === undefined ? command : inTerminal(command, how.terminal);
-  // Whoever runs the tests may have chosen about colours, models and settings; here the command chooses.
-  const chosen = new Set(["NO_COLOR", "FORCE_COLOR", "XDG_CONFIG_HOME", "ERRAND_MODEL", "OPENAI_COMPATIBLE_BASE_URL"]);
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !chosen.has(name)));
-  const child = spawn(file, rest, {
-    cwd: how.folder,
-    env: { ...env, HOME: how.home ?? NOBODYS_HOME, TERM: "xterm-256color", ...how.env },
-  });
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !CHOSEN.has(name)));
+  const fresh = { HOME: how.home ?? NOBODYS_HOME, TERM: "xterm-256color", OLLAMA_HOST: NOBODYS_OLLAMA };
+  const child = spawn(file, rest, { cwd: how.folder, env: { ...env, ...fresh, ...how.env } });
   let out = "";
   let err = "";
   let waiting: { readonly text: string; readonly resolve: () => void }[] = [];

@@ -40,4 +40,4 @@ const provider: ModelProvider = {
 };
 
 const host = createProcessHost();
-host.end(await runProgram(process.argv.slice(2), host, { models: [provider] }));
+host.end(await runProgram(process.argv.slice(2), host, { models: () => [provider] }));

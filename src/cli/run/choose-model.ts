@@ -1,0 +1,55 @@
+/** Which model agents have whose definition names none, and why: whatever it is, the user is told. */
+
+import { baseUrlIs } from "../../models/registry/base-url.ts";
+import { modelOfKeys, ollamaRuns } from "../../models/registry/default-model.ts";
+import { ErrandError } from "../../errors.ts";
+import type { CommandCall } from "../command.ts";
+import { within } from "../doctor/within.ts";
+import { OFFLINE } from "./offline.ts";
+
+export interface ModelChoice {
+  readonly model: string;
+  /** What comes after "because". */
+  readonly because: string;
+}
+
+export const RECORDED = "the tree was recorded with it";
+/** A running Ollama answers at once; where none runs, nothing listens. */
+const OLLAMA_WITHIN_MS = 300;
+const NEEDS_BASE_URL = "openai-compatible/";
+
+export async function chooseModel({
+  options,
+  settings,
+  host: { env, world },
+}: Pick<CommandCall, "options" | "settings" | "host">): Promise<ModelChoice> {
+  if (options.model !== undefined) return { model: options.model, because: "--model names it" };
+  if (settings.model !== null) return { model: settings.model.name, because: `${settings.model.where} names it` };
+  const keyed = modelOfKeys(env);
+  if (keyed !== null) return { model: keyed.model, because: `${keyed.key} is set` };
+  const [running] = (await within(OLLAMA_WITHIN_MS, world, (signal) => ollamaRuns(fetch, env, signal))) ?? [];
+  if (running !== undefined) return { model: running, because: "Ollama runs here" };
+  return { model: OFFLINE, because: "there is no key and no running Ollama" };
+}
+
+/** The model of one agent: its definition's own, unless `--model` goes before it. */
+export function modelOfDefinition(
+  { name, model }: { readonly name: string; readonly model?: string },
+  usual: ModelChoice,
+): ModelChoice {
+  return model === undefined ? usual : { model, because: `the definition of ${name} names it` };
+}
+
+/** A base URL that no model of the command would use was given by mistake. */
+export function requireBaseUrlFits(baseUrl: string | undefined, models: readonly string[]): void {
+  if (baseUrl === undefined) return;
+  if (!baseUrlIs(baseUrl)) {
+    throw new ErrandError("usage", `--base-url takes a URL with http or https, not "${baseUrl}"`, {
+      remedy: "For example: --base-url http://127.0.0.1:1234/v1",
+    });
+  }
+  if (models.some((model) => model.startsWith(NEEDS_BASE_URL))) return;
+  throw new ErrandError("usage", `--base-url says where ${NEEDS_BASE_URL}NAME is, and the model is ${models[0]}`, {
+    remedy: `Name the model too: --model ${NEEDS_BASE_URL}NAME. Other providers have variables of their own, such as OPENAI_BASE_URL.`,
+  });
+}
