@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  1. Time moves only when nothing is ready, and then to the earliest moment that something waits for.
- *  2. Timers happen in the order of (time, number), `soon` callbacks in the order in which they were queued.
+ *  2. Timers happen in the order of their times, and what is due at the same time in the order in which it was queued.
  *  3. After every happening all promises that can go on have gone on, before the next is chosen.
  *  4. Nothing of a life that has ended happens any more.
  */
@@ -14,7 +14,6 @@ import type { Random } from "./random.ts";
 
 interface Happening {
   readonly at: number;
-  readonly number: number;
   readonly callback: () => void;
   readonly life: Life | null;
   /** True for a poll: it does not move time by itself, and comes late where nothing else happens. */
@@ -55,7 +54,6 @@ export const POLL_LATE_MS = 1_000;
 
 export function createSimulatedWorld(random: Random): SimulatedWorld {
   let now = 0;
-  let numbers = 0;
   let happened = 0;
   let wallOffset = 0;
   let bootedAt = -5_000;
@@ -66,36 +64,28 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
   let outside: Happening[] = [];
 
   function happening(at: number, callback: () => void, life: Life | null, lazy = false): Happening {
-    numbers += 1;
-    return { at, number: numbers, callback, life, lazy };
+    return { at, callback, life, lazy };
   }
 
-  function first(queue: readonly Happening[], wanted: (one: Happening) => boolean): Happening | undefined {
-    let found: Happening | undefined;
-    for (const one of queue) {
-      if (!wanted(one)) continue;
-      if (found === undefined || one.at < found.at || (one.at === found.at && one.number < found.number)) found = one;
-    }
-    return found;
+  /** Queues stand in the order in which they happen. */
+  function enqueue(queue: Happening[], one: Happening): void {
+    let place = queue.length;
+    while ((queue[place - 1]?.at ?? Number.NEGATIVE_INFINITY) > one.at) place -= 1;
+    queue.splice(place, 0, one);
   }
 
-  const ready = (one: Happening): boolean => one.at <= now;
-  const driving = (one: Happening): boolean => !one.lazy;
+  /** The earliest moment that moves time. */
+  function nextMoment(queue: readonly Happening[]): number {
+    return queue.find((one) => !one.lazy)?.at ?? Number.POSITIVE_INFINITY;
+  }
 
   /** Takes the head of one of the queues out of it, or moves time on to where one is ready. */
   function choose(): Happening | null {
     for (;;) {
-      const heads = [soon, timers, outside].flatMap((queue) => {
-        const head = queue === soon ? soon[0] : first(queue, ready);
-        return head === undefined ? [] : [{ queue, head }];
-      });
-      const chosen = heads[heads.length > 1 ? random.below(heads.length) : 0];
-      if (chosen !== undefined) {
-        chosen.queue.splice(chosen.queue.indexOf(chosen.head), 1);
-        return chosen.head;
-      }
-      const timer = first(timers, driving)?.at ?? Number.POSITIVE_INFINITY;
-      const next = Math.min(timer, first(outside, driving)?.at ?? Number.POSITIVE_INFINITY);
+      const ready = [soon, timers, outside].filter(([head]) => head !== undefined && head.at <= now);
+      const chosen = ready[ready.length > 1 ? random.below(ready.length) : 0]?.shift();
+      if (chosen !== undefined) return chosen;
+      const next = Math.min(nextMoment(timers), nextMoment(outside));
       if (next === Number.POSITIVE_INFINITY) return null;
       now = Math.max(now, next);
     }
@@ -132,7 +122,7 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
         after(milliseconds, callback) {
           const poll = milliseconds === POLL_MS;
           const timer = happening(now + Math.max(0, poll ? POLL_LATE_MS : milliseconds), callback, life, poll);
-          if (!ended) timers.push(timer);
+          if (!ended) enqueue(timers, timer);
           return () => {
             timers = timers.filter((other) => other !== timer);
           };
@@ -152,7 +142,7 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
       return life;
     },
     at(moment, callback, life) {
-      outside.push(happening(Math.max(now, moment), callback, life ?? null));
+      enqueue(outside, happening(Math.max(now, moment), callback, life ?? null));
     },
     jumpWall(milliseconds) {
       wallOffset += milliseconds;

@@ -21,18 +21,27 @@ export interface ExpectedContexts {
   of(agent: number): string | null;
 }
 
+const NO_DEFINITION: DefinitionText = { name: "", description: "", prompt: "", tools: [] };
+
 export function createExpectedContexts(): ExpectedContexts {
   const state = stateEmpty();
   const contexts = contextsEmpty();
+  const texts = new Map<string, string>();
   const definitions = new Map<string, DefinitionText>();
   const expected = new Map<number, string>();
   const observing = {
     state,
     contexts,
     sha256,
-    definition: (hash: string): DefinitionText =>
-      definitions.get(hash) ?? { name: "", description: "", prompt: "", tools: [] },
+    definition,
   };
+
+  function definition(hash: string): DefinitionText {
+    const text = texts.get(hash);
+    const known = definitions.get(hash) ?? (text === undefined ? NO_DEFINITION : (JSON.parse(text) as DefinitionText));
+    definitions.set(hash, known);
+    return known;
+  }
 
   function called(fact: Fact): number | null {
     if (fact.type === "model-called") return fact.agent;
@@ -43,7 +52,7 @@ export function createExpectedContexts(): ExpectedContexts {
 
   return {
     state,
-    learn: (hash, text) => void definitions.set(hash, JSON.parse(text) as DefinitionText),
+    learn: (hash, text) => void texts.set(hash, text),
     take(row, head) {
       const { at, input, events = [], late } = head;
       const { texts } = bodyRead(row.body);
