@@ -7,7 +7,7 @@ import type { Channel } from "../contracts/channel.ts";
 import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
-import type { CancelTimer, World } from "../contracts/world.ts";
+import type { World } from "../contracts/world.ts";
 import type { DefinitionFacts } from "../core/definition.ts";
 import type { ContextRequest } from "../core/context/request.ts";
 import type { Effect } from "../core/effect.ts";
@@ -24,6 +24,7 @@ import type { Clock } from "./clock.ts";
 import { type Committed, createCommitLoop } from "./commit-loop.ts";
 import { createDefinitionLibrary } from "./definition-library.ts";
 import { forkTree } from "./fork-tree.ts";
+import { createHousekeeping } from "./housekeeping.ts";
 import { createEffectRunner } from "./effects.ts";
 import { createOutbox } from "./outbox.ts";
 import { createSchemaChecker } from "./output-schema.ts";
@@ -70,10 +71,6 @@ export interface Runtime {
 
 /** Trees kept in memory though they have nothing to do. */
 const IDLE_TREES = 32;
-const MAIL_POLL_MS = 50;
-const NO_WAKE_RETRY_MS = 5_000;
-const SWEEP_EVERY_MS = 3_600_000;
-const EXPIRE_AT_A_TIME = 100;
 
 /** What was decided and not begun: in a commit that failed, or in the step that a fork begins with. */
 interface Doubt {
@@ -91,10 +88,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** Effects that were decided and not begun, until their tree is loaded. */
   const doubts = new Map<TreeId, Doubt>();
   let closing = false;
-  let poll: CancelTimer | null = null;
-  let sweeping: CancelTimer | null = null;
 
-  const scheduler = createScheduler(parts.slots, world, clock, () => void wakeDue().catch(failed));
+  const scheduler = createScheduler(parts.slots, world, clock, () => void housekeeping.wakeDue().catch(failed));
   const trees = createTreeCache({
     store,
     source: { sha256, definition: library.text },
@@ -133,6 +128,20 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     submit: (submission) => void loop.submit(submission).catch(failed),
     onText: parts.onText,
   });
+
+  const housekeeping = createHousekeeping({
+    store,
+    world,
+    clock,
+    loop,
+    posts,
+    scheduler,
+    retentionMs: parts.retentionMs,
+    wake: (tree) => inner(tree, { type: "timers-due" }),
+    onExpired: (tree) => trees.drop(tree),
+    onFailure: failed,
+  });
+  housekeeping.begin();
 
   function failed(error: unknown): void {
     if (error instanceof ErrandError && (error.code === "store-closed" || error.code === "tree-quarantined")) return;
@@ -221,34 +230,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return loaded !== undefined && !stateBusy(loaded.tree.state) && effects.count(id) === 0 && !loop.occupied(id);
   }
 
-  async function wakeDue(): Promise<void> {
-    if (closing) return;
-    for (const tree of await store.due(clock.now())) inner(tree, { type: "timers-due" });
-    await loop.idle();
-    const next = await store.nextWake();
-    // A tree whose wake-up changes nothing must not make a busy loop of it.
-    scheduler.wakeAt(next === null ? null : next <= clock.now() ? clock.now() + NO_WAKE_RETRY_MS : next);
-  }
-
-  function pollMail(): void {
-    poll = world.after(MAIL_POLL_MS, () => {
-      void (async () => {
-        if (closing) return;
-        if ((await store.changed()) || posts.mailLeft()) await posts.takeMail();
-        if (!closing) pollMail();
-      })().catch(failed);
-    });
-  }
-  pollMail();
-
-  /** Trees at rest for longer than the retention go, a few at a time so that work is not held up. */
-  async function sweep(): Promise<void> {
-    if (closing || parts.retentionMs === null) return;
-    const gone = await store.expire(clock.now() - parts.retentionMs, EXPIRE_AT_A_TIME);
-    for (const tree of gone) trees.drop(tree);
-    sweeping = world.after(gone.length === EXPIRE_AT_A_TIME ? 0 : SWEEP_EVERY_MS, () => void sweep().catch(failed));
-  }
-
   /** Lets effects under way end by themselves for so long; none is started any more. */
   async function finishWithin(withinMs: number): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -326,15 +307,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         }),
       );
       await posts.takeMail();
-      await wakeDue();
-      await sweep();
+      await housekeeping.wakeDue();
+      await housekeeping.sweep();
       return unfinished.length;
     },
     async close(withinMs) {
       if (closing) return;
       closing = true;
-      poll?.();
-      sweeping?.();
+      housekeeping.stop();
       scheduler.close();
       await loop.idle();
       if (withinMs > 0) await finishWithin(withinMs);
