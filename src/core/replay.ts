@@ -10,7 +10,7 @@
 import { bodyRead, CHAIN_START, headRead, type RowHead } from "./row.ts";
 import { ROW_REVISION } from "./revision.ts";
 import type { JournalRow } from "./journal.ts";
-import { type Tree, treeFold, treeNew, type TreeSource, treeStep } from "./tree.ts";
+import { type Stepped, type Tree, treeFold, treeNew, type TreeSource, treeStep } from "./tree.ts";
 import type { Json } from "./json.ts";
 
 /** The first place where the journal is not what it should be. */
@@ -41,8 +41,11 @@ export interface Replay {
   readonly tree: Tree;
 }
 
-/** A replay that is fed row by row, so that a journal of any length is proven in bounded memory. */
-export function replayBegin(source: TreeSource): Replay {
+/**
+ * A replay that is fed row by row, so that a journal of any length is proven in bounded memory. `onDecided` is shown every step that was
+ * decided again.
+ */
+export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) => void = () => {}): Replay {
   const tree = treeNew(source);
   const erased: number[] = [];
   const foreign = new Set<string>();
@@ -92,7 +95,9 @@ export function replayBegin(source: TreeSource): Replay {
       input: head.input,
       texts: texts.slice(0, head.texts ?? 0) as readonly Json[],
     };
-    const again = treeStep(tree, step, salt).row;
+    const stepped = treeStep(tree, step, salt);
+    const again = stepped.row;
+    onDecided(stepped);
     tree.hash = row.hash;
     if (erased.length > 0 && again.head !== row.head && withoutContexts(again.head) === withoutContexts(row.head))
       return null;

@@ -5,7 +5,7 @@ import type { Commit } from "../../src/contracts/store.ts";
 import type { Fact } from "../../src/core/event.ts";
 import { headRead } from "../../src/core/row.ts";
 import { checkDeadline } from "./invariants/at-rest.ts";
-import { createExpectedContexts, type ExpectedContexts } from "./invariants/expected-contexts.ts";
+import { createProvenJournal, type ProvenJournal } from "./invariants/proven-journal.ts";
 import { checkRequest } from "./invariants/requests.ts";
 import { checkRow } from "./invariants/row.ts";
 import { demand, Violation } from "./invariants/violation.ts";
@@ -38,7 +38,7 @@ export function createWatch(
   onQuestion: (tree: string, key: string) => void,
 ): Watch {
   const trees = new Map<string, WatchedTree>();
-  const contexts = new Map<string, ExpectedContexts>();
+  const journals = new Map<string, ProvenJournal>();
   let failure: Violation | null = null;
 
   function check(work: () => void): void {
@@ -63,16 +63,16 @@ export function createWatch(
 
   function take(part: Commit["trees"][number], now: number, excuse: number | null): void {
     const tree = trees.get(part.tree) ?? watchedTree(part.tree, part.create?.agent ?? "");
-    const expected = contexts.get(part.tree) ?? createExpectedContexts();
+    const journal = journals.get(part.tree) ?? createProvenJournal();
     trees.set(part.tree, tree);
-    contexts.set(part.tree, expected);
-    for (const blob of part.blobs) expected.learn(blob.hash, blob.text);
+    journals.set(part.tree, journal);
+    for (const blob of part.blobs) journal.learn(blob.hash, blob.text);
     for (const row of part.rows) {
       // A tree that left memory because its disk was full gives its slots away until it is back.
       const calm = excuse !== null && now > excuse + CALM_MS;
       const head = headRead(row.head);
       const facts = checkRow(tree, row, head, now, calm ? slots - runningElsewhere(tree) : Number.POSITIVE_INFINITY);
-      expected.take(row, head);
+      journal.take(row);
       if (facts.length === 0) count(`late ${head.input.type}`);
       for (const fact of facts) {
         countFact(tree, fact, count);
@@ -119,7 +119,7 @@ export function createWatch(
         const { tree, agent } = found;
         const author = (token: string): number | null =>
           agentById(tree, outside.authors.get(token) ?? "")?.number ?? null;
-        const expected = contexts.get(tree.id)?.of(agent.number) ?? null;
+        const expected = journals.get(tree.id)?.request(agent.number) ?? null;
         checkRequest({ tree, agent, request, compacting: situation.compacting, expected, author });
       });
       return found?.agent.id ?? "";

@@ -2,6 +2,7 @@
 
 import type { Store } from "../../../src/index.ts";
 import { asTreeId } from "../../../src/core/ids.ts";
+import { sha256 } from "./chain.ts";
 import { demand } from "./violation.ts";
 import type { WatchedRun, WatchedTree } from "./watched-tree.ts";
 
@@ -61,6 +62,27 @@ export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise
     );
   }
   demand("I12", (await store.pendingMail(10)).length === 0, () => "mail was left untaken");
+}
+
+/**
+ * I20, I21: the store holds, byte for byte, the rows that were committed and proven then, but for texts that were erased: of those it holds
+ * what the erasure says.
+ */
+export async function checkStoredJournal(store: Store, tree: WatchedTree): Promise<void> {
+  const rows = await store.rows(asTreeId(tree.id), 1, tree.rows.length + 1);
+  demand("I21", rows.length === tree.rows.length, () => `the store holds ${rows.length} of ${tree.rows.length} rows`);
+  for (const [index, { seq, head, body, hash }] of rows.entries()) {
+    const committed = tree.rows[index];
+    const same = committed?.seq === seq && committed.head === head && committed.hash === hash;
+    demand("I21", same, () => `row ${seq} of the store is not the one that was committed`);
+    const left = tree.erased.get(seq);
+    const whole = left === undefined ? body === committed.body : left === (body === null ? null : sha256(body));
+    demand(
+      "I21",
+      whole,
+      () => `the body of row ${seq} in the store is neither what was committed nor what was left of it`,
+    );
+  }
 }
 
 /**

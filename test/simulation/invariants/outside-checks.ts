@@ -17,7 +17,7 @@ export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): voi
   const [first] = post.answers;
   for (const answer of post.answers) {
     // The words of a run that asked for it are erased, those of its answers too.
-    if (answer === "" && (tree?.erased ?? 0) > 0 && post.agent !== post.tree) continue;
+    if (answer === "" && (tree?.erased.size ?? 0) > 0 && post.agent !== post.tree) continue;
     const name = post.kind === "spawn" ? "I1" : "I5";
     demand(name, answer === first, () => `the post ${post.id} was answered by "${first}" and by "${answer}"`);
   }

@@ -99,8 +99,8 @@ export interface WatchedTree {
   readonly questions: Map<string, WatchedQuestion>;
   /** The newest answer. */
   answered: { readonly question: WatchedQuestion | null; readonly seq: number; readonly allow: boolean } | null;
-  /** Rows that erased texts. */
-  erased: number;
+  /** Rows whose texts were erased, and the hash of what is left of their bodies. */
+  readonly erased: Map<number, string | null>;
   closed: boolean;
   tokens: number;
 }
@@ -129,7 +129,7 @@ export function watchedTree(id: string, definition: string): WatchedTree {
     sent: new Set(),
     questions: new Map(),
     answered: null,
-    erased: 0,
+    erased: new Map(),
     closed: false,
     tokens: 0,
   };

@@ -118,7 +118,7 @@ export function takeWorkFact(tree: WatchedTree, fact: Fact, moment: Moment): voi
       tree.sent.add(`${seq}.${fact.n}`);
       return;
     case "texts-erased":
-      tree.erased += 1;
+      for (const { seq: row, hash } of fact.rows) tree.erased.set(row, hash);
       return;
     default:
   }

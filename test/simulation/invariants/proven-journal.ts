@@ -1,0 +1,65 @@
+/**
+ * I20, row by row: replays a journal as it is committed, so that a row that cannot be decided again is found at its commit, and says what
+ * each model call must have been sent.
+ */
+
+import type { DefinitionText } from "../../../src/core/definition.ts";
+import type { AgentNumber, StepKey } from "../../../src/core/ids.ts";
+import { stepKey } from "../../../src/core/ids.ts";
+import type { JournalRow } from "../../../src/core/journal.ts";
+import { replayBegin } from "../../../src/core/replay.ts";
+import type { Stepped } from "../../../src/core/tree.ts";
+import { sha256 } from "./chain.ts";
+import { demand } from "./violation.ts";
+
+export interface ProvenJournal {
+  /** Learns the text of a definition. */
+  learn(hash: string, text: string): void;
+  take(row: JournalRow): void;
+  /** JSON text of the messages of the agent's newest model call. */
+  request(agent: AgentNumber): string | null;
+}
+
+const NO_DEFINITION: DefinitionText = { name: "", description: "", prompt: "", tools: [] };
+
+export function createProvenJournal(): ProvenJournal {
+  const texts = new Map<string, string>();
+  const definitions = new Map<string, DefinitionText>();
+  const requests = new Map<AgentNumber, string>();
+  const replay = replayBegin({ sha256, definition }, decided);
+
+  function definition(hash: string): DefinitionText {
+    const text = texts.get(hash);
+    const known = definitions.get(hash) ?? (text === undefined ? NO_DEFINITION : (JSON.parse(text) as DefinitionText));
+    definitions.set(hash, known);
+    return known;
+  }
+
+  function decided(stepped: Stepped): void {
+    for (const [key, request] of stepped.requests) {
+      const agent = callerOf(stepped, key);
+      if (agent !== null) requests.set(agent, JSON.stringify(request.messages));
+    }
+  }
+
+  /** The agent whose model the step calls, or calls again, by the key of the call. */
+  function callerOf({ row, decision }: Stepped, key: StepKey): AgentNumber | null {
+    for (const event of decision.events) {
+      if (event.type === "model-called" && stepKey(row.seq, event.n) === key) return event.agent;
+    }
+    return replay.tree.state.effects.get(key)?.agent ?? null;
+  }
+
+  return {
+    learn: (hash, text) => void texts.set(hash, text),
+    take(row) {
+      const same = replay.take(row);
+      demand(
+        "I20",
+        same,
+        () => `row ${row.seq} cannot be decided again: ${JSON.stringify(replay.report().difference)}`,
+      );
+    },
+    request: (agent) => requests.get(agent) ?? null,
+  };
+}
