@@ -66,7 +66,7 @@ export interface Errand {
   /** Every delegation as it ends or is refused, from now on: what to log or count. Returns a function that ends it. */
   onDelegation(listener: (record: DelegationRecord & { readonly tree: string }) => void): () => void;
   /** How many trees are in memory. */
-  readonly treesInMemory: number;
+  treesInMemory(): number;
   /** Trees that an earlier process left unfinished and that were taken up when this one started. */
   readonly recovered: number;
   /** Stops taking work, lets what is under way finish within the bound, parks the rest, and closes the store. */
@@ -115,9 +115,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
 
   return {
     recovered,
-    get treesInMemory() {
-      return runtime.loaded();
-    },
+    treesInMemory: runtime.loaded,
     async openAgent(options = {}) {
       const tree = await runtime.open(options.agent ?? "orchestrator", options.kind ?? "foreground");
       if (options.channel !== undefined) await runtime.attach(tree, options.channel);

@@ -247,7 +247,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   return {
     newId,
     rows: subscriptions.rows,
-    loaded: () => trees.size,
+    loaded: trees.size,
     async open(definition, kind, id = asTreeId(newId())) {
       intake();
       if (!catalog.facts.some((facts) => facts.name === definition)) {

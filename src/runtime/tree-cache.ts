@@ -37,7 +37,7 @@ export interface TreeCache {
   fail(id: TreeId): Promise<void>;
   /** The snapshot that is due, if one is: always when texts are erased, because the last one may hold them. */
   snapshotDue(loaded: LoadedTree, erasing: boolean): Snapshot | null;
-  readonly size: number;
+  size(): number;
 }
 
 interface TreeCacheParts {
@@ -121,8 +121,6 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
       if (!(erasing && snapshotSeq > 0) && since < Math.max(SNAPSHOT_ROWS, snapshotSeq / 2)) return null;
       return { seq: tree.state.seq, revision: SNAPSHOT_REVISION, text: treeToText(tree) };
     },
-    get size() {
-      return trees.size;
-    },
+    size: () => trees.size,
   };
 }

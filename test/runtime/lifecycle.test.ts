@@ -17,7 +17,7 @@ test("idle trees leave memory and are as they were when they are woken", async (
     await agent.postAndAwait("hello");
     agents.push(agent);
   }
-  expect(errand.treesInMemory).toBeLessThanOrEqual(40);
+  expect(errand.treesInMemory()).toBeLessThanOrEqual(40);
   expect((await agents[0]?.postAndAwait("still there?"))?.text).toBe("answer 2");
 });
 

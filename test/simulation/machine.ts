@@ -44,29 +44,26 @@ interface MachineParts {
   readonly onDown: () => void;
 }
 
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
 export function createMachine(parts: MachineParts): Machine {
   const { world, watch, plan, count } = parts;
   const under: CallsUnderWay = { open: 0, calls: 0 };
-  let life: Life | null = null;
-  let store: Store | null = null;
-  let errand: Errand | null = null;
-  let troubledAt = -1;
-  let lives = 0;
 
   function gone(): void {
-    life?.end();
+    machine.life?.end();
     under.open = 0;
-    life = null;
-    store = null;
-    errand = null;
+    machine.life = null;
+    machine.store = null;
+    machine.errand = null;
   }
 
   function die(): void {
-    if (life === null) return;
+    if (machine.life === null) return;
     // All that the operating system does for a dead process: its connection and its lock go.
-    void store?.close();
+    void machine.store?.close();
     gone();
-    troubledAt = world.now;
+    machine.troubledAt = world.now;
     parts.onDown();
   }
 
@@ -85,15 +82,15 @@ export function createMachine(parts: MachineParts): Machine {
 
   async function open(own: Life): Promise<Errand> {
     const raw = openSqliteStore({ path: parts.path, access: "own", durability: "none" });
-    store = raw;
+    machine.store = raw;
     const walled = createFaultyStore(raw, own, {
       fault() {
         const fault = parts.fault();
         if (fault !== null) count(`fault ${fault}`);
-        if (fault !== null) troubledAt = world.now + 1_000;
+        if (fault !== null) machine.troubledAt = world.now + 1_000;
         return fault;
       },
-      onCommitted: (commit) => watch.onCommitted(commit, world.now, world.boots > 1 ? null : troubledAt),
+      onCommitted: (commit) => watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt),
       die,
     });
     return createErrand({
@@ -113,33 +110,23 @@ export function createMachine(parts: MachineParts): Machine {
     });
   }
 
-  return {
+  const machine: Mutable<Machine> = {
     under,
-    get errand() {
-      return errand;
-    },
-    get life() {
-      return life;
-    },
-    get store() {
-      return store;
-    },
-    get troubledAt() {
-      return troubledAt;
-    },
-    get lives() {
-      return lives;
-    },
+    errand: null,
+    life: null,
+    store: null,
+    troubledAt: -1,
+    lives: 0,
     start() {
-      lives += 1;
-      troubledAt = Math.max(troubledAt, world.now);
+      machine.lives += 1;
+      machine.troubledAt = Math.max(machine.troubledAt, world.now);
       const own = world.newLife();
-      life = own;
+      machine.life = own;
       open(own).then(
         (up) => {
           if (own.ended) return;
-          errand = up;
-          troubledAt = Math.max(troubledAt, world.now);
+          machine.errand = up;
+          machine.troubledAt = Math.max(machine.troubledAt, world.now);
           parts.onUp(up, own);
         },
         (error: unknown) => {
@@ -152,11 +139,12 @@ export function createMachine(parts: MachineParts): Machine {
     },
     die,
     async close(withinMs) {
-      const closing = life;
-      await errand?.close({ withinMs }).catch(() => count("close without room"));
+      const closing = machine.life;
+      await machine.errand?.close({ withinMs }).catch(() => count("close without room"));
       const left = { timers: closing?.waiting() ?? 0, calls: under.open };
-      if (closing !== null && closing === life) gone();
+      if (closing !== null && closing === machine.life) gone();
       return left;
     },
   };
+  return machine;
 }

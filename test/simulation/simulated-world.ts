@@ -10,6 +10,7 @@
  */
 
 import type { World } from "../../src/index.ts";
+import type { CancelTimer } from "../../src/contracts/world.ts";
 import type { Random } from "./random.ts";
 
 interface Happening {
@@ -53,11 +54,8 @@ const POLL_MS = 50;
 export const POLL_LATE_MS = 1_000;
 
 export function createSimulatedWorld(random: Random): SimulatedWorld {
-  let now = 0;
-  let happened = 0;
   let wallOffset = 0;
   let bootedAt = -5_000;
-  let boots = 1;
   let lives = 0;
   let soon: Happening[] = [];
   let timers: Happening[] = [];
@@ -82,12 +80,12 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
   /** Takes the head of one of the queues out of it, or moves time on to where one is ready. */
   function choose(): Happening | null {
     for (;;) {
-      const ready = [soon, timers, outside].filter(([head]) => head !== undefined && head.at <= now);
+      const ready = [soon, timers, outside].filter(([head]) => head !== undefined && head.at <= world.now);
       const chosen = ready[ready.length > 1 ? random.below(ready.length) : 0]?.shift();
       if (chosen !== undefined) return chosen;
       const next = Math.min(nextMoment(timers), nextMoment(outside));
       if (next === Number.POSITIVE_INFINITY) return null;
-      now = Math.max(now, next);
+      world.now = Math.max(world.now, next);
     }
   }
 
@@ -96,69 +94,61 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
     return new Promise((resolve) => process.nextTick(resolve));
   }
 
-  return {
-    get now() {
-      return now;
-    },
-    get happened() {
-      return happened;
-    },
-    get boots() {
-      return boots;
-    },
-    newLife() {
+  // No getters in here: V8 makes a shape for each object that has some, and shapes keep their objects alive until the next full collection.
+  const world = {
+    now: 0,
+    happened: 0,
+    boots: 1,
+    newLife(): Life {
       lives += 1;
-      const number = lives;
-      let ended = false;
-      const life: Life = {
-        number,
-        get ended() {
-          return ended;
-        },
-        wall: () => START + now + wallOffset,
-        monotonic: () => now - bootedAt,
-        boot: () => `boot-${boots}`,
-        random: (digits) => random.hex(digits),
-        after(milliseconds, callback) {
+      const life = {
+        number: lives,
+        ended: false,
+        wall: () => START + world.now + wallOffset,
+        monotonic: () => world.now - bootedAt,
+        boot: () => `boot-${world.boots}`,
+        random: (digits: number) => random.hex(digits),
+        after(milliseconds: number, callback: () => void): CancelTimer {
           const poll = milliseconds === POLL_MS;
-          const timer = happening(now + Math.max(0, poll ? POLL_LATE_MS : milliseconds), callback, life, poll);
-          if (!ended) enqueue(timers, timer);
+          const timer = happening(world.now + Math.max(0, poll ? POLL_LATE_MS : milliseconds), callback, life, poll);
+          if (!life.ended) enqueue(timers, timer);
           return () => {
             timers = timers.filter((other) => other !== timer);
           };
         },
-        soon(callback) {
-          if (!ended) soon.push(happening(now, callback, life));
+        soon(callback: () => void): void {
+          if (!life.ended) soon.push(happening(world.now, callback, life));
         },
-        end() {
-          ended = true;
+        end(): void {
+          life.ended = true;
           const others = (one: Happening): boolean => one.life !== life;
           soon = soon.filter(others);
           timers = timers.filter(others);
           outside = outside.filter(others);
         },
-        waiting: () => [...soon, ...timers].filter((one) => one.life === life).length,
+        waiting: (): number => [...soon, ...timers].filter((one) => one.life === life).length,
       };
       return life;
     },
-    at(moment, callback, life) {
-      enqueue(outside, happening(Math.max(now, moment), callback, life ?? null));
+    at(moment: number, callback: () => void, life?: Life): void {
+      enqueue(outside, happening(Math.max(world.now, moment), callback, life ?? null));
     },
-    jumpWall(milliseconds) {
+    jumpWall(milliseconds: number): void {
       wallOffset += milliseconds;
     },
-    reboot() {
-      boots += 1;
-      bootedAt = now - 5_000;
+    reboot(): void {
+      world.boots += 1;
+      bootedAt = world.now - 5_000;
     },
-    async step() {
+    async step(): Promise<boolean> {
       const next = choose();
       if (next === null) return false;
-      happened += 1;
+      world.happened += 1;
       next.callback();
       await drain();
       return true;
     },
     drain,
   };
+  return world;
 }

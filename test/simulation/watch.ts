@@ -16,7 +16,7 @@ import type { Situation } from "./situation.ts";
 export interface Watch {
   readonly trees: ReadonlyMap<string, WatchedTree>;
   /** The first thing that did not hold. */
-  readonly failure: Violation | null;
+  failure: Violation | null;
   commits: number;
   /** Runs a check; what it throws is kept. */
   check(work: () => void): void;
@@ -39,13 +39,12 @@ export function createWatch(
 ): Watch {
   const trees = new Map<string, WatchedTree>();
   const journals = new Map<string, ProvenJournal>();
-  let failure: Violation | null = null;
 
   function check(work: () => void): void {
     try {
       work();
     } catch (error) {
-      failure ??=
+      watch.failure ??=
         error instanceof Violation
           ? error
           : new Violation("onlooker", String(error instanceof Error ? error.stack : error));
@@ -98,15 +97,13 @@ export function createWatch(
     return null;
   }
 
-  return {
+  const watch: Watch = {
     trees,
     commits: 0,
-    get failure() {
-      return failure;
-    },
+    failure: null,
     check,
     onCommitted(commit, now, excuse) {
-      this.commits += 1;
+      watch.commits += 1;
       check(() => {
         for (const part of commit.trees) take(part, now, excuse);
       });
@@ -128,6 +125,7 @@ export function createWatch(
       return [...trees.values()].map((tree) => tree.rows.at(-1)?.hash ?? "").join();
     },
   };
+  return watch;
 }
 
 function countFact(tree: WatchedTree, fact: Fact, count: (what: string) => void): void {
