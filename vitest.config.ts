@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    // Tests name their stores; the one of whoever runs them is not theirs.
+    env: { DATABASE_URL: "" },
+    globalSetup: ["test/support/postgres/global-setup.ts"],
     // A hang must end; how long a test takes on a loaded machine says nothing.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -2,6 +2,7 @@
 
 import { Command as Commander, CommanderError, Option } from "commander";
 import { ErrandError } from "../errors.ts";
+import { defaultStore } from "../stores/store-url.ts";
 import { type Command, COMMON_OPTIONS, type CommandOptions, type ProgramParts } from "./command.ts";
 import { COMMANDS } from "./command-list.ts";
 import { jsonLine, problemRecord } from "./display/jsonl.ts";
@@ -25,7 +26,8 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
       const action = await command.load();
       const settings = command.ownSettings === true ? NO_SETTINGS : await readSettings(host);
       for (const notice of settings.notices) host.err(`${terminalLine(notice)}\n`);
-      const chosen = { ...options, ...untyped(command, settings, typed) };
+      const named = settings.store ?? defaultStore(host.env["DATABASE_URL"]);
+      const chosen = { ...options, ...untyped(command, { ...settings, store: named }, typed) };
       code = await action({
         args: given,
         options: chosen,
@@ -55,16 +57,16 @@ type Call = (
   typed: (name: string) => boolean,
 ) => Promise<void>;
 
-/** Options that were not typed, and that the settings give. */
+/** Options that were not typed, and that the settings or the environment give. */
 function untyped(
   { options }: Command,
-  { store, timeoutSeconds }: Settings,
+  { store, timeoutSeconds }: Settings & { readonly store: string },
   typed: (name: string) => boolean,
 ): Partial<CommandOptions> {
   const timed = options.some(([flags]) => flags.startsWith("--timeout"));
   return {
     storeTyped: typed("store"),
-    ...(store === null || typed("store") ? {} : { store }),
+    ...(typed("store") ? {} : { store }),
     ...(timeoutSeconds === null || !timed || typed("timeout") ? {} : { timeout: String(timeoutSeconds) }),
   };
 }

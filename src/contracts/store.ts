@@ -144,9 +144,19 @@ export interface Anchor {
   readonly boot: string;
 }
 
+/** What a store adds where several processes run trees of it at the same time, each its own. */
+export interface SharedStore {
+  /** The time of the store itself, in milliseconds since 1970: the clock of all who share it. */
+  now(): number;
+}
+
 export interface Store {
   /** For people: what and where this store is. */
   readonly description: string;
+  /** Absent where one process owns the whole store. */
+  readonly shared?: SharedStore;
+  /** Names of the processes that run trees of a shared store now, for people. */
+  workers?(): Promise<readonly string[]>;
 
   commit(commit: Commit): Promise<void>;
 
@@ -154,7 +164,7 @@ export interface Store {
    * Makes this process the writer of the trees: their epochs rise, so that whoever wrote them before writes no more. Returns the
    * rows of those that exist, with the epoch that commits must name from now on. A store that is owned whole needs no write for
    * it: there the epoch belongs to the owner, an earlier owner is refused every commit, and a tree's row takes the new epoch with
-   * its next commit.
+   * its next commit. In a shared store a tree that another living process runs is not claimed, and is left out.
    */
   claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
   /** Counts a failed claim, and quarantines the tree if told to. A commit leaves the count as it is. */

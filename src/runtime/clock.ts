@@ -1,6 +1,6 @@
 /**
  * The kernel's time: the store's anchor plus monotonic time since. A wall clock that jumps moves no deadline while the machine is
- * up; only across a reboot does the wall's difference count.
+ * up; only across a reboot does the wall's difference count. Where machines share a store, its own clock is that of all.
  */
 
 import type { Anchor, Store } from "../contracts/store.ts";
@@ -11,6 +11,7 @@ export interface Clock {
 }
 
 export async function openClock(store: Store, world: World): Promise<Clock> {
+  if (store.shared !== undefined) return store.shared;
   const known = await store.anchor();
   const anchor = anchorFor(known, world);
   if (anchor !== known) await store.setAnchor(anchor);

@@ -17,6 +17,7 @@ import type { ErrandError } from "../errors.ts";
 import { createRehearsalProvider } from "../models/rehearsal.ts";
 import { createMemoryStore } from "../stores/memory/memory-store.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite-store.ts";
+import { defaultStore, postgresUrlIs } from "../stores/store-url.ts";
 import { fileTools } from "../tools/index.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./catalog.ts";
 import { openClock } from "./clock.ts";
@@ -26,8 +27,9 @@ import { createSystemWorld } from "./world.ts";
 
 export interface ErrandOptions {
   /**
-   * Where journals are kept: a path of a SQLite file, `{ path, durability }`, `"memory"`, or a store of your own. `relaxed` durability
-   * may lose the last moments before a power failure; a crash of the process loses nothing either way.
+   * Where journals are kept: a path of a SQLite file, `{ path, durability }`, the URL of a PostgreSQL database, `"memory"`, or a store
+   * of your own. `relaxed` durability may lose the last moments before a power failure; a crash of the process loses nothing either
+   * way. Default: the database that the environment's DATABASE_URL names, if it is PostgreSQL's, else `.errand/errand.db`.
    */
   readonly store?: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
   /** Where models come from, asked in order. The offline rehearsal model is always there. */
@@ -70,7 +72,6 @@ export interface ErrandOptions {
   readonly renewDefinitions?: boolean;
 }
 
-const DEFAULT_PATH = ".errand/errand.db";
 const DEFAULT_SLOTS = 64;
 const DEFAULT_RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -94,7 +95,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     projectContext: options.projectContext,
     sha256,
   });
-  const store = openStore(options.store ?? DEFAULT_PATH);
+  const store = await openStore(options.store ?? defaultStore(process.env["DATABASE_URL"]), world);
   const clock = await openClock(store, world);
   const { limits, caps, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
   const settings = settingsOf({
@@ -132,17 +133,23 @@ function skillWithin(skill: SkillDefinition, tools: readonly Tool[]): SkillDefin
   return { ...skill, tools: skill.tools.filter((name) => held.has(name)) };
 }
 
-function openStore(store: NonNullable<ErrandOptions["store"]>): Store {
+async function openStore(store: NonNullable<ErrandOptions["store"]>, world: World): Promise<Store> {
   if (store === "memory") return createMemoryStore();
   if (typeof store === "object" && "commit" in store) return store;
   const { path, durability = "full" } = typeof store === "string" ? { path: store } : store;
-  return openStoreAt(path, "own", durability);
+  return openStoreAt(path, "own", { world, durability });
 }
 
-/** The store at a path: `own` to run its trees, `read` to look and to put mail while another process may own it. */
-export function openStoreAt(path: string, access: "own" | "read", durability: "full" | "relaxed" = "full"): Store {
+/** The store at a path or a URL: `own` to run its trees, `read` to look and to put mail while other processes may run them. */
+export async function openStoreAt(
+  path: string,
+  access: "own" | "read",
+  { world = createSystemWorld(), durability = "full" }: { world?: World; durability?: "full" | "relaxed" } = {},
+): Promise<Store> {
   const owner = { pid: process.pid, host: hostname(), command: process.argv.slice(1, 3).join(" ") };
-  return openSqliteStore({ path, access, durability, owner });
+  if (!postgresUrlIs(path)) return openSqliteStore({ path, access, durability, owner });
+  const { openPostgresStore } = await import("../stores/postgres/postgres-store.ts");
+  return openPostgresStore({ url: path, access, world, name: `pid ${owner.pid} on ${owner.host}` });
 }
 
 function rethrow(error: ErrandError): void {

@@ -62,7 +62,7 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
 
   async function read(id: TreeId): Promise<LoadedTree> {
     const [record] = await store.claim([id]);
-    if (record === undefined) throw new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    if (record === undefined) throw await notClaimed(id);
     if (record.status === "expired") {
       throw new ErrandError(
         "tree-unknown",
@@ -86,6 +86,15 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
       await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
       throw cause;
     }
+  }
+
+  async function notClaimed(id: TreeId): Promise<ErrandError> {
+    const there = store.shared !== undefined && (await store.tree(id)) !== null;
+    if (!there) return new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    return new ErrandError("tree-owned", `Tree ${id} is run by another worker.`, {
+      remedy: "Send it mail; that worker takes it.",
+      details: { tree: id },
+    });
   }
 
   return {

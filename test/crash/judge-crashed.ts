@@ -26,7 +26,7 @@ export async function judgeCrashed(
     if (existsSync(`${site.store}${end}`)) cpSync(`${site.store}${end}`, `${copy}${end}`);
   }
   try {
-    const store = openIfThere(copy);
+    const store = await openIfThere(copy);
     const lost = store === null ? everything(evidence) : await lookFor(store, evidence);
     await store?.close();
     return lost.map((what) => ({ kind: "lost", what: `right after the crash: ${what}` }));
@@ -36,9 +36,9 @@ export async function judgeCrashed(
 }
 
 /** Null where the process died before there was a store. */
-function openIfThere(path: string): Store | null {
+async function openIfThere(path: string): Promise<Store | null> {
   try {
-    return openStoreAt(path, "read");
+    return await openStoreAt(path, "read");
   } catch (error) {
     if (
       error instanceof ErrandError &&

@@ -36,7 +36,7 @@ const SLOTS = 64;
 
 /** Judges a store at rest whose trees are all reference conversations. */
 export async function judgeStore(path: string, evidence: Evidence): Promise<readonly Finding[]> {
-  const store = openStoreAt(path, "read");
+  const store = await openStoreAt(path, "read");
   try {
     return await judge(store, evidence);
   } finally {

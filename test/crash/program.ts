@@ -61,10 +61,10 @@ async function untilRoom<Result>(tell: Tell, work: () => Promise<Result>): Promi
 }
 
 /** The store, dying where it is told to, and telling what it has committed. */
-function storeFor(options: ProgramOptions, tell: Tell): Store | string {
+async function storeFor(options: ProgramOptions, tell: Tell): Promise<Store | string> {
   const { kill, tellCommits = false } = options;
   if (kill === undefined && !tellCommits) return options.store;
-  const store = openStoreAt(options.store, "own");
+  const store = await openStoreAt(options.store, "own");
   let commits = 0;
   const die = (when: "before" | "after"): void => {
     if (kill?.when === when && kill.commit === commits) process.kill(process.pid, "SIGKILL");
@@ -157,9 +157,9 @@ async function main(
   const { pauseMs = 0, closeWithinMs = 5_000 } = options;
   const pause: Pause = pauseMs === 0 ? null : () => sleep(Math.random() * pauseMs);
   const world = worldFor(options);
-  const open = (more: Parameters<typeof createErrand>[0] = {}): Promise<Errand> =>
+  const open = async (more: Parameters<typeof createErrand>[0] = {}): Promise<Errand> =>
     createErrand({
-      store: storeFor(options, tell),
+      store: await storeFor(options, tell),
       models: [referenceModels(pause)],
       tools: referenceTools(options.toolFile, pause, tell),
       agents: DEFINITIONS,

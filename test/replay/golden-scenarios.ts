@@ -3,7 +3,7 @@
  * that making them again changes only what the kernel decides or the contexts hold differently.
  */
 
-import { createErrand, type Errand, type Tool, type TreeEvent } from "../../src/index.ts";
+import { createErrand, type Errand, type ErrandOptions, type Tool, type TreeEvent } from "../../src/index.ts";
 import { byContext, callTool, callTools, createScriptedModels, hang, say } from "../../src/testing/index.ts";
 import type { Script } from "../../src/testing/index.ts";
 import { createTestWorld } from "../support/test-world.ts";
@@ -110,12 +110,19 @@ export const GOLDEN_SCENARIOS: Readonly<Record<string, GoldenScenario>> = {
   },
 };
 
-/** The lines of the scenario's journal. */
-export async function goldenLines({ parent, child, play }: GoldenScenario): Promise<string[]> {
+/** The lines of the scenario's journal, in a world that is the same each time. */
+export async function goldenLines(scenario: GoldenScenario): Promise<string[]> {
   const world = createTestWorld();
+  return journalLines(scenario, { store: "memory", world, settle: () => world.rest(), close: () => world.advance(1) });
+}
+
+/** The lines of the scenario's journal, wherever and in whichever world it is played. */
+export async function journalLines(
+  { parent, child, play }: GoldenScenario,
+  { settle, close, ...options }: ErrandOptions & { settle(): Promise<void>; close(): Promise<void> },
+): Promise<string[]> {
   const errand = await createErrand({
-    store: "memory",
-    world,
+    ...options,
     models: [createScriptedModels({ "scripted/parent": parent, "scripted/child": child })],
     tools: [look],
     agents: [
@@ -126,13 +133,13 @@ export async function goldenLines({ parent, child, play }: GoldenScenario): Prom
   });
   try {
     const tree = await play(errand);
-    await world.rest();
+    await settle();
     const lines: string[] = [];
     for await (const line of errand.export(tree)) lines.push(line);
     return lines;
   } finally {
     const closed = errand.close({ withinMs: 0 });
-    await world.advance(1);
+    await close();
     await closed;
   }
 }

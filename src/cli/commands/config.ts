@@ -5,6 +5,7 @@
 
 import type { Json } from "../../core/json.ts";
 import { ErrandError } from "../../errors.ts";
+import { storeName } from "../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
@@ -38,7 +39,7 @@ async function rowsNow({ options, host }: CommandCall): Promise<readonly Setting
   for (const notice of unknownNotices(sources)) host.err(`${terminalLine(notice)}\n`);
   const rows = resolveSettings(sources);
   if (options.storeTyped !== true) return rows;
-  const typed = { value: options.store, from: "flag", where: "--store", used: true, asks: null } as const;
+  const typed = { value: storeName(options.store), from: "flag", where: "--store", used: true, asks: null } as const;
   return rows.map((row) => (row.key === "store" && row.used ? { ...row, ...typed } : row));
 }
 

@@ -3,6 +3,7 @@
  * `{ type: "check", name, level, text, remedy }`, and last `{ type: "doctor", ok, warning, broken }` with their numbers.
  */
 
+import { postgresUrlIs } from "../../stores/store-url.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { checkDisk, checkNode, checkSqlite } from "../doctor/check-machine.ts";
@@ -31,7 +32,8 @@ export const doctorCommand: CommandAction = async ({ options, host }) => {
   const checks: Iterable<() => Finding | Promise<Finding | Finding[]>> = [
     checkNode,
     () => checkSqlite(process.versions.sqlite ?? "0"),
-    () => checkDisk(options.store, world),
+    // A database has a disk of its own, which the server looks after.
+    ...(postgresUrlIs(options.store) ? [] : [() => checkDisk(options.store, world)]),
     () => checkStore(options.store),
     () => checkModels({ env, world, baseUrl: options.baseUrl }),
     () => checkTerminal(host),

@@ -6,12 +6,12 @@
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { readClock } from "../../runtime/clock.ts";
-import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { treesThat } from "../store/find-id.ts";
 import { withView } from "../store/open-view.ts";
+import { storeOwner } from "../store/store-owner.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { countLabel } from "../text/amounts.ts";
 import { tableLines } from "../text/table.ts";
@@ -22,7 +22,7 @@ export const psCommand: CommandAction = ({ options, host }) =>
   withView(options.store, async (store) => {
     const trees = options.all === true ? await treesThat(store, () => true) : await treesWithWork(store);
     const open = await openRuns(store);
-    const owner = ownerOf(options.store);
+    const owner = await storeOwner(store, options.store);
     if (options.json === true) {
       for (const tree of trees)
         host.out(jsonLine({ type: "tree", ...treeFields(tree, open.get(tree.id) ?? 0, owner) }));

@@ -13,6 +13,7 @@ import { fileChunks, fileThere, linesOf } from "../journal/file-lines.ts";
 import { type Proof, proveFile, proveStored } from "../journal/prove.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
+import { storeName } from "../../stores/store-url.ts";
 import { countLabel, elapsedLabel } from "../text/amounts.ts";
 import { createColours } from "../text/colours.ts";
 import { terminalLine } from "../text/terminal-text.ts";
@@ -46,7 +47,7 @@ async function prove(given: string, call: CommandCall): Promise<{ source: string
   return withView(options.store, async (store) => {
     const { tree } = await findId(store, given, options.store);
     requireJournal(tree);
-    return { source: options.store, proof: await proveStored(store, tree, onRow) };
+    return { source: storeName(options.store), proof: await proveStored(store, tree, onRow) };
   });
 }
 

@@ -80,7 +80,7 @@ async function openReleased(
 ): Promise<Errand> {
   let store: Store;
   try {
-    store = openStoreAt(call.options.store, "own");
+    store = await openStoreAt(call.options.store, "own");
   } catch (thrown) {
     throw explainOwned(thrown);
   }

@@ -6,7 +6,6 @@
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { readClock } from "../../runtime/clock.ts";
-import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import { runResult } from "../../runtime/run-result.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
@@ -15,6 +14,7 @@ import { findId } from "../store/find-id.ts";
 import { withView } from "../store/open-view.ts";
 import { runLines, statusText } from "../store/run-lines.ts";
 import { readRunTask } from "../store/run-task-text.ts";
+import { storeOwner } from "../store/store-owner.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { costLabel, countLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
 import { createColours } from "../text/colours.ts";
@@ -36,7 +36,7 @@ async function showTree(store: Store, tree: TreeRecord, { options, host }: Comma
   const runs = await store.runs({ tree: tree.id, limit: Number.MAX_SAFE_INTEGER });
   const open = runs.filter((run) => run.state !== "ended").length;
   if (options.json === true) {
-    host.out(jsonLine({ type: "tree", ...treeFields(tree, open, ownerOf(options.store)) }));
+    host.out(jsonLine({ type: "tree", ...treeFields(tree, open, await storeOwner(store, options.store)) }));
     for (const run of runs) host.out(jsonLine({ type: "run", ...run }));
     return [];
   }

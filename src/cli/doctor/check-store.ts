@@ -3,10 +3,11 @@
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";
 import { canonicalPath, inspectFile } from "../../stores/sqlite/open-database.ts";
-import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
+import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import { problemOf } from "../problem.ts";
 import { treesThat } from "../store/find-id.ts";
+import { storeOwner } from "../store/store-owner.ts";
 import { countLabel } from "../text/amounts.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
@@ -14,10 +15,12 @@ const NAME = "store";
 
 export async function checkStore(path: string): Promise<Finding[]> {
   try {
-    const version = inspectFile(canonicalPath(path));
-    if (version === null) return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
-    if (version < SCHEMA_VERSION) return [older(path, version)];
-    const store = openStoreAt(path, "read");
+    if (!postgresUrlIs(path)) {
+      const version = inspectFile(canonicalPath(path));
+      if (version === null) return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
+      if (version < SCHEMA_VERSION) return [older(path, version)];
+    }
+    const store = await openStoreAt(path, "read");
     try {
       return await checkOpened(store, path);
     } finally {
@@ -36,9 +39,9 @@ function older(path: string, version: number): Finding {
 
 async function checkOpened(store: Store, path: string): Promise<Finding[]> {
   const trees = await treesThat(store, () => true);
-  const owner = ownerOf(path);
+  const owner = await storeOwner(store, path);
   return [
-    ok(NAME, `${path}, schema ${SCHEMA_VERSION}, ${countsOf(trees)}`),
+    ok(NAME, `${postgresUrlIs(path) ? storeName(path) : `${path}, schema ${SCHEMA_VERSION}`}, ${countsOf(trees)}`),
     ok("owner", owner === null ? "no process owns the store now" : `${owner} works on its trees`),
     await waitingWork(store, owner !== null),
     ...quarantined(trees),

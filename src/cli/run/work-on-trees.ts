@@ -7,6 +7,7 @@ import type { Channel } from "../../contracts/channel.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Agent } from "../../runtime/agent.ts";
 import type { Errand } from "../../runtime/errand.ts";
+import { storeName } from "../../stores/store-url.ts";
 import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host, Keys } from "../host.ts";
@@ -76,7 +77,7 @@ export async function workOnTrees(
       });
     }
     for (const [index, display] of shown.entries()) {
-      display.begin({ model, because, store, recovered: index === 0 ? errand.recovered : 0 });
+      display.begin({ model, because, store: storeName(store), recovered: index === 0 ? errand.recovered : 0 });
       const following = createFollowing(host.world, asker === null ? display : asking(display, asker));
       const target = await begin[index]?.(errand, following.channel);
       if (target === undefined) continue;

@@ -42,6 +42,7 @@ describe("a folder's value that asks for something is not used unless it is trus
     ["store", "data/../../x.db", undefined, "a store outside the folder"],
     ["store", "/work/project-2/errand.db", undefined, "a store outside the folder"],
     ["store", ".", undefined, "a store outside the folder"],
+    ["store", "postgres://elsewhere.example/name", undefined, "a store outside the folder"],
     ["retentionDays", 30, undefined, null],
     ["retentionDays", 29, undefined, "a shorter retention than yours"],
     ["retentionDays", 29, 7, null],

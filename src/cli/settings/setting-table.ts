@@ -3,6 +3,7 @@
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { Json } from "../../core/json.ts";
 import { LIMITS, type LimitName } from "../../core/limits.ts";
+import { postgresUrlIs } from "../../stores/store-url.ts";
 import { permissionRules } from "./permission-rules.ts";
 
 export interface Setting {
@@ -57,7 +58,7 @@ export const SETTINGS: readonly Setting[] = [
     default: DEFAULT_STORE,
     problem: (value) => (typeof value === "string" && value.trim() !== "" ? null : "it is the path of a file"),
     asks: (value, { folder }) =>
-      typeof value === "string" && inside(folder, value) ? null : "a store outside the folder",
+      typeof value === "string" && !postgresUrlIs(value) && inside(folder, value) ? null : "a store outside the folder",
   },
   {
     key: "timeout",

@@ -15,8 +15,8 @@ import { createErrand, sha256 } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import { mailOf } from "../../runtime/mail.ts";
 import type { PostInput } from "../../runtime/posts.ts";
-import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import { workspaceTools } from "../../tools/index.ts";
+import { storeOwner } from "./store-owner.ts";
 
 export interface Request {
   readonly tree: TreeId;
@@ -37,13 +37,15 @@ export interface Delivered {
 
 /** How long an owner is waited for; one that lives looks for mail every 50 ms. */
 const WAIT_MS = 5_000;
+/** Another process runs the store, or the tree. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["store-owned", "tree-owned"]);
 const POLL_MS = 50;
 
 export async function deliver(store: Store, path: string, request: Request, world: World): Promise<Delivered> {
   try {
     return { by: "owner", taken: true, late: await ownForAMoment(path, request, world) };
   } catch (thrown) {
-    if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") throw thrown;
+    if (!(thrown instanceof ErrandError) || !ELSEWHERE.has(thrown.code)) throw thrown;
   }
   return deliverAsMail(store, request, world);
 }
@@ -55,7 +57,7 @@ export async function deliverLater(
   request: Omit<Request, "asOwner">,
   world: World,
 ): Promise<Delivered> {
-  if (ownerOf(path) !== null) return deliverAsMail(store, request, world);
+  if ((await storeOwner(store, path)) !== null) return deliverAsMail(store, request, world);
   await store.putMail(mailOf(request.tree, request.input, request.texts, sha256));
   return { by: "mail", taken: false, late: null };
 }

@@ -10,6 +10,7 @@
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { asTreeId, uuidIs } from "../../core/ids.ts";
 import { ErrandError } from "../../errors.ts";
+import { storeName } from "../../stores/store-url.ts";
 
 export type Found =
   | { readonly kind: "tree"; readonly tree: TreeRecord }
@@ -28,7 +29,7 @@ export async function findId(store: Store, given: string, path: string): Promise
   }
   const found = uuidIs(text) ? await whole(store, text) : await beginning(store, text);
   if (found !== null) return found;
-  throw new ErrandError("tree-unknown", `There is no tree or run ${text} in ${path}`, {
+  throw new ErrandError("tree-unknown", `There is no tree or run ${text} in ${storeName(path)}`, {
     remedy: "errand ps --all lists the trees, and errand show TREE its runs.",
   });
 }

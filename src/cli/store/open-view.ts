@@ -3,13 +3,14 @@
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";
+import { storeName } from "../../stores/store-url.ts";
 
 const MAKES_ONE = 'A first errand run "your task" makes one; --store PATH names another.';
 
 /** Opens the store for as long as the work takes. */
 export async function withView<Result>(path: string, work: (store: Store) => Promise<Result>): Promise<Result> {
   requireFile(path);
-  const store = openView(path);
+  const store = await openView(path);
   try {
     return await work(store);
   } finally {
@@ -17,13 +18,16 @@ export async function withView<Result>(path: string, work: (store: Store) => Pro
   }
 }
 
-function openView(path: string): Store {
+async function openView(path: string): Promise<Store> {
   try {
-    return openStoreAt(path, "read");
+    return await openStoreAt(path, "read");
   } catch (thrown) {
     const missing = thrown instanceof ErrandError && thrown.message.includes("there is no store yet");
     if (!missing) throw thrown;
-    throw new ErrandError("store-unreadable", `There is no store ${path}`, { remedy: MAKES_ONE, cause: thrown });
+    throw new ErrandError("store-unreadable", `There is no store ${storeName(path)}`, {
+      remedy: MAKES_ONE,
+      cause: thrown,
+    });
   }
 }
 

@@ -10,13 +10,12 @@
  */
 
 import { Buffer } from "node:buffer";
-import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import { uuidIs } from "../../core/ids.ts";
-import { ErrandError } from "../../errors.ts";
+import { cellCorrupt, numberOf, type Row } from "../cells.ts";
+import { type Columns, createColumns } from "../columns.ts";
 
 export type Cell = SQLInputValue;
-/** What a statement gives: a row, or undefined where there is none. */
-export type Row = Readonly<Record<string, SQLOutputValue>> | undefined;
 
 /** 32 bytes in base64url: 43 characters, of which the last carries four bits. */
 const HASH = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
@@ -36,35 +35,9 @@ export function hashCell(hash: string): Cell {
   return HASH.test(hash) ? Buffer.from(hash, "base64url") : textCell(hash);
 }
 
-/** Passes null through, for columns that may be empty. */
-export function optionalCell<Value>(value: Value | null, cell: (value: Value) => Cell): Cell {
-  return value === null ? null : cell(value);
-}
-
-function corrupt(row: Row, column: string): ErrandError {
-  return new ErrandError(
-    "store-corrupt",
-    `The store holds ${typeof row?.[column]} where column ${column} promises otherwise.`,
-    {
-      remedy: "Restore the store from a backup; it was changed by something other than Errand.",
-      details: { column },
-    },
-  );
-}
-
-export function numberOf(row: Row, column: string): number {
-  const cell = row?.[column];
-  if (typeof cell !== "number") throw corrupt(row, column);
-  return cell;
-}
-
-export function flagOf(row: Row, column: string): boolean {
-  return numberOf(row, column) !== 0;
-}
-
 function bytesOf(row: Row, column: string): Buffer {
   const cell = row?.[column];
-  if (!(cell instanceof Uint8Array)) throw corrupt(row, column);
+  if (!(cell instanceof Uint8Array)) throw cellCorrupt(row, column);
   return Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength);
 }
 
@@ -72,7 +45,7 @@ export function textOf(row: Row, column: string): string {
   const cell = row?.[column];
   if (typeof cell === "string") return cell;
   const bytes = bytesOf(row, column);
-  if (bytes.length % 2 === 0) throw corrupt(row, column);
+  if (bytes.length % 2 === 0) throw cellCorrupt(row, column);
   return bytes.toString("utf16le", 0, bytes.length - 1);
 }
 
@@ -89,25 +62,13 @@ export function hashOf(row: Row, column: string): string {
   return bytesOf(row, column).toString("base64url");
 }
 
-export function optionalOf<Value>(row: Row, column: string, read: (row: Row, column: string) => Value): Value | null {
-  return row?.[column] === null ? null : read(row, column);
-}
-
-export interface Codes<Name extends string> {
-  cell(name: Name): number;
-  of(row: Row, column: string): Name;
-}
-
-/** A literal union as small integers. The codes stand in stored files: they are added to, never changed. */
-export function codes<Name extends string>(numbers: Readonly<Record<Name, number>>): Codes<Name> {
-  const names = new Map<number, Name>();
-  for (const name in numbers) names.set(numbers[name], name);
-  return {
-    cell: (name) => numbers[name],
-    of(row, column) {
-      const name = names.get(numberOf(row, column));
-      if (name === undefined) throw corrupt(row, column);
-      return name;
-    },
-  };
-}
+/** How the columns that all databases share stand in SQLite. */
+export const columns: Columns<Cell> = createColumns<Cell>({
+  text: textCell,
+  id: idCell,
+  flag: Number,
+  textOf,
+  idOf,
+  hashOf,
+  flagOf: (row, column) => numberOf(row, column) !== 0,
+});

@@ -11,10 +11,11 @@
 
 import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
+import { numberOf, optionalCell, type Row } from "../cells.ts";
+import { treeKinds, treeStatuses } from "../columns.ts";
 import { treeConflict, treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
-import { type Cell, hashCell, idCell, idOf, numberOf, optionalCell, type Row, textCell } from "./cells.ts";
-import { treeKinds, treeStatuses } from "./columns.ts";
+import { type Cell, hashCell, idCell, idOf, textCell } from "./cells.ts";
 import { prepareProjections } from "./projections.ts";
 import type { Prepare } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";

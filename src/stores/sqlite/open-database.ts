@@ -14,7 +14,8 @@ import { closeSync, existsSync, fchmodSync, mkdirSync, openSync, realpathSync, t
 import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ErrandError } from "../../errors.ts";
-import { numberOf, textOf } from "./cells.ts";
+import { numberOf } from "../cells.ts";
+import { textOf } from "./cells.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, sqliteNeedsRollback } from "./sqlite-errors.ts";
 

@@ -12,7 +12,8 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { ErrandError } from "../../errors.ts";
-import { numberOf, textCell, textOf } from "./cells.ts";
+import { numberOf } from "../cells.ts";
+import { textCell, textOf } from "./cells.ts";
 import { canonicalPath, inspectFile, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
 import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
 

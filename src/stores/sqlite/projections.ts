@@ -12,8 +12,7 @@ import type { PostId, TreeId } from "../../core/ids.ts";
 import type { RunPatch, RunRecord } from "../../core/journal.ts";
 import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole } from "../run-patches.ts";
-import { type Cell, hashCell, idCell } from "./cells.ts";
-import { RUN_COLUMNS } from "./columns.ts";
+import { type Cell, columns, hashCell, idCell } from "./cells.ts";
 import type { Prepare, Statement } from "./statements.ts";
 
 /** A tree by both of its names: the key that stands in rows, and the id that errors speak of. */
@@ -29,10 +28,12 @@ export interface ProjectionWriter {
   replace(tree: TreeKey, runs: readonly RunRecord[], posts: readonly PostRecord[]): void;
 }
 
+const { runColumns } = columns;
+
 const WHOLE_RUN = `
-  insert into runs (tree, ${RUN_COLUMNS.map(({ name }) => name).join(", ")})
-  values (?, ${RUN_COLUMNS.map(() => "?").join(", ")})
-  on conflict (tree, number) do update set ${RUN_COLUMNS.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
+  insert into runs (tree, ${runColumns.map(({ name }) => name).join(", ")})
+  values (?, ${runColumns.map(() => "?").join(", ")})
+  on conflict (tree, number) do update set ${runColumns.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
 
 export function prepareProjections(prepare: Prepare): ProjectionWriter {
   const wholeRun = prepare(WHOLE_RUN);
@@ -57,7 +58,7 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
   function patchRun(tree: TreeKey, patch: RunPatch): void {
     const names: string[] = [];
     const cells: Cell[] = [];
-    for (const column of RUN_COLUMNS) {
+    for (const column of runColumns) {
       const cell = column.cell(patch);
       if (cell === undefined) continue;
       names.push(column.name);

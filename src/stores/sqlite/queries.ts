@@ -18,17 +18,9 @@ import type {
 } from "../../contracts/store.ts";
 import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/ids.ts";
 import type { JournalRow } from "../../core/journal.ts";
-import { hashCell, hashOf, idCell, idOf, numberOf, optionalOf, type Row, textOf } from "./cells.ts";
-import {
-  journalRowOf,
-  outboxMessageOf,
-  postOf,
-  runOf,
-  runStates,
-  snapshotOf,
-  treeOf,
-  treeStatuses,
-} from "./columns.ts";
+import { numberOf, optionalOf, type Row } from "../cells.ts";
+import { runStates, treeStatuses } from "../columns.ts";
+import { columns, hashCell, hashOf, idCell, idOf, textOf } from "./cells.ts";
 import type { Prepare } from "./statements.ts";
 
 export interface Queries {
@@ -51,6 +43,8 @@ export interface Queries {
   /** A number that changes when another process has written. */
   dataVersion(): number;
 }
+
+const { journalRowOf, outboxMessageOf, postOf, runOf, snapshotOf, treeOf } = columns;
 
 const KEY_OF_TREE = "(select key from trees where id = ?)";
 const RUN = "select t.id as tree_id, r.* from";

@@ -12,11 +12,11 @@
  *
  * `posts` is mail and posts in one: mail has a payload and no sequence, a taken post a sequence and no payload; its key is the
  * order of arrival. It names the tree by id, because mail may come before its tree is made. Codes of `status` and `state` stand in
- * `columns.ts`; 0 is an open tree, 4 an ended run.
+ * `../columns.ts`; 0 is an open tree, 4 an ended run.
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { numberOf } from "./cells.ts";
+import { numberOf } from "../cells.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** "Erra" in ASCII. */

@@ -1,0 +1,169 @@
+/**
+ * Columns of the tables, and the records that their rows are read into: the same in every database, each of which has cells of its
+ * own kind (`createColumns`).
+ *
+ * Invariant: the codes below stand in stored data; they are added to, never changed. The schemas name two of them.
+ */
+
+import type { OutboxMessage, PostRecord, Snapshot, StoredRun, TreeRecord, TreeStatus } from "../contracts/store.ts";
+import { asPostId, asStepKey, asTreeId } from "../core/ids.ts";
+import type { DeliveryState, JournalRow, ReportKind, RunMode, RunPatch, RunState, RunStatus } from "../core/journal.ts";
+import { codes, numberOf, optionalOf, type Row } from "./cells.ts";
+
+export const treeKinds = codes<TreeRecord["kind"]>({ foreground: 0, background: 1 });
+export const treeStatuses = codes<TreeStatus>({ open: 0, closed: 1, quarantined: 2, expired: 3 });
+const runModes = codes<RunMode>({ awaited: 0, background: 1 });
+export const runStates = codes<RunState>({ queued: 0, running: 1, waiting: 2, needs_input: 3, ended: 4 });
+const runStatuses = codes<RunStatus>({ ok: 0, error: 1, timeout: 2, cancelled: 3, interrupted: 4 });
+const reportKinds = codes<ReportKind>({ tool: 0, tag: 1, salvaged: 2, missing: 3 });
+const deliveryStates = codes<DeliveryState>({ open: 0, pending: 1, placed: 2, undeliverable: 3 });
+const cleanups = codes<"keep" | "delete">({ keep: 0, delete: 1 });
+
+/** How a database writes and reads what is not a number. */
+export interface CellKinds<Cell> {
+  text(text: string): Cell;
+  id(id: string): Cell;
+  flag(flag: boolean): Cell;
+  textOf(row: Row, column: string): string;
+  idOf(row: Row, column: string): string;
+  hashOf(row: Row, column: string): string;
+  flagOf(row: Row, column: string): boolean;
+}
+
+export interface RunColumn<Cell> {
+  readonly name: string;
+  /** The column's cell, or undefined when the patch leaves the column as it is. */
+  cell(patch: RunPatch): Cell | number | null | undefined;
+}
+
+export interface Columns<Cell> {
+  /** The columns of `runs` after its tree, in the order of the table. The column `group` is `batch` there: the word is SQL's. */
+  readonly runColumns: readonly RunColumn<Cell>[];
+  runOf(row: Row): StoredRun;
+  treeOf(row: Row): TreeRecord;
+  journalRowOf(row: Row): JournalRow;
+  postOf(row: Row): PostRecord;
+  snapshotOf(row: Row): Snapshot;
+  outboxMessageOf(row: Row): OutboxMessage;
+}
+
+export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
+  const { textOf, idOf, hashOf, flagOf } = cells;
+
+  function column<Value>(
+    name: string,
+    read: (patch: RunPatch) => Value | undefined,
+    write: (value: Value) => Cell | number | null,
+  ): RunColumn<Cell> {
+    return {
+      name,
+      cell(patch) {
+        const value = read(patch);
+        return value === undefined ? undefined : write(value);
+      },
+    };
+  }
+
+  const same = (value: number | null): number | null => value;
+  const maybe =
+    <Value>(write: (value: Value) => Cell | number | null) =>
+    (value: Value | null): Cell | number | null =>
+      value === null ? null : write(value);
+
+  const runColumns = [
+    column("number", (run) => run.number, same),
+    column("id", (run) => run.id, cells.id),
+    column("agent", (run) => run.agent, cells.id),
+    column("parent", (run) => run.parent, same),
+    column("mode", (run) => run.mode, runModes.cell),
+    column("definition", (run) => run.definition, cells.text),
+    column("name", (run) => run.name, cells.text),
+    column("state", (run) => run.state, runStates.cell),
+    column("status", (run) => run.status, maybe(runStatuses.cell)),
+    column("reason", (run) => run.reason, maybe(cells.text)),
+    column("report", (run) => run.report, maybe(reportKinds.cell)),
+    column("nudged", (run) => run.nudged, cells.flag),
+    column("delivery", (run) => run.delivery, deliveryStates.cell),
+    column("undeliverable", (run) => run.undeliverable, maybe(cells.text)),
+    column("batch", (run) => run.group, maybe(cells.text)),
+    column("cleanup", (run) => run.cleanup, cleanups.cell),
+    column("created_at", (run) => run.createdAt, same),
+    column("started_at", (run) => run.startedAt, same),
+    column("ended_at", (run) => run.endedAt, same),
+    column("deadline", (run) => run.deadline, same),
+    column("tokens", (run) => run.tokens, same),
+    column("cost", (run) => run.cost, same),
+    column("created_seq", (run) => run.createdSeq, same),
+    column("ended_seq", (run) => run.endedSeq, same),
+  ];
+
+  return {
+    runColumns,
+    runOf: (row) => ({
+      tree: asTreeId(idOf(row, "tree_id")),
+      number: numberOf(row, "number"),
+      id: idOf(row, "id"),
+      agent: idOf(row, "agent"),
+      parent: numberOf(row, "parent"),
+      mode: runModes.of(row, "mode"),
+      definition: textOf(row, "definition"),
+      name: textOf(row, "name"),
+      state: runStates.of(row, "state"),
+      status: optionalOf(row, "status", runStatuses.of),
+      reason: optionalOf(row, "reason", textOf),
+      report: optionalOf(row, "report", reportKinds.of),
+      nudged: flagOf(row, "nudged"),
+      delivery: deliveryStates.of(row, "delivery"),
+      undeliverable: optionalOf(row, "undeliverable", textOf),
+      group: optionalOf(row, "batch", textOf),
+      cleanup: cleanups.of(row, "cleanup"),
+      createdAt: numberOf(row, "created_at"),
+      startedAt: optionalOf(row, "started_at", numberOf),
+      endedAt: optionalOf(row, "ended_at", numberOf),
+      deadline: optionalOf(row, "deadline", numberOf),
+      tokens: numberOf(row, "tokens"),
+      cost: numberOf(row, "cost"),
+      createdSeq: numberOf(row, "created_seq"),
+      endedSeq: optionalOf(row, "ended_seq", numberOf),
+    }),
+    treeOf: (row) => ({
+      id: asTreeId(idOf(row, "id")),
+      agent: textOf(row, "agent"),
+      kind: treeKinds.of(row, "kind"),
+      status: treeStatuses.of(row, "status"),
+      epoch: numberOf(row, "epoch"),
+      nextSeq: numberOf(row, "next_seq"),
+      hash: hashOf(row, "hash"),
+      wakeAt: optionalOf(row, "wake_at", numberOf),
+      busy: flagOf(row, "busy"),
+      questions: numberOf(row, "questions"),
+      format: numberOf(row, "format"),
+      failures: numberOf(row, "failures"),
+      createdAt: numberOf(row, "created_at"),
+      updatedAt: numberOf(row, "updated_at"),
+    }),
+    journalRowOf: (row) => ({
+      seq: numberOf(row, "seq"),
+      head: textOf(row, "head"),
+      body: optionalOf(row, "body", textOf),
+      hash: hashOf(row, "hash"),
+    }),
+    postOf: (row) => ({
+      id: asPostId(idOf(row, "id")),
+      hash: hashOf(row, "hash"),
+      seq: numberOf(row, "seq"),
+      endedSeq: optionalOf(row, "ended_seq", numberOf),
+    }),
+    snapshotOf: (row) => ({
+      seq: numberOf(row, "seq"),
+      revision: textOf(row, "revision"),
+      text: textOf(row, "text"),
+    }),
+    outboxMessageOf: (row) => ({
+      key: asStepKey(textOf(row, "key")),
+      agent: numberOf(row, "agent"),
+      text: textOf(row, "text"),
+      at: numberOf(row, "at"),
+    }),
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * Connections: where a URL leads, what every session is set to, and how values are read.
+ *
+ * Invariants:
+ *  1. Every connection has time-outs for locks, statements and open transactions, and waits for its commits to be durable, whatever
+ *     the server's defaults are.
+ *  2. No message holds the password of a URL.
+ *  3. A connection that fails while nobody uses it is replaced in silence; whoever uses it is told.
+ */
+
+import { Client, type ClientConfig, Pool, TypeOverrides } from "pg";
+import { ErrandError } from "../../errors.ts";
+import { openErrorOf } from "./postgres-errors.ts";
+
+const CONNECT_WITHIN_MS = 5_000;
+const STATEMENT_WITHIN_MS = 30_000;
+const LOCK_WITHIN_MS = 10_000;
+const IDLE_TRANSACTION_MS = 30_000;
+/** A server that was cut off answers nothing: waiting for it ends a little after its own time-out would have. */
+const ANSWER_WITHIN_MS = STATEMENT_WITHIN_MS + 5_000;
+/** Connections of one process: these, one for its membership, and those of the dispatcher; ten in all. */
+const POOL_SIZE = 7;
+const OLDEST_POSTGRES = 130_000;
+
+const SESSION = `
+  set statement_timeout = ${STATEMENT_WITHIN_MS};
+  set lock_timeout = ${LOCK_WITHIN_MS};
+  set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS};
+  set client_min_messages = warning;
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local');
+`;
+
+export interface Address {
+  readonly description: string;
+  readonly config: ClientConfig;
+}
+
+export function addressOf(url: string): Address {
+  const read = URL.parse(url);
+  if (read === null || read.hostname === "" || !/^postgres(ql)?:$/.test(read.protocol)) {
+    throw new ErrandError("usage", "The URL of the database cannot be read.", {
+      remedy: "It looks like postgres://user:password@host:5432/database",
+    });
+  }
+  const database = decodeURIComponent(read.pathname.slice(1));
+  if (database === "") {
+    throw new ErrandError("usage", "The URL of the database names no database.", {
+      remedy: "It looks like postgres://user:password@host:5432/database",
+    });
+  }
+  return {
+    description: `The PostgreSQL store ${read.hostname}:${read.port === "" ? "5432" : read.port}/${database}`,
+    config: {
+      connectionString: url,
+      application_name: "errand",
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      query_timeout: ANSWER_WITHIN_MS,
+      keepAlive: true,
+      types: numbersPlain(),
+    },
+  };
+}
+
+const INT8 = 20;
+
+/** 64-bit integers are read as numbers: sequences, times and amounts here are far below 2^53. */
+function numbersPlain(): TypeOverrides {
+  const types = new TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  return types;
+}
+
+function ignoreError(): void {
+  // Whoever has the connection learns it from the query under way; a connection that nobody has leaves the pool.
+}
+
+export function createPool({ config }: Address): Pool {
+  const pool = new Pool({
+    ...config,
+    max: POOL_SIZE,
+    pipeline: true,
+    verify: (client, done) => client.query(SESSION, (error) => done(error)),
+  });
+  pool.on("connect", (client) => client.on("error", ignoreError));
+  pool.on("error", ignoreError);
+  return pool;
+}
+
+/** A connection of its own, for what belongs to a session. */
+export async function connectSession({ config }: Address): Promise<Client> {
+  const client = new Client(config);
+  client.on("error", ignoreError);
+  try {
+    await client.connect();
+    await client.query(SESSION);
+    return client;
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+}
+
+/** Opens the first connection, with the errors that a person can do something about. */
+export async function connectFirst(address: Address): Promise<Client> {
+  try {
+    const client = await connectSession(address);
+    const { rows } = await client.query<{ number: string; name: string }>(
+      "select current_setting('server_version_num') as number, current_setting('server_version') as name",
+    );
+    if (Number(rows[0]?.number) >= OLDEST_POSTGRES) return client;
+    await client.end();
+    throw new ErrandError("store-unreadable", `${address.description} runs PostgreSQL ${rows[0]?.name}.`, {
+      remedy: `Errand needs ${OLDEST_POSTGRES / 10_000} or newer.`,
+    });
+  } catch (error) {
+    throw openErrorOf(error, address.description);
+  }
+}

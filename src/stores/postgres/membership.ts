@@ -1,0 +1,130 @@
+/**
+ * Membership: how a process that runs trees is known to the others, and who may take a tree.
+ *
+ * Invariants:
+ *  1. A worker holds an advisory lock under its number in a session of its own, which the server drops with that session, and writes the
+ *     time of the database every second.
+ *  2. A worker is dead if its lock is free and its last time is older than `SILENT`, or if that time is older than the lease, lock or
+ *     not; also when it has left. Only the trees of a dead worker, or of none, are taken.
+ *  3. After its own connection was lost, a worker declares nobody dead for one lease: then all of them may have been cut off.
+ */
+
+import type { Client } from "pg";
+import type { CancelTimer, World } from "../../contracts/world.ts";
+import { type Address, connectSession } from "./connection.ts";
+import { LOCK_CLASS } from "./schema.ts";
+
+const LEASE_MS = 10_000;
+const SILENT_MS = 3_000;
+const BEAT_MS = 1_000;
+const RECONNECT_MS = 200;
+
+/** True, in a statement, for a number of a worker that is not known to be dead. */
+export function workerLives(worker: string): string {
+  return `exists (
+    select 1 from errand.workers w where w.id = ${worker}
+    and w.seen_at > clock_timestamp() - interval '${LEASE_MS} milliseconds'
+    and (w.seen_at > clock_timestamp() - interval '${SILENT_MS} milliseconds' or exists (
+      select 1 from pg_locks l where l.locktype = 'advisory' and l.granted and l.classid = ${LOCK_CLASS} and l.objid = w.id
+      and l.database = (select oid from pg_database where datname = current_database())
+    ))
+  )`;
+}
+
+/** In a statement where `t` is a tree with an owner. */
+export const OWNER_LIVES = workerLives("t.owner");
+
+const NOW = "extract(epoch from clock_timestamp())::double precision * 1000";
+const JOIN = `insert into errand.workers (name) values ($1) returning id, ${NOW} as now`;
+/** A worker that others took for dead, and whose row they removed, is back. */
+const BEAT = `
+  insert into errand.workers (id, name) overriding system value values ($1, $2)
+  on conflict (id) do update set seen_at = clock_timestamp() returning ${NOW} as now`;
+
+export interface Membership {
+  readonly worker: number;
+  /** The database's time, in milliseconds. */
+  now(): number;
+  /** True unless this worker was cut off from the database within the last lease. */
+  steady(): boolean;
+  /** True while others cannot have taken this worker for dead. */
+  known(): boolean;
+  close(): Promise<void>;
+}
+
+export async function joinWorkers(session: Client, address: Address, world: World, name: string): Promise<Membership> {
+  let client = session;
+  let timer: CancelTimer | null = null;
+  let closed = false;
+  let steadySince = Number.NEGATIVE_INFINITY;
+  let seenAt = 0;
+  /** What to add to this machine's monotonic time to have the database's. */
+  let ahead = 0;
+
+  /** The answer was made somewhere between the two readings; what counts for the lease is the earlier one. */
+  function saw(asked: number, now: number): void {
+    seenAt = asked;
+    ahead = now - (asked + world.monotonic()) / 2;
+  }
+
+  const asked = world.monotonic();
+  const { rows } = await client.query<{ id: number; now: number }>(JOIN, [name]);
+  const [joined] = rows;
+  if (joined === undefined) throw new Error("the server gave no number to this worker");
+  const worker = joined.id;
+  saw(asked, joined.now);
+  await lock();
+  arm(BEAT_MS);
+
+  async function lock(): Promise<void> {
+    await client.query("select pg_try_advisory_lock($1, $2)", [LOCK_CLASS, worker]);
+  }
+
+  function arm(after: number): void {
+    if (!closed) timer = world.after(after, () => void beat());
+  }
+
+  async function beat(): Promise<void> {
+    const asked = world.monotonic();
+    try {
+      const { rows } = await client.query<{ now: number }>(BEAT, [worker, name]);
+      saw(asked, rows[0]?.now ?? 0);
+      arm(BEAT_MS);
+    } catch {
+      await reconnect();
+    }
+  }
+
+  async function reconnect(): Promise<void> {
+    void client.end().catch(() => undefined);
+    try {
+      const fresh = await connectSession(address);
+      if (closed) return await fresh.end();
+      client = fresh;
+      steadySince = world.monotonic() + LEASE_MS;
+      await lock();
+      arm(0);
+    } catch {
+      arm(RECONNECT_MS);
+    }
+  }
+
+  return {
+    worker,
+    now: () => Math.floor(world.monotonic() + ahead),
+    steady: () => world.monotonic() >= steadySince,
+    known: () => world.monotonic() - seenAt < LEASE_MS,
+    async close() {
+      if (closed) return;
+      closed = true;
+      timer?.();
+      try {
+        await client.query("update errand.trees set owner = null where owner = $1", [worker]);
+        await client.query("delete from errand.workers where id = $1", [worker]);
+      } catch {
+        // The server is gone: the others see this worker as dead when its lease is over.
+      }
+      await client.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * The store in a PostgreSQL database, which any number of processes share: opens it, and composes the port from its parts.
+ *
+ * Invariants:
+ *  1. `own` makes this process a worker: it owns the trees that it makes and claims, and no other. `read` writes nothing but mail.
+ *  2. When opening fails, no connection is left open.
+ */
+
+import type { Client } from "pg";
+import type { Commit, Store } from "../../contracts/store.ts";
+import type { TreeId } from "../../core/ids.ts";
+import type { World } from "../../contracts/world.ts";
+import { ErrandError } from "../../errors.ts";
+import { columns, textCell } from "./cells.ts";
+import { writeCommit } from "./commit.ts";
+import { type Address, addressOf, connectFirst, createPool } from "./connection.ts";
+import { createDatabase, type Database } from "./database.ts";
+import { joinWorkers, type Membership, OWNER_LIVES } from "./membership.ts";
+import { createOwnerWrites } from "./owner-writes.ts";
+import { openErrorOf } from "./postgres-errors.ts";
+import { createPutMail } from "./put-mail.ts";
+import { createQueries } from "./queries.ts";
+import { migrate, requireSchema } from "./schema.ts";
+
+export interface PostgresStoreOptions {
+  readonly url: string;
+  /** `own`: run trees, beside any number of others that do. `read`: look, and put mail. */
+  readonly access: "own" | "read";
+  readonly world: World;
+  /** How this worker is named to people. */
+  readonly name?: string;
+}
+
+/** How long a process that only looks waits for a server that went away; one that runs trees waits until it is back. */
+const READER_PATIENCE_MS = 10_000;
+const MAIL_LOOKED_AT = 500;
+
+const CLAIM = {
+  name: "errand-claim",
+  text: `update errand.trees t set epoch = epoch + 1, owner = $2 where id = any ($1::text[])
+         and (owner is null or owner = $2 or not ($3::boolean or ${OWNER_LIVES})) returning *`,
+};
+
+/** Opens the store, and makes it if `access` is `own` and there is none. Throws an ErrandError when it cannot. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const address = addressOf(options.url);
+  const { description } = address;
+  const session = await connectFirst(address);
+  try {
+    if (options.access === "own") {
+      await migrate(session, description);
+      return await openOwn(session, address, options);
+    }
+    await requireSchema(session, description);
+    await session.end();
+    return openRead(address, options.world);
+  } catch (error) {
+    await session.end();
+    throw openErrorOf(error, description);
+  }
+}
+
+function openRead(address: Address, world: World): Store {
+  const { description } = address;
+  const pool = createPool(address);
+  const database = createDatabase({ pool, world, description, patienceMs: READER_PATIENCE_MS });
+  const refuse = async (): Promise<never> => {
+    database.live();
+    throw new ErrandError(
+      "store-read-only",
+      `${description} was opened to read and to put mail; only workers write more.`,
+      { remedy: "Send the tree mail, or open the store to run trees." },
+    );
+  };
+  return {
+    ...sharedParts(database, null),
+    commit: refuse,
+    claim: refuse,
+    markFailure: refuse,
+    release: refuse,
+    replaceProjections: refuse,
+    expire: refuse,
+    setAnchor: refuse,
+    close: createClose(database, null),
+  };
+}
+
+async function openOwn(session: Client, address: Address, options: PostgresStoreOptions): Promise<Store> {
+  const { world, name = "a worker" } = options;
+  const { description } = address;
+  const membership = await joinWorkers(session, address, world, name);
+  const pool = createPool(address);
+  const database = createDatabase({ pool, world, description, patienceMs: Number.POSITIVE_INFINITY });
+  const { worker } = membership;
+  return {
+    ...sharedParts(database, worker),
+    ...createOwnerWrites(database),
+    commit: (commit: Commit) => writeCommit(database, worker, commit),
+    async claim(ids) {
+      const rows = await database.ask(CLAIM, [ids.map(textCell), worker, !membership.steady()]);
+      const claimed = new Map<TreeId, ReturnType<typeof columns.treeOf>>();
+      for (const tree of rows.map(columns.treeOf)) claimed.set(tree.id, tree);
+      return ids.flatMap((id) => claimed.get(id) ?? []);
+    },
+    shared: { now: membership.now },
+    close: createClose(database, membership),
+  };
+}
+
+/** What a process may do whether it runs trees or not. */
+function sharedParts(database: Database, worker: number | null) {
+  const { pendingArrivals, ...queries } = createQueries(database, worker);
+  let seen: ReadonlySet<number> = new Set();
+  return {
+    description: database.description,
+    ...queries,
+    putMail: createPutMail(database),
+    /** Other workers write their own trees; what concerns this one is mail that it has not been told of. */
+    async changed() {
+      const waiting = await pendingArrivals(MAIL_LOOKED_AT);
+      const differs = waiting.some((arrival) => !seen.has(arrival));
+      seen = new Set(waiting);
+      return differs;
+    },
+  };
+}
+
+function createClose(database: Database, membership: Membership | null): () => Promise<void> {
+  let closing: Promise<void> | null = null;
+  return () => {
+    closing ??= database.close().then(() => membership?.close());
+    return closing;
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * Reading a PostgreSQL store: what any process may do, whether it runs trees or not. Nothing here writes.
+ *
+ * A process that runs trees asks for what concerns it: wake times of its own trees, and mail for them or for trees that are not there
+ * yet. One that only looks (`worker` is null) sees those of all.
+ */
+
+import type {
+  Anchor,
+  Mail,
+  OutboxMessage,
+  PostRecord,
+  RunQuery,
+  Snapshot,
+  StoredRun,
+  TreeQuery,
+  TreeRecord,
+} from "../../contracts/store.ts";
+import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/ids.ts";
+import type { JournalRow } from "../../core/journal.ts";
+import { numberOf, optionalOf, type Row } from "../cells.ts";
+import { runStates, treeStatuses } from "../columns.ts";
+import { columns, textCell, textOf } from "./cells.ts";
+import type { Database, Statement, Values } from "./database.ts";
+import { OWNER_LIVES, workerLives } from "./membership.ts";
+
+export interface Queries {
+  tree(id: TreeId): Promise<TreeRecord | null>;
+  trees(query: TreeQuery): Promise<TreeRecord[]>;
+  unfinished(at: number): Promise<TreeId[]>;
+  due(at: number): Promise<TreeId[]>;
+  nextWake(): Promise<number | null>;
+  rows(tree: TreeId, from: number, limit: number): Promise<JournalRow[]>;
+  blob(tree: TreeId, hash: string): Promise<string | null>;
+  snapshot(tree: TreeId): Promise<Snapshot | null>;
+  run(id: string): Promise<StoredRun | null>;
+  runOfAgent(agent: string): Promise<StoredRun | null>;
+  runs(query: RunQuery): Promise<StoredRun[]>;
+  post(tree: TreeId, id: PostId): Promise<PostRecord | null>;
+  pendingMail(limit: number): Promise<Mail[]>;
+  /** Where mail that waits stands in the order of arrival. */
+  pendingArrivals(limit: number): Promise<number[]>;
+  pendingOutbox(tree: TreeId): Promise<OutboxMessage[]>;
+  outboxTrees(): Promise<TreeId[]>;
+  anchor(): Promise<Anchor | null>;
+  workers(): Promise<string[]>;
+}
+
+const { journalRowOf, outboxMessageOf, postOf, runOf, snapshotOf, treeOf } = columns;
+
+const KEY_OF_TREE = "(select key from errand.trees where id = $1)";
+const RUN = "select t.id as tree_id, r.* from errand.runs r join errand.trees t on t.key = r.tree";
+/** Mail for trees of this worker, and for trees that are not there; everything for a process that runs none. */
+const MY_MAIL = `
+  from errand.posts p left join errand.trees t on t.id = p.tree
+  where p.seq is null and ($2::integer is null or t.key is null or t.owner = $2)
+  order by p.arrival limit $1`;
+
+const statements = {
+  tree: "select * from errand.trees where id = $1",
+  trees: `
+    select * from errand.trees
+    where key < case when $1::text is null then 9223372036854775807
+                else coalesce((select key from errand.trees where id = $1), 0) end
+      and ($2::smallint is null or status = $2)
+    order by key desc limit $3`,
+  "asking-trees": `
+    select * from errand.trees
+    where key < case when $1::text is null then 9223372036854775807
+                else coalesce((select key from errand.trees where id = $1), 0) end
+      and ($2::smallint is null or status = $2) and questions > 0
+    order by key desc limit $3`,
+  unfinished: `
+    select id from errand.trees t where status = 0 and (busy or wake_at <= $1)
+    and ($2::integer is null or owner is null or owner = $2 or not ${OWNER_LIVES})
+    order by key`,
+  due: `
+    select id from errand.trees where status = 0 and wake_at is not null and wake_at <= $1
+    and ($2::integer is null or owner = $2) order by wake_at, key`,
+  "next-wake": `
+    select min(wake_at) as wake_at from errand.trees where status = 0 and wake_at is not null
+    and ($1::integer is null or owner = $1)`,
+  rows: `select * from errand.journal where tree = ${KEY_OF_TREE} and seq >= $2 order by seq limit $3`,
+  blob: `select text from errand.blobs where tree = ${KEY_OF_TREE} and hash = $2`,
+  snapshot: `select * from errand.snapshots where tree = ${KEY_OF_TREE}`,
+  run: `${RUN} where r.id = $1 order by r.tree limit 1`,
+  "run-of-agent": `${RUN} where r.agent = $1 order by r.tree limit 1`,
+  "runs-of-tree": `${RUN} where t.id = $1 and ($2::smallint is null or r.state = $2) order by r.number limit $3`,
+  "live-runs": `${RUN} where r.state <> 4 and r.state = $1 order by r.tree desc, r.number limit $2`,
+  "all-runs": `${RUN} where ($1::smallint is null or r.state = $1) order by r.tree desc, r.number limit $2`,
+  post: "select * from errand.posts where tree = $1 and id = $2 and seq is not null",
+  "pending-mail": `select p.* ${MY_MAIL}`,
+  "pending-arrivals": `select p.arrival ${MY_MAIL}`,
+  "pending-outbox": `select * from errand.outbox where tree = ${KEY_OF_TREE} order by arrival`,
+  "outbox-trees": "select id from errand.trees where key in (select tree from errand.outbox) order by key",
+  anchor: "select * from errand.anchor",
+  workers: `select name from errand.workers t where ${workerLives("t.id")} order by id`,
+} as const;
+
+function statement(name: keyof typeof statements): Statement {
+  return { name: `errand-${name}`, text: statements[name] };
+}
+
+function found<Value>([row]: readonly Row[], read: (row: Row) => Value): Value | null {
+  return row === undefined ? null : read(row);
+}
+
+function treeIdOf(row: Row): TreeId {
+  return asTreeId(textOf(row, "id"));
+}
+
+function mailOf(row: Row): Mail {
+  return {
+    tree: asTreeId(textOf(row, "tree")),
+    id: asPostId(textOf(row, "id")),
+    hash: textOf(row, "hash"),
+    payload: textOf(row, "payload"),
+  };
+}
+
+function anchorOf(row: Row): Anchor {
+  return {
+    at: numberOf(row, "at"),
+    wall: numberOf(row, "wall"),
+    monotonic: numberOf(row, "monotonic"),
+    boot: textOf(row, "boot"),
+  };
+}
+
+export function createQueries(database: Database, worker: number | null): Queries {
+  const all = (name: keyof typeof statements, ...values: Values) => database.ask(statement(name), values);
+  return {
+    tree: async (id) => found(await all("tree", textCell(id)), treeOf),
+    async trees({ status, asking, before, limit }) {
+      const wanted = status === undefined ? null : treeStatuses.cell(status);
+      const name = asking === true ? "asking-trees" : "trees";
+      return (await all(name, before === undefined ? null : textCell(before), wanted, limit)).map(treeOf);
+    },
+    unfinished: async (at) => (await all("unfinished", at, worker)).map(treeIdOf),
+    due: async (at) => (await all("due", at, worker)).map(treeIdOf),
+    nextWake: async () => optionalOf((await all("next-wake", worker))[0], "wake_at", numberOf),
+    rows: async (id, from, limit) => (await all("rows", textCell(id), from, limit)).map(journalRowOf),
+    blob: async (id, hash) => found(await all("blob", textCell(id), textCell(hash)), (row) => textOf(row, "text")),
+    snapshot: async (id) => found(await all("snapshot", textCell(id)), snapshotOf),
+    run: async (id) => found(await all("run", textCell(id)), runOf),
+    runOfAgent: async (agent) => found(await all("run-of-agent", textCell(agent)), runOf),
+    async runs({ tree, state, limit }) {
+      const wanted = state === undefined ? null : runStates.cell(state);
+      if (tree !== undefined) return (await all("runs-of-tree", textCell(tree), wanted, limit)).map(runOf);
+      const live = state !== undefined && state !== "ended";
+      return (await all(live ? "live-runs" : "all-runs", wanted, limit)).map(runOf);
+    },
+    post: async (id, postId) => found(await all("post", textCell(id), textCell(postId)), postOf),
+    pendingMail: async (limit) => (await all("pending-mail", limit, worker)).map(mailOf),
+    pendingArrivals: async (limit) =>
+      (await all("pending-arrivals", limit, worker)).map((row) => numberOf(row, "arrival")),
+    pendingOutbox: async (id) => (await all("pending-outbox", textCell(id))).map(outboxMessageOf),
+    outboxTrees: async () => (await all("outbox-trees")).map(treeIdOf),
+    workers: async () => (await all("workers")).map((row) => textOf(row, "name")),
+    anchor: async () => found(await all("anchor"), anchorOf),
+  };
+}

@@ -1,0 +1,20 @@
+/** What names a store: a file, or the URL of a database. */
+
+/** True for what names a PostgreSQL store rather than a file. */
+export function postgresUrlIs(store: string): boolean {
+  return /^postgres(ql)?:/i.test(store);
+}
+
+/** A store's name as people may see it: a URL without its user and password. */
+export function storeName(store: string): string {
+  if (!postgresUrlIs(store)) return store;
+  const read = URL.parse(store);
+  return read === null || read.hostname === "" ? "the database" : `postgres://${read.host}${read.pathname}`;
+}
+
+const DEFAULT_FILE = ".errand/errand.db";
+
+/** Where journals are kept when nobody says. DATABASE_URL may also be that of another program, with another kind of database. */
+export function defaultStore(databaseUrl: string | undefined): string {
+  return databaseUrl !== undefined && postgresUrlIs(databaseUrl) ? databaseUrl : DEFAULT_FILE;
+}

@@ -1,0 +1,84 @@
+/** The command line on a PostgreSQL store: named by `--store` or by DATABASE_URL. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createDatabase, GUARDED, GUARDED_PASSWORD, runSql, type TestDatabase } from "../support/postgres/databases.ts";
+import { type Finished, projectFolder, records, runErrand } from "./support/errand-process.ts";
+import { saidOf } from "./support/worked-project.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const project = { folder: "", remove: (): void => undefined };
+let database: TestDatabase;
+beforeEach(async () => {
+  Object.assign(project, projectFolder());
+  database = await createDatabase();
+});
+afterEach(async () => {
+  project.remove();
+  await database.drop();
+});
+
+const errand = (args: readonly string[], url = ""): Promise<Finished> =>
+  runErrand(args, { folder: project.folder, env: { DATABASE_URL: url } });
+
+test("a task is worked on in the database, and everything about it can be looked at from there", async () => {
+  const store = ["--store", database.url];
+  const done = await errand(["run", "--json", "where is the store opened?", ...store]);
+  expect(done.code).toBe(0);
+  const lines = records(done.out);
+  const tree = String(lines[0]?.["tree"]);
+  expect(lines.at(-1)).toMatchObject({ type: "done", outcome: "done", tree });
+  expect(existsSync(join(project.folder, ".errand"))).toBe(false);
+  expect((await errand(["ps", "--all", ...store])).out).toContain(tree);
+  expect((await errand(["show", tree.slice(0, 13), ...store])).out).toContain("report: tool");
+  expect((await errand(["logs", tree, ...store])).out).toContain("run-ended");
+  expect((await errand(["replay", tree, ...store])).out).toContain("proven");
+  const run = lines.find((line) => line["type"] === "run-created");
+  expect((await errand(["result", String(run?.["run"]), ...store])).code).toBe(0);
+  const exported = await errand(["export", tree, ...store]);
+  expect(exported.out.split("\n").length).toBeGreaterThan(5);
+  const sent = await errand(["send", tree, "and the tests?", ...store]);
+  expect(sent).toMatchObject({ code: 0, out: expect.stringContaining("kept in the store") });
+  expect((await errand(["resume", ...store])).code).toBe(0);
+  expect((await errand(["ps", ...store])).err).toContain("no tree has anything to do");
+});
+
+test("DATABASE_URL is the store where none is named, and no output holds its password", async () => {
+  await runSql(database.url, `grant create on database ${new URL(database.url).pathname.slice(1)} to ${GUARDED}`);
+  const url = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:${GUARDED_PASSWORD}@`);
+  const done = await errand(["run", "where is the store opened?"], url);
+  expect(done.code).toBe(0);
+  const shown = [done, await errand(["ps", "--all"], url), await errand(["run", "--help"], url)];
+  const missing = await errand(["show", "abcdef12"], url);
+  expect(saidOf(missing.err)).toMatchObject({ code: "tree-unknown", lines: 2 });
+  for (const { out, err } of [...shown, missing]) expect(out + err).not.toContain(GUARDED_PASSWORD);
+  expect(existsSync(join(project.folder, ".errand"))).toBe(false);
+  const [counted] = await runSql(database.url, "select count(*)::int as trees from errand.trees");
+  expect(counted).toEqual({ trees: 1 });
+});
+
+test("a DATABASE_URL of another kind of database is not Errand's", async () => {
+  expect((await errand(["run", "where is the store opened?"], "mysql://u:p@127.0.0.1/name")).code).toBe(0);
+  expect(existsSync(join(project.folder, ".errand"))).toBe(true);
+});
+
+test("what is wrong with a database is said in two lines, whatever the command", async () => {
+  const wrong = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:wrong-password@`);
+  const said = {
+    usage: "postgres://host",
+    "store-unreachable": "postgres://u:wrong-password@127.0.0.1:1/name",
+    "store-refused": wrong,
+  };
+  for (const [code, url] of Object.entries(said)) {
+    for (const args of [["run", "the store"], ["ps"]]) {
+      const { err, code: exit } = await errand([...args, "--store", url]);
+      expect(saidOf(err)).toMatchObject({ code, lines: 2 });
+      expect(err).not.toContain("wrong-password");
+      expect(exit).toBe(code === "usage" ? 2 : 1);
+    }
+  }
+  const { err } = await errand(["ps", "--store", database.url]);
+  expect(saidOf(err)).toMatchObject({ code: "store-unreadable", lines: 2 });
+});

@@ -1,0 +1,73 @@
+/**
+ * The process that runs the tests' PostgreSQL servers. It holds a pipe from the test runner: when that ends, however it does, so do the
+ * servers, and their folders go. It answers on a port of the loopback, and starts nothing before it is asked.
+ *
+ * Requests: `GET /shared`; `POST /own?fsync=on`; `POST /own/PORT/stop?mode=fast`; `POST /own/PORT/start`; `DELETE /own/PORT`.
+ */
+
+import { createServer, type IncomingMessage } from "node:http";
+import { type Cluster, createCluster, GUARDED, GUARDED_PASSWORD, type StopMode, SUPERUSER } from "./cluster.ts";
+import { Client } from "pg";
+
+let shared: Promise<Cluster> | null = null;
+const own = new Map<number, Cluster>();
+
+async function startShared(): Promise<Cluster> {
+  const cluster = await createCluster({ fsync: false });
+  const client = new Client({ host: "127.0.0.1", port: cluster.port, user: SUPERUSER, database: "postgres" });
+  await client.connect();
+  await client.query(`create role ${GUARDED} login password '${GUARDED_PASSWORD}'`);
+  await client.end();
+  return cluster;
+}
+
+async function answer({ method = "GET", url = "/" }: IncomingMessage): Promise<object> {
+  const { pathname, searchParams } = new URL(url, "http://guard");
+  const [, kind, name, verb] = pathname.split("/");
+  if (kind === "shared") {
+    shared ??= startShared();
+    const { port } = await shared;
+    return { port };
+  }
+  if (name === undefined) {
+    const cluster = await createCluster({ fsync: searchParams.get("fsync") === "on" });
+    own.set(cluster.port, cluster);
+    return { port: cluster.port, data: cluster.data };
+  }
+  const cluster = own.get(Number(name));
+  if (cluster === undefined) throw new Error(`There is no server at port ${name}.`);
+  if (method === "DELETE") {
+    own.delete(cluster.port);
+    await cluster.remove();
+  } else if (verb === "stop") await cluster.stop((searchParams.get("mode") ?? "fast") as StopMode);
+  else await cluster.start();
+  return {};
+}
+
+const server = createServer((request, response) => {
+  void answer(request).then(
+    (value) => response.end(JSON.stringify(value)),
+    (error: unknown) => response.end(JSON.stringify({ error: error instanceof Error ? error.message : String(error) })),
+  );
+});
+
+async function end(): Promise<void> {
+  const clusters = [...own.values()];
+  try {
+    if (shared !== null) clusters.push(await shared);
+  } catch {
+    // It never came up, and was told to whoever asked.
+  }
+  await Promise.allSettled(clusters.map((cluster) => cluster.remove()));
+  process.exit(0);
+}
+
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  if (address !== null && typeof address === "object") process.stdout.write(`${address.port}\n`);
+});
+process.stdin.on("end", () => void end());
+process.stdin.on("error", () => void end());
+process.stdin.resume();
+// Ctrl-C in a terminal reaches the whole group; the runner ends the pipe when it has finished with it.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
