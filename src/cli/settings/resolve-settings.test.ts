@@ -6,7 +6,7 @@ function rowsOf(key: string, given: Partial<Record<"project" | "user", Json>>, m
   const map = (value: Json | undefined): ReadonlyMap<string, Json> =>
     new Map(value === undefined ? [] : [[key, value]]);
   const sources: SettingSources = {
-    folder: "/work/project",
+    folder: "/home/me/project",
     env: {},
     project: map(given.project),
     user: map(given.user),
@@ -36,11 +36,11 @@ describe("a folder's value that asks for something is not used unless it is trus
     ["model", "openai/x", undefined, null],
     ["timeout", 5, 1, null],
     ["store", "data/errand.db", undefined, null],
-    ["store", "/work/project/data/errand.db", undefined, null],
+    ["store", "/home/me/project/data/errand.db", undefined, null],
     ["store", "memory", undefined, null],
     ["store", "../other/errand.db", undefined, "a store outside the folder"],
     ["store", "data/../../x.db", undefined, "a store outside the folder"],
-    ["store", "/work/project-2/errand.db", undefined, "a store outside the folder"],
+    ["store", "/home/me/project-2/errand.db", undefined, "a store outside the folder"],
     ["store", ".", undefined, "a store outside the folder"],
     ["store", "postgres://elsewhere.example/name", undefined, "a store outside the folder"],
     ["retentionDays", 30, undefined, null],
