@@ -216,10 +216,9 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   function fail(batch: readonly Part[], error: ErrandError): void {
     for (const { loaded, steps } of batch) {
       trees.drop(loaded.id);
-      parts.onDoubt(
-        loaded.id,
-        steps.map((one) => one.stepped),
-      );
+      const decided = steps.map((one) => one.stepped);
+      // A refused commit is not in doubt: an effect of the same key that its tree holds now is another writer's.
+      if (error.code !== "commit-conflict") parts.onDoubt(loaded.id, decided);
       for (const one of steps) {
         one.failures += 1;
         one.unsure = true;

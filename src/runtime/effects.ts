@@ -24,6 +24,8 @@ import type { LoadedTree } from "./tree-cache.ts";
 
 export interface EffectRunner {
   start(loaded: LoadedTree, effect: Effect, requests: ReadonlyMap<StepKey, ContextRequest>): void;
+  /** Aborts what is executed for the tree and not open in it any more. */
+  abortClosed(loaded: LoadedTree): void;
   /** True if this process is executing the effect. */
   under(tree: TreeId, key: StepKey): boolean;
   /** How many effects of the tree are being executed here. */
@@ -147,6 +149,9 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       if (effect.type === "call-model") return callModel(loaded, effect, requests.get(effect.key));
       if (effect.type === "call-tool" || effect.type === "read-store") return callTool(loaded, effect);
       begin(loaded.id, effect.key, () => parts.reader.erase(loaded, effect));
+    },
+    abortClosed({ id, tree }) {
+      for (const key of running.get(id)?.keys() ?? []) if (!tree.state.effects.has(key)) abort(id, key);
     },
     under: (tree, key) => running.get(tree)?.has(key) === true,
     count: (tree) => running.get(tree)?.size ?? 0,

@@ -169,6 +169,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const doubtful = doubts.get(loaded.id);
     doubts.delete(loaded.id);
     if (doubtful !== undefined) void settleDoubt(loaded.id).catch(failed);
+    // A doubtful commit that became durable may have ended what is still executed here.
+    effects.abortClosed(loaded);
     // This process decided them and knows that it never started them: they are begun, not repeated.
     for (const effect of doubtful?.effects ?? []) {
       const open = effect.type === "abort" ? undefined : state.effects.get(effect.key);

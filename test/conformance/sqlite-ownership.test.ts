@@ -118,7 +118,7 @@ describe("ownership", () => {
       () => lost.markFailure(one, true),
       () => lost.setAnchor({ at: 0, wall: 0, monotonic: 0, boot: "" }),
     ];
-    for (const write of writes) await expect(write()).rejects.toMatchObject({ code: "commit-conflict" });
+    for (const write of writes) await expect(write()).rejects.toMatchObject({ code: "store-owned" });
     expect(await next.tree(one)).toMatchObject({ nextSeq: 2, failures: 0 });
     expect(await next.anchor()).toBeNull();
   });

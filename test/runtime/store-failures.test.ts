@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Store } from "../../src/index.ts";
 import { ErrandError } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
-import { byContext, callTool, createMemoryChannel, say } from "../../src/testing/index.ts";
+import { byContext, callTool, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
 import { lookTool, openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -91,4 +91,57 @@ test("scenario 33: after a failed fsync nothing is taken any more", async () => 
   good = true;
   await expect(agent.post("two")).rejects.toMatchObject({ code: "store-failed" });
   expect(failures).toEqual([failed]);
+});
+
+test("I9: what a commit of unknown outcome has ended is stopped once it is known that it became durable", async () => {
+  const world = createTestWorld();
+  let doubtful = false;
+  const store = faulty(() => {
+    const fault = doubtful ? { when: "after" as const, error: unknown } : null;
+    doubtful = false;
+    return fault;
+  });
+  const signals: AbortSignal[] = [];
+  const tool = lookTool((_, { signal }) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  });
+  const { errand } = await openTestErrand(
+    {
+      parent: byContext([callTool("start_background_agent", { task: "x" }), say("started")]),
+      child: byContext([callTool("look", {})]),
+    },
+    { store, world, tools: [tool] },
+  );
+  const agent = await errand.openAgent();
+  await agent.post("go");
+  await world.rest();
+  const [run] = await errand.runs();
+  doubtful = true;
+  expect(await errand.cancel(run?.id ?? "")).toBe(true);
+  await world.rest();
+  expect(await errand.runs()).toMatchObject([{ status: "cancelled" }]);
+  expect(signals.map((signal) => signal.aborted)).toEqual([true]);
+});
+
+test("I11: a writer that another came before does nothing of what the other decided", async () => {
+  const store = createMemoryStore();
+  const world = createTestWorld();
+  const asked: string[] = [];
+  const parent =
+    (name: string) =>
+    (_: unknown, { newest }: { readonly newest: string }) => {
+      asked.push(`${name}: ${newest}`);
+      return hang();
+    };
+  const { errand: first } = await openTestErrand({ parent: parent("first") }, { store, world });
+  const agent = await first.openAgent();
+  const { errand: second } = await openTestErrand({ parent: parent("second") }, { store, world });
+  const other = await second.agent(agent.id);
+  await other.post("to the second");
+  await world.rest();
+  void agent.post("to the first").catch(() => {});
+  await world.rest();
+  // The first found that it was too late, looked again, and took over what the second had under way, message and all.
+  expect(asked).toEqual(["second: to the second", "first: to the second"]);
 });

@@ -111,7 +111,7 @@ export function prepareFence(db: DatabaseSync, epoch: number): () => void {
   const current = db.prepare("select 1 from meta where name = 'epoch' and value = ?");
   return () => {
     if (current.get(epoch) !== undefined) return;
-    throw new ErrandError("commit-conflict", "Another process has become the owner of this store.", {
+    throw new ErrandError("store-owned", "Another process has become the owner of this store.", {
       remedy: "Stop this process; its lock file was deleted while it ran.",
       details: { epoch },
     });
