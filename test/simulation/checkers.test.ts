@@ -2,21 +2,40 @@
 
 import { expect, test } from "vitest";
 import type { ContextMessage } from "../../src/index.ts";
+import { asTreeId } from "../../src/core/ids.ts";
+import type { JournalRow } from "../../src/core/journal.ts";
 import { settingsOf } from "../../src/core/limits.ts";
-import { checkAgentsAtRest, checkDeadline, checkRunAtRest, checkStoreAtRest } from "./invariants/at-rest.ts";
+import { headRead } from "../../src/core/row.ts";
+import { definitionHashes } from "../../src/runtime/replay-tree.ts";
+import { treeEventOf } from "../../src/runtime/tree-event.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import {
+  checkAgentsAtRest,
+  checkDeadline,
+  checkRunAtRest,
+  checkStoreAtRest,
+  checkStoredJournal,
+} from "./invariants/at-rest.ts";
+import { sha256 } from "./invariants/chain.ts";
 import {
   checkAcknowledged,
+  checkCall,
   checkDelivered,
   checkDelivery,
   checkPost,
   checkPostEnded,
+  checkSecret,
   checkStrike,
 } from "./invariants/outside-checks.ts";
+import { createProvenJournal, type ProvenJournal } from "./invariants/proven-journal.ts";
+import { checkEvent, checkSeen } from "./invariants/reading.ts";
 import { checkRequest, checkRoles } from "./invariants/requests.ts";
 import { Violation } from "./invariants/violation.ts";
 import type { WatchedRun, WatchedTree } from "./invariants/watched-tree.ts";
 import { createOutside, type OutsidePost } from "./outside.ts";
-import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import { type Disk, memoryDisk } from "./place.ts";
+import { SECRET } from "./secret.ts";
+import { simulate } from "./simulation.ts";
 import {
   CHILD_ID,
   type LooseFact,
@@ -247,4 +266,87 @@ test("I2, I4, I6, I10, I16, I22 at rest: an unended run, an untold one, a late o
   if (root !== undefined) tree.agents.set(1, { ...root, number: 1 });
   expect(violated(() => checkAgentsAtRest(tree))).toBe("I10");
   await expect(checkStoreAtRest(createMemoryStore(), tree)).rejects.toThrow("I21");
+});
+
+test("I9: a call for an agent that is gone, or in no turn, is found", () => {
+  const rows = smallRows(smallSteps());
+  const during = watchRows(rows.slice(0, 5));
+  const after = watchRows(rows);
+  const call = (agent: string, tree: WatchedTree): string => violated(() => checkCall({ what: "look", agent }, [tree]));
+  expect(call(CHILD_ID, during)).toBe("nothing");
+  expect(call(CHILD_ID, after)).toBe("I9");
+  expect(call(ROOT_ID, after)).toBe("I9");
+  expect(call("somebody of another tree", after)).toBe("nothing");
+});
+
+test("I24: a step that is shown twice, too late, too early or otherwise is found", () => {
+  const tree = watchRows(smallRows(smallSteps()));
+  const event = (seq: number) => treeEventOf(tree.id, tree.rows[seq - 1] as JournalRow);
+  expect(violated(() => checkEvent(tree, event(3), 2))).toBe("nothing");
+  expect(violated(() => checkEvent(tree, event(3), 3))).toBe("I24");
+  expect(violated(() => checkEvent(tree, event(3), 1))).toBe("I24");
+  expect(violated(() => checkEvent(tree, { ...event(3), seq: 99 }, 98))).toBe("I24");
+  expect(violated(() => checkEvent(tree, { ...event(3), at: 7 }, 2))).toBe("I24");
+  expect(violated(() => checkEvent(tree, { ...event(3), texts: ["other"] }, 2))).toBe("I24");
+  tree.erased.set(3, null);
+  expect(violated(() => checkEvent(tree, { ...event(3), texts: [] }, 2))).toBe("nothing");
+  expect(violated(() => checkSeen(tree, tree.rows.length))).toBe("nothing");
+  expect(violated(() => checkSeen(tree, tree.rows.length - 1))).toBe("I24");
+});
+
+test("I28: a secret is found in what is kept and in what people are told", () => {
+  expect(violated(() => checkSecret("a row", `401 for ${SECRET}`))).toBe("I28");
+  expect(violated(() => checkSecret("a row", null))).toBe("nothing");
+  const told = { id: "x", text: SECRET, repeated: false, taken: false };
+  expect(violated(() => checkDelivery(createOutside(), told))).toBe("I28");
+  const tree = watchRows(smallRows(smallSteps()));
+  expect(violated(() => checkPost({ ...post, answers: [SECRET] }, tree))).toBe("I28");
+});
+
+/** A seed of few rows, in memory: its tree as the onlooker knows it, and the store that holds it. */
+async function smallSeed(): Promise<{ readonly disk: Disk; readonly tree: WatchedTree }> {
+  const disk = memoryDisk();
+  const { watch, failure } = await simulate(3, disk);
+  const [tree] = watch.trees.values();
+  if (tree === undefined || failure !== null) throw new Error("the seed for this test is no longer what it was");
+  return { disk, tree };
+}
+
+test("I20: a row that is not what is decided again is found, though its chain holds", async () => {
+  const { disk, tree } = await smallSeed();
+  const texts: [string, string][] = [];
+  for (const hash of tree.rows.flatMap(definitionHashes)) {
+    texts.push([hash, (await disk.beside().blob(asTreeId(tree.id), hash)) ?? ""]);
+  }
+  const proof = (): ProvenJournal => {
+    const journal = createProvenJournal();
+    for (const [hash, text] of texts) journal.learn(hash, text);
+    return journal;
+  };
+  const whole = proof();
+  for (const row of tree.rows) whole.take(row);
+  expect(whole.request(0)).toContain('"role":"user"');
+
+  const doctored = proof();
+  const at = tree.rows.findIndex((row) => (headRead(row.head).events?.length ?? 0) > 1);
+  for (const row of tree.rows.slice(0, at)) doctored.take(row);
+  const row = tree.rows[at] as JournalRow;
+  const { events = [], ...rest } = headRead(row.head);
+  const head = JSON.stringify({ ...rest, events: events.slice(0, -1) });
+  const hash = sha256((tree.rows[at - 1]?.hash ?? "") + head);
+  expect(violated(() => doctored.take({ ...row, head, hash }))).toBe("I20");
+});
+
+test("I21: a stored row that is not the committed one is found, and so is a body that was not erased as recorded", async () => {
+  const { disk, tree } = await smallSeed();
+  const store = disk.beside();
+  await checkStoredJournal(store, tree);
+  const [first, second, ...others] = tree.rows as [JournalRow, JournalRow, ...JournalRow[]];
+  const otherwise = (rows: JournalRow[], erased = tree.erased): Promise<void> =>
+    checkStoredJournal(store, { ...tree, rows, erased });
+  await expect(otherwise([first, ...others])).rejects.toThrow("I21");
+  await expect(otherwise([first, { ...second, head: "{}" }, ...others])).rejects.toThrow("I21");
+  await expect(otherwise([first, { ...second, body: "[]" }, ...others])).rejects.toThrow("I21");
+  const kept = tree.rows.find((row) => row.body !== null && !tree.erased.has(row.seq))?.seq ?? 0;
+  await expect(otherwise([...tree.rows], new Map([...tree.erased, [kept, null]]))).rejects.toThrow("I21");
 });

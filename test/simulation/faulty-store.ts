@@ -1,6 +1,6 @@
 /**
  * The real store behind a thin wall: shows every commit to an onlooker, fails or dies where the plan says, and falls silent with the life
- * that uses it.
+ * that uses it. A life that was stopped and wakes reaches the store again: what it writes is shown to the onlooker as well.
  */
 
 import { ErrandError, type Store } from "../../src/index.ts";
@@ -24,7 +24,12 @@ interface Wall {
   readonly onCommitted: (commit: Commit) => void;
   /** The process dies, now. */
   readonly die: () => void;
+  /** What came of a write by a process that was stopped, and replaced meanwhile: the error, or null where it was taken. */
+  readonly onStrayWrite: (what: string, error: unknown) => void;
 }
+
+/** What only the owner of a store may do. */
+const OWNER_WRITES = new Set(["commit", "markFailure", "release", "replaceProjections", "expire", "setAnchor"]);
 
 export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
   const silence = new Promise<never>(() => {});
@@ -32,18 +37,36 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
     Object.entries(store).map(([name, member]: [string, unknown]) => [
       name,
       typeof member === "function"
-        ? (...given: unknown[]): unknown => (life.ended ? silence : Reflect.apply(member, store, given))
+        ? (...given: unknown[]): unknown => {
+            if (!life.ended) return Reflect.apply(member, store, given);
+            if (!life.awake) return silence;
+            const done: unknown = Reflect.apply(member, store, given);
+            return OWNER_WRITES.has(name) ? stray(name, done) : done;
+          }
         : member,
     ]),
   ) as unknown as Store;
+
+  async function stray(what: string, done: unknown): Promise<unknown> {
+    try {
+      const result = await done;
+      wall.onStrayWrite(what, null);
+      return result;
+    } catch (error) {
+      wall.onStrayWrite(what, error);
+      throw error;
+    }
+  }
+
   return {
     ...walled,
     async commit(commit) {
-      if (life.ended) return silence;
+      if (life.ended) return walled.commit(commit);
       const fault = wall.fault(commit);
       if (fault === "lost-before") {
         wall.die();
-        return silence;
+        await life.goesOn();
+        return walled.commit(commit);
       }
       if (fault?.endsWith("before") === true) throw faultError(fault);
       await store.commit(commit);

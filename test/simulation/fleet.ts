@@ -1,8 +1,11 @@
 /** Seeds over all cores: hands out small batches to worker threads and joins their results. Order does not matter, seeds are alone. */
 
+import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type BatchResult, EMPTY_BATCH, joinBatches } from "./batch.ts";
+import { simulationFolder } from "./place.ts";
 
 export interface FleetOptions {
   /** The first seed. */
@@ -15,7 +18,8 @@ export interface FleetOptions {
   readonly stopAtFailure?: boolean;
 }
 
-const BATCH = 50;
+/** Small enough that no thread is left waiting for long at the end. */
+const BATCH = 20;
 
 export async function runFleet(options: FleetOptions): Promise<BatchResult> {
   const { seed, runs, workers = availableParallelism() } = options;
@@ -30,8 +34,9 @@ export async function runFleet(options: FleetOptions): Promise<BatchResult> {
     return seeds;
   }
 
-  async function work(): Promise<void> {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+  async function work(number: number): Promise<void> {
+    const workerData = join(folder, String(number));
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData });
     try {
       for (let seeds = take(); seeds.length > 0; seeds = take()) {
         const done = await ask(worker, seeds);
@@ -43,7 +48,13 @@ export async function runFleet(options: FleetOptions): Promise<BatchResult> {
     }
   }
 
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(workers, Math.ceil(runs / BATCH))) }, work));
+  const folder = simulationFolder();
+  const threads = Math.max(1, Math.min(workers, Math.ceil(runs / BATCH)));
+  try {
+    await Promise.all(Array.from({ length: threads }, (_, number) => work(number)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
   return result;
 }
 

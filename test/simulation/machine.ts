@@ -3,14 +3,15 @@
  * again on what it left. Nothing of an earlier life reaches a later one but through the store.
  */
 
-import { createErrand, type Errand, type Store } from "../../src/index.ts";
-import type { ErrandError } from "../../src/index.ts";
-import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { createErrand, type Errand, ErrandError, type Store } from "../../src/index.ts";
+import { type CallsUnderWay, createCallsUnderWay, type OnStray } from "./calls.ts";
 import { createFaultyStore, type Fault } from "./faulty-store.ts";
 import { Violation } from "./invariants/violation.ts";
-import { type CallsUnderWay, createSimulatedModels, type SimulatedModels } from "./models.ts";
+import { createSimulatedModels, type SimulatedModels } from "./models.ts";
+import type { Disk } from "./place.ts";
 import type { Life, SimulatedWorld } from "./simulated-world.ts";
 import type { Plan } from "./plan.ts";
+import type { Random } from "./random.ts";
 import { createSimulatedTools, type SimulatedTools } from "./tools.ts";
 import type { Watch } from "./watch.ts";
 
@@ -25,12 +26,16 @@ export interface Machine {
   readonly lives: number;
   start(): void;
   die(): void;
+  /** A process that was stopped goes on for a while, though another has taken its place. */
+  wakeStopped(): Promise<void>;
+  /** A process that was stopped wakes no more. */
+  forgetStopped(): void;
   /** Closes the process in order, and says what it left behind. */
   close(withinMs: number): Promise<{ readonly timers: number; readonly calls: number }>;
 }
 
 interface MachineParts {
-  readonly path: string;
+  readonly disk: Disk;
   readonly plan: Plan;
   readonly world: SimulatedWorld;
   readonly watch: Watch;
@@ -42,17 +47,29 @@ interface MachineParts {
   readonly onUp: (errand: Errand, life: Life) => void;
   /** The process is down, and nobody told it to be. */
   readonly onDown: () => void;
+  /** Asked when it goes down: a source of its own if it is only stopped, and will wake when another has taken its place. */
+  readonly stops: () => Random | null;
+  readonly onStray: OnStray;
 }
+
+interface Stopped {
+  readonly life: Life;
+  readonly store: Store;
+}
+
+/** How much a process that was replaced may do before somebody ends it. */
+const STRAY_HAPPENINGS = 12;
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
 export function createMachine(parts: MachineParts): Machine {
   const { world, watch, plan, count } = parts;
-  const under: CallsUnderWay = { open: 0, calls: 0 };
+  const under = createCallsUnderWay();
+  let stopped: Stopped | null = null;
 
   function gone(): void {
     machine.life?.end();
-    under.open = 0;
+    under.open.clear();
     machine.life = null;
     machine.store = null;
     machine.errand = null;
@@ -60,11 +77,30 @@ export function createMachine(parts: MachineParts): Machine {
 
   function die(): void {
     if (machine.life === null) return;
-    // All that the operating system does for a dead process: its connection and its lock go.
-    void machine.store?.close();
+    if (!stop()) {
+      // All that the operating system does for a dead process: its connection and its lock go.
+      void machine.store?.close();
+    }
     gone();
     machine.troubledAt = world.now;
     parts.onDown();
+  }
+
+  /** True if the process is only stopped, and somebody took its lock away. */
+  function stop(): boolean {
+    const { life, store } = machine;
+    const random = stopped === null ? parts.stops() : null;
+    if (life === null || store === null || random === null || !parts.disk.unlock()) return false;
+    count("stopped");
+    life.stop(random);
+    stopped = { life, store };
+    return true;
+  }
+
+  /** I11: whatever a replaced process writes is refused. */
+  function strayWrite(what: string, error: unknown): void {
+    if (error instanceof ErrandError && error.code === "store-owned") return count("old writer refused");
+    parts.onStray(error instanceof Error ? `fails in its own way to ${what}: ${error.message}` : `writes: ${what}`);
   }
 
   function failed(error: ErrandError): void {
@@ -81,7 +117,7 @@ export function createMachine(parts: MachineParts): Machine {
   }
 
   async function open(own: Life): Promise<Errand> {
-    const raw = openSqliteStore({ path: parts.path, access: "own", durability: "none" });
+    const raw = parts.disk.own();
     machine.store = raw;
     const walled = createFaultyStore(raw, own, {
       fault() {
@@ -92,12 +128,13 @@ export function createMachine(parts: MachineParts): Machine {
       },
       onCommitted: (commit) => watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt),
       die,
+      onStrayWrite: strayWrite,
     });
     return createErrand({
       store: walled,
       world: own,
       models: [createSimulatedModels(parts.models, under, own)],
-      tools: createSimulatedTools(parts.tools, own),
+      tools: createSimulatedTools(parts.tools, under, own),
       agents: plan.agents,
       skills: plan.skills,
       ...(plan.permissions === undefined ? {} : { permissions: plan.permissions }),
@@ -138,10 +175,25 @@ export function createMachine(parts: MachineParts): Machine {
       );
     },
     die,
+    async wakeStopped() {
+      if (stopped === null) return;
+      const { life, store } = stopped;
+      stopped = null;
+      await life.wake(STRAY_HAPPENINGS);
+      await store.commit({ trees: [], acknowledged: [] }).then(
+        () => strayWrite("commit", null),
+        (error: unknown) => strayWrite("commit", error),
+      );
+      await store.close();
+    },
+    forgetStopped() {
+      void stopped?.store.close();
+      stopped = null;
+    },
     async close(withinMs) {
       const closing = machine.life;
       await machine.errand?.close({ withinMs }).catch(() => count("close without room"));
-      const left = { timers: closing?.waiting() ?? 0, calls: under.open };
+      const left = { timers: closing?.waiting() ?? 0, calls: under.open.size };
       if (closing !== null && closing === machine.life) gone();
       return left;
     },

@@ -56,13 +56,13 @@ function onProgress(soFar: BatchResult): void {
   );
 }
 
-function summary({ seeds, commits, rows, lives, matched, failures, counts }: BatchResult): void {
+function summary({ seeds, commits, rows, lives, matched, alike, failures, counts }: BatchResult): void {
   for (const name of SOMETIMES) write(`${String(counts[name] ?? 0).padStart(9)}  ${name}`);
   const never = SOMETIMES.filter((name) => (counts[name] ?? 0) === 0);
   if (never.length > 0) write(`never reached: ${never.join(", ")}`);
   write(
     `${seeds} seeds in ${seconds().toFixed(1)} s (${Math.round(seeds / seconds())} seeds/s), ${commits} commits, ${rows} rows, ` +
-      `${lives} lives, ${matched} ran twice and matched`,
+      `${lives} lives, ${matched} ran twice and matched, ${alike} ran in memory as well and matched`,
   );
   for (const { seed: failed, message } of failures) {
     write(`seed ${failed} failed: ${message.slice(0, 2_000)}`);

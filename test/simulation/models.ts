@@ -5,8 +5,10 @@
 
 import { type Model, ModelFailure, type ModelProvider, type ModelReply, type ModelRequest } from "../../src/index.ts";
 import type { Json } from "../../src/core/json.ts";
+import { type CallsUnderWay, enterCall, type OnStray, unheard } from "./calls.ts";
 import type { Random } from "./random.ts";
 import { type ScriptedWords, type Token, wordsOf } from "./replies.ts";
+import { FAILED_REQUEST } from "./secret.ts";
 import type { Life, SimulatedWorld } from "./simulated-world.ts";
 import { type Situation, situationOf } from "./situation.ts";
 
@@ -21,12 +23,7 @@ export interface SimulatedModels {
   /** Makes a token that belongs to the agent. */
   readonly token: (agent: string) => string;
   readonly count: (what: string) => void;
-}
-
-export interface CallsUnderWay {
-  /** Calls that were neither answered nor aborted. */
-  open: number;
-  calls: number;
+  readonly onStray: OnStray;
 }
 
 type Plan =
@@ -65,23 +62,16 @@ function call(
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const { promise, resolve, reject } = Promise.withResolvers<ModelReply>();
-  if (life.ended) return promise;
+  if (unheard(life, "calls a model", parts.onStray)) return promise;
   const { random, world } = parts;
   const situation = situationOf(request);
   const speaker = parts.onRequest(request, situation);
-  under.calls += 1;
-  under.open += 1;
-  const tired = under.calls > parts.budget;
+  under.models += 1;
+  const tired = under.models > parts.budget;
   const plan = planOf(random, situation, tired, request);
   const deaf = random.percent(15);
   const latency = random.weighted(LATENCIES);
-  let open = true;
-  const settle = (): boolean => {
-    if (open) under.open -= 1;
-    const first = open;
-    open = false;
-    return first;
-  };
+  const settle = enterCall(under, { what: "model call", agent: speaker });
   parts.count(plan.do === "reply" ? "model-called" : `model-${plan.do}`);
   const answer = (): void => {
     if (!settle()) parts.count("reply-after-abort");
@@ -92,11 +82,12 @@ function call(
     if (!settle()) return;
     parts.count("model-aborted");
     const usage = random.percent(50) ? { usage: { input: random.below(5_000), output: random.below(500) } } : {};
-    if (!deaf) reject(new ModelFailure("aborted", "The call was aborted.", usage));
+    if (!deaf) reject(new ModelFailure("aborted", "The call was aborted.", { ...FAILED_REQUEST, ...usage }));
   });
   if (plan.do !== "hang") world.at(world.now + latency, answer, life);
   else if (situation.agent === null) {
-    const ends = (): void => (settle() ? reject(new ModelFailure("provider-error", "It hung.")) : undefined);
+    const ends = (): void =>
+      settle() ? reject(new ModelFailure("provider-error", "It hung.", FAILED_REQUEST)) : undefined;
     world.at(world.now + ROOT_HANGS_MS, ends, life);
   }
   return promise;
@@ -109,6 +100,7 @@ function planOf(random: Random, situation: Situation, tired: boolean, request: M
       () =>
         new ModelFailure("provider-error", message, {
           retryable,
+          ...FAILED_REQUEST,
           ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
         }),
     );

@@ -6,6 +6,7 @@
 import { type Agent, type Channel, type Errand, ErrandError, type Store } from "../../src/index.ts";
 import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import type { Json } from "../../src/core/json.ts";
+import { type OnStray, unheard } from "./calls.ts";
 import { checkDelivery } from "./invariants/outside-checks.ts";
 import { sha256 } from "./invariants/chain.ts";
 import { Violation } from "./invariants/violation.ts";
@@ -25,6 +26,7 @@ interface PeopleParts {
   readonly count: (what: string) => void;
   /** The store through a handle of its own. */
   readonly secondHandle: () => Store;
+  readonly onStray: OnStray;
 }
 
 export interface People {
@@ -45,7 +47,7 @@ export function createPeople(parts: PeopleParts): People {
     return {
       deliver(message) {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
-        if (life.ended) return promise;
+        if (unheard(life, "tells the user something", parts.onStray)) return promise;
         const delivery = { id: message.id, text: message.text, repeated: message.repeated, taken: false };
         watch.check(() => checkDelivery(outside, delivery));
         outside.deliveries.push(delivery);

@@ -1,17 +1,85 @@
-/** Where simulations keep their stores: a folder in memory where the machine has one, and the bytes of a fresh store to begin with. */
+/**
+ * Where simulations keep their stores. A disk outlives the processes of its seed: each life opens it as its owner, people beside it as
+ * readers. One is a SQLite file, in memory where the machine has a folder for that; the other is the store in memory.
+ */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ErrandError, type Store } from "../../src/index.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
-import type { SimulationPlace } from "./simulation.ts";
+
+export interface Disk {
+  /** Opens the store for a new process, which owns it. */
+  own(): Store;
+  /** Opens the store for somebody who looks on and puts mail. */
+  beside(): Store;
+  /**
+   * Somebody deletes the lock of the owner, so that another can come while it lives. False where nothing keeps two owners apart, and
+   * nothing is to be proven.
+   */
+  unlock(): boolean;
+}
+
+export interface SimulationPlace {
+  /** An empty disk in place of the one before. */
+  sqlite(): Disk;
+  close(): void;
+}
 
 const MEMORY = "/dev/shm";
 
-export async function openPlace(): Promise<SimulationPlace & { close(): void }> {
-  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "errand-simulation-"));
-  const path = join(folder, "template.db");
+export function simulationFolder(): string {
+  return mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "errand-simulation-"));
+}
+
+export async function openPlace(folder = simulationFolder()): Promise<SimulationPlace> {
+  const path = join(folder, "store.db");
   await openSqliteStore({ path, access: "own", durability: "none" }).close();
   const template = readFileSync(path);
-  return { folder, template, close: () => rmSync(folder, { recursive: true, force: true }) };
+  return {
+    sqlite() {
+      // A seed that failed may have left more than the file itself.
+      for (const end of ["-wal", "-shm"]) if (existsSync(path + end)) rmSync(path + end);
+      writeFileSync(path, template, { flag: "r+" });
+      truncateSync(path, template.length);
+      return {
+        own: () => openSqliteStore({ path, access: "own", durability: "none" }),
+        beside: () => openSqliteStore({ path, access: "read", durability: "none" }),
+        unlock() {
+          rmSync(`${path}-owner`);
+          return true;
+        },
+      };
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export function memoryDisk(): Disk {
+  const store = createMemoryStore();
+  return { own: () => handleOf(store), beside: () => handleOf(store), unlock: () => false };
+}
+
+/** The store through a handle that can be closed by itself. */
+function handleOf(store: Store): Store {
+  let closed = false;
+  const handle = Object.fromEntries(
+    Object.entries(store).map(([name, member]: [string, unknown]) => [
+      name,
+      typeof member === "function"
+        ? (...given: unknown[]): unknown =>
+            closed
+              ? Promise.reject(new ErrandError("store-closed", "This handle of the store in memory is closed."))
+              : Reflect.apply(member, store, given)
+        : member,
+    ]),
+  ) as unknown as Store;
+  return {
+    ...handle,
+    async close() {
+      closed = true;
+    },
+  };
 }

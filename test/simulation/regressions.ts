@@ -9,6 +9,8 @@ export const REGRESSIONS: readonly { readonly seed: number; readonly found: stri
   },
   { seed: 175, found: "a model was called for a turn that a later step of the same commit had ended" },
   { seed: 178, found: "a queued run stayed queued for ever when its root was closed" },
+  { seed: 181, found: "a process that was replaced sent the user a message that was the other's to send" },
+  { seed: 319, found: "what a commit of unknown outcome had ended was executed on, though the commit became durable" },
   { seed: 569, found: "mail that a full disk refused was not tried again" },
   { seed: 5_176, found: "closing with a full disk left the store open" },
   {

@@ -6,7 +6,8 @@
  *  1. Time moves only when nothing is ready, and then to the earliest moment that something waits for.
  *  2. Timers happen in the order of their times, and what is due at the same time in the order in which it was queued.
  *  3. After every happening all promises that can go on have gone on, before the next is chosen.
- *  4. Nothing of a life that has ended happens any more.
+ *  4. Nothing of a life that has ended happens any more, unless it was only stopped: then it wakes once, apart from the world, with a
+ *     source of randomness of its own. What it does moves nothing of what the seed decides.
  */
 
 import type { World } from "../../src/index.ts";
@@ -26,6 +27,14 @@ export interface Life extends World {
   readonly number: number;
   readonly ended: boolean;
   end(): void;
+  /** Ends it, for all that anybody sees; but what it had under way by itself is kept. */
+  stop(random: Random): void;
+  /** True while a stopped life goes on, unseen. */
+  readonly awake: boolean;
+  /** Resolves when a stopped life goes on. */
+  goesOn(): Promise<void>;
+  /** Lets a stopped life go on with what is due, at most so many things, and then ends it. */
+  wake(most: number): Promise<void>;
   /** Timers that are set and `soon` callbacks that are queued. */
   waiting(): number;
 }
@@ -101,23 +110,30 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
     boots: 1,
     newLife(): Life {
       lives += 1;
+      const going = Promise.withResolvers<void>();
+      let source = random;
+      let aside: Happening[] = [];
       const life = {
         number: lives,
         ended: false,
+        awake: false,
         wall: () => START + world.now + wallOffset,
         monotonic: () => world.now - bootedAt,
         boot: () => `boot-${world.boots}`,
-        random: (digits: number) => random.hex(digits),
+        random: (digits: number) => source.hex(digits),
         after(milliseconds: number, callback: () => void): CancelTimer {
           const poll = milliseconds === POLL_MS;
           const timer = happening(world.now + Math.max(0, poll ? POLL_LATE_MS : milliseconds), callback, life, poll);
           if (!life.ended) enqueue(timers, timer);
+          else if (life.awake) enqueue(aside, timer);
           return () => {
             timers = timers.filter((other) => other !== timer);
+            aside = aside.filter((other) => other !== timer);
           };
         },
         soon(callback: () => void): void {
           if (!life.ended) soon.push(happening(world.now, callback, life));
+          else if (life.awake) enqueue(aside, happening(world.now, callback, life));
         },
         end(): void {
           life.ended = true;
@@ -125,6 +141,22 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
           soon = soon.filter(others);
           timers = timers.filter(others);
           outside = outside.filter(others);
+        },
+        stop(own: Random): void {
+          aside = [...soon, ...timers].filter((one) => one.life === life);
+          source = own;
+          life.end();
+        },
+        goesOn: () => going.promise,
+        async wake(most: number): Promise<void> {
+          life.awake = true;
+          going.resolve();
+          await drain();
+          for (let count = 0; count < most && (aside[0]?.at ?? Number.POSITIVE_INFINITY) <= world.now; count += 1) {
+            aside.shift()?.callback();
+            await drain();
+          }
+          life.awake = false;
         },
         waiting: (): number => [...soon, ...timers].filter((one) => one.life === life).length,
       };

@@ -1,7 +1,7 @@
 /** The seeds of every `npm test`. More of them: `npm run simulate -- --seed N --runs M`. */
 
 import { beforeAll, describe, expect, test } from "vitest";
-import { type BatchResult, EMPTY_BATCH, runSeeds } from "./batch.ts";
+import { type BatchResult, EMPTY_BATCH, MEMORY_EVERY, runSeeds, TWICE_EVERY } from "./batch.ts";
 import { runFleet } from "./fleet.ts";
 import { REGRESSIONS } from "./regressions.ts";
 import { SOMETIMES } from "./sometimes.ts";
@@ -22,7 +22,11 @@ describe(`${SEEDS} seeds`, () => {
   });
 
   test("seeds that ran twice gave the same journals, byte for byte", () => {
-    expect(result.matched).toBe(SEEDS / 100);
+    expect(result.matched).toBe(SEEDS / TWICE_EVERY);
+  });
+
+  test("I25: seeds that ran in SQLite and in memory gave the same journals, byte for byte", () => {
+    expect(result.alike).toBe(SEEDS / MEMORY_EVERY);
   });
 
   test.each(SOMETIMES)("sometimes: %s", (name) => {

@@ -3,27 +3,29 @@
  * journal by replay, and closes. The result is a plain record; a violation of an invariant is part of it, not an exception.
  */
 
-import { rmSync, writeFileSync } from "node:fs";
 import type { Store } from "../../src/index.ts";
-import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import type { Fault } from "./faulty-store.ts";
 import { checkAgentsAtRest, checkRunAtRest, checkStoreAtRest, checkStoredJournal } from "./invariants/at-rest.ts";
 import {
   checkAcknowledged,
+  checkCall,
   checkDelivered,
   checkPost,
   checkPostEnded,
   checkStrike,
 } from "./invariants/outside-checks.ts";
+import { checkSeen } from "./invariants/reading.ts";
 import { demand, Violation } from "./invariants/violation.ts";
 import { createAnswers } from "./answers.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import { createOutside, type Outside } from "./outside.ts";
 import { createPeople } from "./people.ts";
+import type { Disk } from "./place.ts";
 import { planOf } from "./plan.ts";
 import { createRandom } from "./random.ts";
+import { createReaders, type Readers } from "./readers.ts";
 import { createSimulatedWorld, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
-import { createWatch, type Watch } from "./watch.ts";
+import { CALM_MS, createWatch, type Watch } from "./watch.ts";
 
 export interface SimulationResult {
   readonly seed: number;
@@ -38,15 +40,12 @@ export interface SimulationResult {
   readonly outside: Outside;
 }
 
-export interface SimulationPlace {
-  /** The bytes of a store that was made and not used. */
-  readonly template: Uint8Array;
-  readonly folder: string;
-}
-
 const DAY = 86_400_000;
 /** Rounds of healing: an answered question leads to the next. */
 const ROUNDS = 6;
+/** Of a hundred processes that go down, those that are only stopped, and the happenings after which they wake. */
+const STOPPED = 25;
+const MOST_SLEEP = 20;
 /** One seed in so many replays every journal of the store once more. */
 const REPLAY_EVERY = 10;
 /** Happenings after which a simulation should long have come to rest. */
@@ -63,7 +62,7 @@ const FAULTS: readonly [Fault, ...Fault[]] = [
 ];
 const DOWNTIMES = [0, 0, 100, 3_000, 100_000] as const;
 
-export async function simulate(seed: number, place: SimulationPlace): Promise<SimulationResult> {
+export async function simulate(seed: number, disk: Disk): Promise<SimulationResult> {
   const random = createRandom(seed);
   const plan = planOf(random.fork());
   const counts = new Map<string, number>();
@@ -71,8 +70,6 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
   const world = createSimulatedWorld(random.fork());
   const outside = createOutside();
   const watch = createWatch(plan.slots, outside, count, (tree, key) => answers.asked(tree, key));
-  const path = `${place.folder}/${seed}.db`;
-  writeFileSync(path, place.template, { mode: 0o600 });
 
   let tokens = 0;
   const token = (agent: string): string => {
@@ -81,14 +78,28 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
     return `tk${tokens}k`;
   };
   let second: Store | null = null;
-  const secondHandle = (): Store => (second ??= openSqliteStore({ path, access: "read", durability: "none" }));
-  const people = createPeople({ random: random.fork(), world, watch, outside, plan, token, count, secondHandle });
+  const secondHandle = (): Store => (second ??= disk.beside());
+  const onStray = (what: string): void =>
+    watch.check(() => {
+      throw new Violation("I11", `a process that was replaced ${what}`);
+    });
+  const people = createPeople({
+    random: random.fork(),
+    world,
+    watch,
+    outside,
+    plan,
+    token,
+    count,
+    secondHandle,
+    onStray,
+  });
   const chance = random.fork();
   let faults = plan.faults;
   let ending = false;
 
   const machine: Machine = createMachine({
-    path,
+    disk,
     plan,
     world,
     watch,
@@ -100,15 +111,17 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
       onRequest: (request, situation) => watch.onRequest(request, situation),
       token,
       count,
+      onStray,
     },
     tools: {
       random: random.fork(),
       world,
       onRun(name, called) {
-        if (name !== "strike") return;
-        outside.strikes.set(called, (outside.strikes.get(called) ?? 0) + 1);
+        if (name === "strike") outside.strikes.set(called, (outside.strikes.get(called) ?? 0) + 1);
         watch.check(() => checkStrike(outside, called));
+        return outside.authors.get(called) ?? "";
       },
+      onStray,
     },
     fault() {
       if (ending || faults === 0 || !chance.percent(plan.faultShare)) return null;
@@ -116,14 +129,22 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
       return chance.pick(FAULTS);
     },
     count,
-    onUp: (errand, life) => people.comeBack(errand, life, ending),
+    onUp(errand, life) {
+      people.comeBack(errand, life, ending);
+      readers.comeBack(errand);
+      sleep = strays.below(MOST_SLEEP);
+    },
+    stops: () => (strays.percent(STOPPED) ? strays.fork() : null),
+    onStray,
     onDown() {
       count("crashed");
       if ([...watch.trees.values()].some((tree) => tree.questions.size > 0)) count("parked over a crash");
+      readers.leave();
       world.at(world.now + (ending ? 0 : chance.pick(DOWNTIMES)), () => {
         if (chance.percent(10)) {
           count("rebooted");
           world.reboot();
+          machine.forgetStopped();
         }
         machine.start();
       });
@@ -131,10 +152,14 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
   });
 
   const answers = createAnswers({ random: random.fork(), world, watch, count, secondHandle, machine: () => machine });
+  // These come after all other sources: what they draw changes nothing that the others do.
+  const strays = random.fork();
+  const readers = createReaders(random.fork(), watch, count);
+  let sleep = 0;
 
   machine.start();
   schedule();
-  await rest(world, watch);
+  await rest(world, watch, between);
   ending = true;
   people.healed = true;
   answers.healed = true;
@@ -148,11 +173,13 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
     once = false;
     return more;
   };
-  if (watch.failure === null) await finish(machine, world, watch, comeBack, owing);
-  if (watch.failure === null) await atRest(machine, watch, outside, seed % REPLAY_EVERY === 0);
+  if (watch.failure === null) await finish(machine, world, watch, comeBack, owing, between);
+  await machine.wakeStopped();
+  while (watch.failure === null && readers.take()) await world.drain();
+  if (watch.failure === null) await atRest(machine, watch, outside, readers, seed % REPLAY_EVERY === 0);
   await shutDown(machine, world, watch, outside);
   await (second as Store | null)?.close();
-  for (const end of ["", "-wal", "-shm", "-owner"]) rmSync(`${path}${end}`, { force: true });
+  machine.forgetStopped();
   return {
     seed,
     failure: watch.failure === null ? null : { invariant: watch.failure.invariant, message: watch.failure.message },
@@ -164,6 +191,17 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
     watch,
     outside,
   };
+
+  /** What is looked at, and what goes on unseen, between two happenings. */
+  async function between(): Promise<void> {
+    readers.turn();
+    // What a doubtful commit decided is done when its tree is in memory again.
+    if (world.now > machine.troubledAt + CALM_MS) {
+      for (const call of machine.under.open) watch.check(() => checkCall(call, watch.trees.values()));
+    }
+    if (machine.errand === null || sleep > 0) sleep -= 1;
+    else await machine.wakeStopped();
+  }
 
   /** What people do and what befalls the machine, over the first minutes. */
   function schedule(): void {
@@ -208,7 +246,7 @@ export async function simulate(seed: number, place: SimulationPlace): Promise<Si
   }
 }
 
-async function rest(world: SimulatedWorld, watch: Watch): Promise<void> {
+async function rest(world: SimulatedWorld, watch: Watch, between: () => Promise<void>): Promise<void> {
   await world.drain();
   for (let quiet = 0; quiet < 2;) {
     if (watch.failure !== null) return;
@@ -218,11 +256,17 @@ async function rest(world: SimulatedWorld, watch: Watch): Promise<void> {
       });
       return;
     }
-    if (await world.step()) continue;
+    if (await world.step()) {
+      await between();
+      continue;
+    }
     // Only polls are left: once they came and found nothing, this is rest.
     quiet += 1;
     world.at(world.now + 2 * POLL_LATE_MS, () => {});
-    while (await world.step()) if (watch.failure !== null || world.happened > TOO_MANY) break;
+    while (await world.step()) {
+      await between();
+      if (watch.failure !== null || world.happened > TOO_MANY) break;
+    }
   }
 }
 
@@ -233,6 +277,7 @@ async function finish(
   watch: Watch,
   comeBack: () => void,
   owing: () => boolean,
+  between: () => Promise<void>,
 ): Promise<void> {
   if (machine.errand === null) {
     watch.check(() => {
@@ -242,7 +287,7 @@ async function finish(
   }
   for (let round = 0; round < ROUNDS && watch.failure === null && owing(); round += 1) {
     comeBack();
-    await rest(world, watch);
+    await rest(world, watch, between);
   }
 }
 
@@ -256,7 +301,13 @@ function owed(watch: Watch, outside: Outside): boolean {
   );
 }
 
-async function atRest(machine: Machine, watch: Watch, outside: Outside, replayAll: boolean): Promise<void> {
+async function atRest(
+  machine: Machine,
+  watch: Watch,
+  outside: Outside,
+  readers: Readers,
+  replayAll: boolean,
+): Promise<void> {
   const { store, errand } = machine;
   if (store === null || errand === null) return;
   try {
@@ -264,6 +315,7 @@ async function atRest(machine: Machine, watch: Watch, outside: Outside, replayAl
       for (const run of tree.runs.values()) checkRunAtRest(run);
       checkAgentsAtRest(tree);
       checkDelivered(outside, tree);
+      checkSeen(tree, readers.seen(tree.id));
       await checkStoreAtRest(store, tree);
       await checkStoredJournal(store, tree);
       // Every row was replayed at its commit (watch.ts); here the store's own journal is, where it is not the same any more.

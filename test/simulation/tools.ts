@@ -2,14 +2,17 @@
 
 import { jsonObjectIs } from "../../src/core/json.ts";
 import type { Tool } from "../../src/index.ts";
+import { type CallsUnderWay, enterCall, type OnStray, unheard } from "./calls.ts";
 import type { Random } from "./random.ts";
+import { FAILED_REQUEST } from "./secret.ts";
 import type { Life, SimulatedWorld } from "./simulated-world.ts";
 
 export interface SimulatedTools {
   readonly random: Random;
   readonly world: SimulatedWorld;
-  /** Told when a tool begins, with the token of the call. */
-  readonly onRun: (name: string, token: string) => void;
+  /** Told when a tool begins, with the token of the call. Says which agent called it. */
+  readonly onRun: (name: string, token: string) => string;
+  readonly onStray: OnStray;
 }
 
 const LATENCIES = [
@@ -22,11 +25,12 @@ const LATENCIES = [
 /** What long results are filled with. */
 const MORE = " and more";
 
-export function createSimulatedTools(parts: SimulatedTools, life: Life): Tool[] {
-  return [tool(parts, life, "look", true), tool(parts, life, "strike", false)];
+export function createSimulatedTools(parts: SimulatedTools, under: CallsUnderWay, life: Life): Tool[] {
+  return [tool(parts, under, life, "look", true), tool(parts, under, life, "strike", false)];
 }
 
-function tool({ random, world, onRun }: SimulatedTools, life: Life, name: string, safe: boolean): Tool {
+function tool(parts: SimulatedTools, under: CallsUnderWay, life: Life, name: string, safe: boolean): Tool {
+  const { random, world, onRun, onStray } = parts;
   return {
     name,
     description: `Does ${name}.`,
@@ -34,19 +38,21 @@ function tool({ random, world, onRun }: SimulatedTools, life: Life, name: string
     safe,
     run(input, { signal }) {
       const { promise, resolve, reject } = Promise.withResolvers<{ text: string; failed: boolean }>();
-      if (life.ended) return promise;
+      if (unheard(life, `runs the tool ${name}`, onStray)) return promise;
       const given = jsonObjectIs(input) ? input["token"] : undefined;
       const token = typeof given === "string" ? given : "";
-      onRun(name, token);
+      const settle = enterCall(under, { what: name, agent: onRun(name, token) });
+      signal.addEventListener("abort", settle);
       const failed = random.percent(10);
       const throws = random.percent(5);
       const much = random.percent(15) ? 200 * random.below(20) : 0;
       world.at(
         world.now + random.weighted(LATENCIES),
-        () =>
-          throws
-            ? reject(new Error("it broke"))
-            : resolve({ text: random.percent(10) ? "" : `saw ${token}${MORE.repeat(much)}`, failed }),
+        () => {
+          settle();
+          if (throws) reject(new Error("it broke", FAILED_REQUEST));
+          else resolve({ text: random.percent(10) ? "" : `saw ${token}${MORE.repeat(much)}`, failed });
+        },
         life,
       );
       if (random.percent(80)) signal.addEventListener("abort", () => reject(new Error("aborted")));

@@ -6,6 +6,7 @@ import type { Fact } from "../../src/core/event.ts";
 import { headRead } from "../../src/core/row.ts";
 import { checkDeadline } from "./invariants/at-rest.ts";
 import { createProvenJournal, type ProvenJournal } from "./invariants/proven-journal.ts";
+import { checkSecret } from "./invariants/outside-checks.ts";
 import { checkRequest } from "./invariants/requests.ts";
 import { checkRow } from "./invariants/row.ts";
 import { demand, Violation } from "./invariants/violation.ts";
@@ -29,7 +30,7 @@ export interface Watch {
 }
 
 /** How long after trouble the trees are all back in memory. */
-const CALM_MS = 1_000;
+export const CALM_MS = 1_000;
 
 export function createWatch(
   slots: number,
@@ -66,9 +67,13 @@ export function createWatch(
     trees.set(part.tree, tree);
     journals.set(part.tree, journal);
     for (const blob of part.blobs) journal.learn(blob.hash, blob.text);
+    for (const { text } of [...part.blobs, ...part.outbox]) checkSecret("a blob or the outbox", text);
+    if (part.snapshot !== undefined) checkSecret("a snapshot", part.snapshot.text);
     for (const row of part.rows) {
       // A tree that left memory because its disk was full gives its slots away until it is back.
       const calm = excuse !== null && now > excuse + CALM_MS;
+      checkSecret(`row ${row.seq}`, row.head);
+      checkSecret(`row ${row.seq}`, row.body);
       const head = headRead(row.head);
       const facts = checkRow(tree, row, head, now, calm ? slots - runningElsewhere(tree) : Number.POSITIVE_INFINITY);
       journal.take(row);

@@ -1,9 +1,15 @@
-/** A thread of the fleet: runs the seeds it is sent, and sends back what came of them. */
+/** A thread of the fleet: runs the seeds it is sent, all at one place, and sends back what came of them. */
 
-import { parentPort } from "node:worker_threads";
+import { mkdirSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
 import { runSeeds } from "./batch.ts";
+import { openPlace } from "./place.ts";
+
+const folder = workerData as string;
+mkdirSync(folder);
+const place = await openPlace(folder);
 
 parentPort?.on("message", (seeds: readonly number[]) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  void runSeeds(seeds).then((result) => parentPort?.postMessage(result));
+  void runSeeds(seeds, place).then((result) => parentPort?.postMessage(result));
 });

@@ -1,8 +1,10 @@
 /** What was acknowledged outside against what the journals say: posts, answers, messages for the user, unsafe tools. */
 
 import type { Delivery, Outside, OutsidePost } from "../outside.ts";
+import type { OpenCall } from "../calls.ts";
+import { SECRET } from "../secret.ts";
 import { demand } from "./violation.ts";
-import type { WatchedTree } from "./watched-tree.ts";
+import { agentById, type WatchedTree } from "./watched-tree.ts";
 
 /** I1, I12: an acknowledged post is in the journal, and every asking of it has had the same answer. */
 export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): void {
@@ -15,6 +17,7 @@ export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): voi
     );
   }
   const [first] = post.answers;
+  for (const answer of post.answers) checkSecret(`an answer to the post ${post.id}`, answer);
   for (const answer of post.answers) {
     // The words of a run that asked for it are erased, those of its answers too.
     if (answer === "" && (tree?.erased.size ?? 0) > 0 && post.agent !== post.tree) continue;
@@ -30,9 +33,24 @@ export function checkPostEnded(post: OutsidePost, tree: WatchedTree | undefined)
   demand("I12", post.silent || taken.ended === 1, () => `the post ${post.id} ended ${taken.ended} times`);
 }
 
+/** I28: the secret stands in nothing that is kept, shown or said. */
+export function checkSecret(where: string, text: string | null): void {
+  demand("I28", text === null || !text.includes(SECRET), () => `a configured secret stands in ${where}: ${text}`);
+}
+
+/** I9: a model or tool is at work only for an agent that lives and is in a turn. */
+export function checkCall({ what, agent: id }: OpenCall, trees: Iterable<WatchedTree>): void {
+  for (const tree of trees) {
+    const agent = agentById(tree, id);
+    const needed = agent === undefined || (agent.alive && agent.turn !== null);
+    demand("I9", needed, () => `a ${what} goes on for agent ${agent?.number}, which is gone or idle`);
+  }
+}
+
 /** Channels: at least once, under one id with one text; what was seen before is marked, and what is done does not come again. */
 export function checkDelivery(outside: Outside, delivery: Delivery): void {
   const { id, text, repeated } = delivery;
+  checkSecret(`the message ${id} for the user`, text);
   const before = outside.deliveries.find((other) => other.id === id);
   demand(
     "channel",

@@ -1,0 +1,30 @@
+/** I24: whoever follows a tree is shown each committed step once, in order and as it was committed, however slow and however often it comes anew. */
+
+import type { TreeEvent } from "../../../src/index.ts";
+import { treeEventOf } from "../../../src/runtime/tree-event.ts";
+import { checkSecret } from "./outside-checks.ts";
+import { demand } from "./violation.ts";
+import type { WatchedTree } from "./watched-tree.ts";
+
+export function checkEvent(tree: WatchedTree | undefined, event: TreeEvent, seen: number): void {
+  demand("I24", event.seq === seen + 1, () => `a reader is shown step ${event.seq} after step ${seen}`);
+  const row = tree?.rows[event.seq - 1];
+  demand("I24", tree !== undefined && row !== undefined, () => `a reader is shown step ${event.seq} before its commit`);
+  const committed = treeEventOf(tree.id, row);
+  const shown = JSON.stringify(tree.erased.has(event.seq) ? { ...event, texts: committed.texts } : event);
+  demand(
+    "I24",
+    shown === JSON.stringify(committed),
+    () => `a reader is shown ${shown}, which is not step ${event.seq}`,
+  );
+  checkSecret("an event", shown);
+}
+
+/** At rest a reader, if there is one, that takes all it is given has seen all there is. */
+export function checkSeen(tree: WatchedTree, seen: number | null): void {
+  demand(
+    "I24",
+    seen === null || seen === tree.rows.length,
+    () => `a reader has seen ${seen} of ${tree.rows.length} steps`,
+  );
+}
