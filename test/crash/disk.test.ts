@@ -1,7 +1,7 @@
 /** Scenario 33: a disk that is full, a folder that may not be written, an fsync that fails. */
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, mkdirSync, rmSync, statfsSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, test } from "vitest";
@@ -10,7 +10,7 @@ import { ERROR_CODES } from "../../src/index.ts";
 import { evidenceOf, recordOf, text } from "./evidence.ts";
 import { judgeCrashed } from "./judge-crashed.ts";
 import { judgeStore } from "./judge.ts";
-import { finish, run, scratchFolder, type Site, siteIn, start, twoAtATime } from "./processes.ts";
+import { finish, run, scratchFolder, type Site, siteIn, start, type StartOptions, twoAtATime } from "./processes.ts";
 import { tracedWith } from "./tracer.ts";
 
 const TIMEOUT_MS = 180_000;
@@ -99,7 +99,9 @@ function smallDisk(name: string, bytes: number): string | null {
   const folder = join(scratch.path, name);
   mkdirSync(folder);
   if (spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", folder], { stdio: "ignore" }).status !== 0) {
-    process.stdout.write("\nNOTHING CAN BE MOUNTED HERE: a full disk is tested by failing writes alone.\n\n");
+    process.stdout.write(
+      "\nNOTHING CAN BE MOUNTED HERE: a store that may not grow and the modes of files stand for a full and a locked disk.\n\n",
+    );
     return null;
   }
   onTestFinished(() => void spawnSync("umount", [folder], { stdio: "ignore" }));
@@ -108,9 +110,9 @@ function smallDisk(name: string, bytes: number): string | null {
 
 test(
   "a disk that is really full: refused with a code, nothing acknowledged is lost, and it goes on when there is room",
-  async () => {
+  async ({ skip }) => {
     const disk = smallDisk("disk", 1_500_000);
-    if (disk === null) return expect(tools.strace, "failing writes were tested instead").toBe(true);
+    if (disk === null) return skip("nothing can be mounted here");
     const outside = newSite("outside");
     const site: Site = { ...outside, store: join(disk, "errand.db") };
     await finish(site);
@@ -126,6 +128,27 @@ test(
     expect(recordOf(site.record).filter((line) => "done" in line)).toHaveLength(1);
     expect(await judgeCrashed(site, evidenceOf(site))).toEqual([]);
     rmSync(ballast);
+    expect(await exit).toEqual({ code: 0, signal: null });
+    expect(await judgeStore(site.store, evidenceOf(site))).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+/** What is left where there is neither strace nor a disk of one's own. SQLite itself says that there is no room. */
+test(
+  "a store that may not grow: new work is refused, nothing acknowledged is lost, and the same process goes on when it may",
+  async () => {
+    const site = newSite("pages");
+    const pagesFile = join(site.folder, "pages");
+    await finish(site);
+    writeFileSync(pagesFile, "1");
+    const { process, exit } = start(site, { conversations: 3, pagesFile });
+    onTestFinished(() => void process.kill("SIGKILL"));
+    await untilStuck(site);
+    expect(recordOf(site.record).filter((line) => "full" in line)).not.toEqual([]);
+    expect(recordOf(site.record).filter((line) => "done" in line)).toHaveLength(1);
+    expect(await judgeCrashed(site, evidenceOf(site))).toEqual([]);
+    writeFileSync(pagesFile, "1000000");
     expect(await exit).toEqual({ code: 0, signal: null });
     expect(await judgeStore(site.store, evidenceOf(site))).toEqual([]);
   },
@@ -148,24 +171,30 @@ function fill(disk: string, ballast: string, left: number): void {
   }
 }
 
+/** Root may write whatever a folder's mode says, unless it gave that right up. */
+const BOUND_BY_MODES: StartOptions =
+  process.getuid?.() === 0 ? { under: ["setpriv", "--bounding-set=-dac_override"] } : {};
+
 test(
   "a disk or folder that may not be written is refused with a code, and what is in it is there when it may be again",
   async () => {
     const disk = smallDisk("locked", 4_000_000);
     const folder = disk ?? join(scratch.path, "folder");
     if (disk === null) mkdirSync(folder);
+    const how = disk === null ? BOUND_BY_MODES : {};
     const setWritable = (writable: boolean): void => {
-      if (disk === null) chmodSync(folder, writable ? 0o700 : 0o500);
-      else spawnSync("mount", ["-o", `remount,${writable ? "rw" : "ro"}`, folder]);
+      if (disk !== null) return void spawnSync("mount", ["-o", `remount,${writable ? "rw" : "ro"}`, folder]);
+      for (const name of readdirSync(folder)) chmodSync(join(folder, name), writable ? 0o600 : 0o400);
+      chmodSync(folder, writable ? 0o700 : 0o500);
     };
     const site: Site = { ...newSite("beside"), store: join(folder, "errand.db") };
     setWritable(false);
-    expect((await run(site)).code).toBe(2);
+    expect((await run(site, {}, how)).code).toBe(2);
     expect(codeOf(site)).toBe("store-unreadable");
     setWritable(true);
-    expect((await run(site, { kill: { when: "after", commit: 6 } })).signal).toBe("SIGKILL");
+    expect((await run(site, { kill: { when: "after", commit: 6 } }, how)).signal).toBe("SIGKILL");
     setWritable(false);
-    expect((await run(site)).code).toBe(2);
+    expect((await run(site, {}, how)).code).toBe(2);
     expect(codeOf(site)).toMatch(/^store-(failed|unreadable)$/);
     setWritable(true);
     await expectWhole(site);

@@ -7,6 +7,7 @@
  */
 
 import { closeSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Agent, createErrand, type Errand, ErrandError, type Store, type World } from "../../src/index.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
@@ -28,6 +29,8 @@ export interface ProgramOptions {
   readonly kill?: { readonly when: "before" | "after"; readonly commit: number };
   /** Tells every commit, with the size of the write-ahead log after it. */
   readonly tellCommits?: boolean;
+  /** A file with the number of pages that the store may have: it is full at that, or at what it has already. Read before every commit. */
+  readonly pagesFile?: string;
   /** A file with the milliseconds by which the wall clock is off. */
   readonly wallFile?: string;
   /** How long closing may take on SIGTERM. */
@@ -60,11 +63,27 @@ async function untilRoom<Result>(tell: Tell, work: () => Promise<Result>): Promi
   }
 }
 
-/** The store, dying where it is told to, and telling what it has committed. */
+/** Opens the store, and says through which connection it writes. */
+async function openWithConnection(path: string): Promise<{ store: Store; connection: DatabaseSync | null }> {
+  const { exec } = DatabaseSync.prototype;
+  let connection: DatabaseSync | null = null;
+  DatabaseSync.prototype.exec = function (this: DatabaseSync, sql) {
+    if (sql === "pragma journal_mode = wal") connection = this;
+    exec.call(this, sql);
+  };
+  try {
+    const store = await openStoreAt(path, "own");
+    return { store, connection };
+  } finally {
+    DatabaseSync.prototype.exec = exec;
+  }
+}
+
+/** The store, dying where it is told to, full where it is told to, and telling what it has committed. */
 async function storeFor(options: ProgramOptions, tell: Tell): Promise<Store | string> {
-  const { kill, tellCommits = false } = options;
-  if (kill === undefined && !tellCommits) return options.store;
-  const store = await openStoreAt(options.store, "own");
+  const { kill, tellCommits = false, pagesFile } = options;
+  if (kill === undefined && !tellCommits && pagesFile === undefined) return options.store;
+  const { store, connection } = await openWithConnection(options.store);
   let commits = 0;
   const die = (when: "before" | "after"): void => {
     if (kill?.when === when && kill.commit === commits) process.kill(process.pid, "SIGKILL");
@@ -75,6 +94,7 @@ async function storeFor(options: ProgramOptions, tell: Tell): Promise<Store | st
     async commit(commit) {
       commits += 1;
       die("before");
+      if (pagesFile !== undefined) connection?.exec(`pragma max_page_count = ${readFileSync(pagesFile, "utf8")}`);
       await store.commit(commit);
       if (tellCommits) tell({ commit: commits, wal: statSync(`${options.store}-wal`).size });
       die("after");
