@@ -66,14 +66,14 @@ async function untilRoom<Result>(tell: Tell, work: () => Promise<Result>): Promi
 /** Opens the store, and says through which connection it writes. */
 async function openWithConnection(path: string): Promise<{ store: Store; connection: DatabaseSync | null }> {
   const { exec } = DatabaseSync.prototype;
-  let connection: DatabaseSync | null = null;
+  const writers: DatabaseSync[] = [];
   DatabaseSync.prototype.exec = function (this: DatabaseSync, sql) {
-    if (sql === "pragma journal_mode = wal") connection = this;
+    if (sql === "pragma journal_mode = wal") writers.push(this);
     exec.call(this, sql);
   };
   try {
     const store = await openStoreAt(path, "own");
-    return { store, connection };
+    return { store, connection: writers[0] ?? null };
   } finally {
     DatabaseSync.prototype.exec = exec;
   }

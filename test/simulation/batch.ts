@@ -25,7 +25,7 @@ export interface BatchResult {
 /** One seed in so many runs twice. */
 export const TWICE_EVERY = 100;
 /** One seed in so many runs in memory as well. */
-export const MEMORY_EVERY = 25;
+export const MEMORY_EVERY = 100;
 
 export const EMPTY_BATCH: BatchResult = {
   seeds: 0,

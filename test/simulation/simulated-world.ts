@@ -98,9 +98,12 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
     }
   }
 
-  /** Node comes to the next tick when no promise can go on any more. The event loop is not turned: nothing here waits for it. */
+  /**
+   * Among promises Node comes to the next tick when none of them can go on any more; outside of them it would come first. The event
+   * loop is not turned: nothing here waits for it.
+   */
   function drain(): Promise<void> {
-    return new Promise((resolve) => process.nextTick(resolve));
+    return Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
   }
 
   // No getters in here: V8 makes a shape for each object that has some, and shapes keep their objects alive until the next full collection.

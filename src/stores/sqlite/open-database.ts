@@ -59,10 +59,6 @@ export function requireSqlite(version: string): void {
   }
 }
 
-export function sqliteVersionOf(db: DatabaseSync): string {
-  return textOf(db.prepare("select sqlite_version() as version").get(), "version");
-}
-
 /** The one name of a store's file, so that a symbolic link to it is not taken for another store. */
 export function canonicalPath(path: string): string {
   const absolute = resolve(path);

@@ -90,7 +90,7 @@ function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => 
 function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions, releaseLock: () => void): Store {
   const { access, durability = "full", owner, busyTimeout = BUSY_TIMEOUT } = options;
   const description = `The SQLite store ${path}`;
-  file.requireSqlite(file.sqliteVersionOf(db));
+  file.requireSqlite(process.versions["sqlite"] ?? "");
   file.schemaVersionOf(db, path);
   file.configure(db, path, access, durability, busyTimeout);
   const prepare = createPrepare(db);
