@@ -22,6 +22,17 @@ export interface Screen {
 /** A keyboard. While somebody listens, what is typed is not shown; Ctrl-C and Ctrl-Z stay the signals that they are. */
 export interface Keys {
   listen(listener: (key: string) => void): Off;
+  /** The same with keys that have names, and with what is pasted as one. */
+  listenForEditing(listener: (key: Key) => void): Off;
+}
+
+export interface Key {
+  /** `a`, `return`, `up`, `backspace`, `paste`, …; empty for a character that has no name. */
+  readonly name: string;
+  /** What it writes, if it writes something. */
+  readonly text: string;
+  readonly ctrl: boolean;
+  readonly meta: boolean;
 }
 
 export interface Host {

@@ -5,7 +5,8 @@ import { homedir } from "node:os";
 import { text } from "node:stream/consumers";
 import { isatty, type WriteStream } from "node:tty";
 import { createSystemWorld } from "../runtime/world.ts";
-import type { Host, Keys, Screen } from "./host.ts";
+import type { Host, Screen } from "./host.ts";
+import { terminalKeys } from "./terminal-keys.ts";
 
 /** Where Node.js does not know the size of a terminal. */
 const USUAL_COLUMNS = 80;
@@ -49,7 +50,7 @@ export function createProcessHost(): Host {
     },
     screen: capable && isatty(1) ? screenOf(stdout) : null,
     colours: { out: coloured && isatty(1), err: coloured && isatty(2) },
-    keys: isatty(0) ? keysOf(process.stdin) : null,
+    keys: isatty(0) ? terminalKeys(process.stdin) : null,
     readInput: () => text(process.stdin),
     input: () => process.stdin,
     onSignal(signal, listener) {
@@ -90,25 +91,6 @@ function screenOf(stream: WriteStream): Screen {
     onResize(listener) {
       stream.on("resize", listener);
       return () => void stream.off("resize", listener);
-    },
-  };
-}
-
-/** What the terminal sends for Ctrl-C and Ctrl-Z while it passes every key on. */
-const SIGNAL_KEYS: Readonly<Record<string, NodeJS.Signals>> = { "\u0003": "SIGINT", "\u001a": "SIGTSTP" };
-
-function keysOf(stdin: NodeJS.ReadStream): Keys {
-  return {
-    listen(listener) {
-      const typed = (chunk: Buffer): void => {
-        for (const key of chunk.toString("utf8")) {
-          const signal = SIGNAL_KEYS[key];
-          if (signal === undefined) listener(key);
-          else process.kill(process.pid, signal);
-        }
-      };
-      stdin.setRawMode(true).on("data", typed).resume();
-      return () => void stdin.off("data", typed).pause().setRawMode(false);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** The frame against a terminal's screen: what is seen, and how little is written for it. */
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createFrame, type Frame } from "../../src/cli/display/frame.ts";
 import { screenOf, type ScreenState } from "./support/screen.ts";
 
@@ -71,4 +71,58 @@ test("after the terminal became narrower the rows that its lines take now are dr
   frame.resized(20);
   frame.draw(["x".repeat(19), "y"]);
   expect(writes[1]).toContain("\u001b[3A\r\u001b[J");
+});
+
+describe("with a cursor", () => {
+  const at = (row: number, column: number): { row: number; column: number } => ({ row, column });
+
+  test("it is seen where it was put, moves without the lines being written, and comes back after text above", () => {
+    const { frame, writes, seen } = drawing();
+    frame.draw(["tree", "> ab"], at(1, 3));
+    expect(seen()).toMatchObject({ cursor: at(1, 3), cursorVisible: true, lines: ["tree", "> ab", ""] });
+    frame.draw(["tree", "> ab"], at(1, 2));
+    expect(seen()).toMatchObject({ cursor: at(1, 2), cursorVisible: true });
+    expect(screenOf(writes[1] ?? "").linesWritten).toBe(0);
+    frame.draw(["tree", "> ab"], at(1, 2));
+    expect(writes).toHaveLength(2);
+    frame.above("said\nmore");
+    expect(seen()).toMatchObject({ cursor: at(3, 2), lines: ["said", "more", "tree", "> ab", ""] });
+    frame.draw(["TREE", "> ab"], at(1, 2));
+    expect(seen()).toMatchObject({ cursor: at(3, 2), lines: ["said", "more", "TREE", "> ab", ""] });
+  });
+
+  test("text above and other lines below it are one write", () => {
+    const { frame, writes, seen } = drawing();
+    frame.draw(["tree", "> ab"], at(1, 4));
+    frame.draw(["> abc"], at(0, 5), "said");
+    expect(seen()).toMatchObject({ cursor: at(1, 5), lines: ["said", "> abc", ""] });
+    expect(writes).toHaveLength(2);
+  });
+
+  test("a frame grows and shrinks under it", () => {
+    const { frame, seen } = drawing();
+    frame.draw(["> a"], at(0, 3));
+    frame.draw(["tree", "totals", "> a"], at(2, 3));
+    expect(seen()).toMatchObject({ cursor: at(2, 3), lines: ["tree", "totals", "> a", ""] });
+    frame.draw(["> a", "  b"], at(1, 3));
+    expect(seen()).toMatchObject({ cursor: at(1, 3), lines: ["> a", "  b", ""] });
+  });
+
+  test("however the frame ends, the cursor stands below it", () => {
+    for (const end of [(frame: Frame) => frame.close(["> a", "  b"]), (frame: Frame) => frame.abandon()]) {
+      const { frame, seen } = drawing();
+      frame.draw(["> a", "  b"], at(0, 1));
+      end(frame);
+      expect(seen()).toMatchObject({ cursor: at(2, 0), cursorVisible: true, wraps: true, lines: ["> a", "  b", ""] });
+    }
+  });
+
+  test("after the terminal became narrower, the rows above the cursor are counted as they are now", () => {
+    const { frame, writes } = drawing();
+    frame.draw(["x".repeat(40), `> ${"y".repeat(30)}`, "z"], at(1, 25));
+    frame.resized(20);
+    frame.draw(["x".repeat(19), "> y"], at(1, 3));
+    // Two rows of the first line, and one of the second above the cursor's.
+    expect(writes[1]).toContain("\u001b[3A\r\u001b[J");
+  });
 });

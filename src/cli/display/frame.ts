@@ -2,8 +2,9 @@
  * Lines at the bottom of a terminal that are drawn again and again. Only lines that changed are written.
  *
  * Invariants:
- *  1. Between two calls the cursor stands at the beginning of the line below the frame.
- *  2. While a frame is open the cursor is hidden and lines do not wrap; `close` and `abandon` undo both, and are harmless when repeated.
+ *  1. Between two calls the cursor stands where it was put, or else at the beginning of the line below the frame.
+ *  2. While a frame is open, lines do not wrap and the cursor is hidden, unless it was put somewhere; `close` and `abandon` undo this, leave the
+ *     cursor below the frame, and are harmless when repeated.
  *  3. What one call writes is one write, which the terminal shows at once (synchronized output).
  */
 
@@ -14,14 +15,20 @@ const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
 const WRAP = "\u001b[?7h";
 const NO_WRAP = "\u001b[?7l";
-const HIDE = `\u001b[?25l${NO_WRAP}`;
-const SHOW = `${WRAP}\u001b[?25h`;
+const CURSOR_ON = "\u001b[?25h";
+const CURSOR_OFF = "\u001b[?25l";
 const CLEAR_LINE = "\u001b[K";
 const CLEAR_BELOW = "\r\u001b[J";
 
+/** A place in the frame: its line, and the column in it, both from 0. */
+export interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
 export interface Frame {
-  /** Draws these lines in the place of those before. */
-  draw(lines: readonly string[]): void;
+  /** Draws these lines in the place of those before, with the cursor where somebody types, and text above them that stays. */
+  draw(lines: readonly string[], cursor?: Place, above?: string): void;
   /** Writes text above the frame, where it stays. */
   above(text: string): void;
   /** The terminal has another width now, so that lines may have moved: the next drawing is a whole one. */
@@ -38,16 +45,21 @@ export function createFrame(write: (text: string) => void): Frame {
   let drawn: readonly string[] = [];
   /** Rows of the terminal that what was drawn takes. */
   let height = 0;
+  /** Rows of the frame above the one that the cursor is in. */
+  let above = 0;
+  let cursor: Place | null = null;
   let open = false;
 
   const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A` : "");
   const down = (rows: number): string => (rows > 0 ? `\u001b[${rows}B` : "");
+  const right = (columns: number): string => (columns > 0 ? `\u001b[${columns}C` : "");
 
   function whole(lines: readonly string[], before: string): string {
     const kept = before === "" ? "" : `${WRAP}${before}${NO_WRAP}`;
-    const text = `${up(height)}${CLEAR_BELOW}${kept}${lines.map((line) => `${line}\n`).join("")}`;
+    const text = `${up(above)}${CLEAR_BELOW}${kept}${lines.map((line) => `${line}\n`).join("")}`;
     drawn = lines;
     height = lines.length;
+    above = height;
     return text;
   }
 
@@ -63,45 +75,76 @@ export function createFrame(write: (text: string) => void): Frame {
       .slice(drawn.length)
       .map((line) => `${line}${CLEAR_LINE}\n`)
       .join("");
+    if (text === "") return "";
+    const first = below();
     drawn = lines;
     height = lines.length;
+    above = height;
+    return `${first}${text}`;
+  }
+
+  function ended(text: string): string {
+    return text.endsWith("\n") ? text : `${text}\n`;
+  }
+
+  /** From where the cursor is to the line below the frame. */
+  function below(): string {
+    return above < height ? `${down(height - above)}\r` : "";
+  }
+
+  /** From the line below the frame to where the cursor is wanted. */
+  function placed(wanted: Place): string {
+    const text = `${up(height - wanted.row)}\r${right(wanted.column)}${CURSOR_ON}`;
+    above = wanted.row;
     return text;
   }
 
-  function put(text: string): void {
-    if (text === "") return;
-    const hide = open ? "" : HIDE;
+  function put(text: string, wanted: Place | null): void {
+    const moved = cursor?.row !== wanted?.row || cursor?.column !== wanted?.column;
+    if (text === "" && !moved) return;
+    const begin = open ? (cursor === null ? "" : CURSOR_OFF) : `${CURSOR_OFF}${NO_WRAP}`;
+    const back = text === "" ? below() : text;
+    if (text === "") above = height;
     open = true;
-    write(`${BEGIN}${hide}${text}${END}`);
+    cursor = wanted;
+    write(`${BEGIN}${begin}${back}${wanted === null ? "" : placed(wanted)}${END}`);
   }
 
   return {
-    draw: (lines) => put(changed(lines)),
-    above: (text) => put(whole(drawn, text.endsWith("\n") ? text : `${text}\n`)),
+    draw(lines, wanted, text = "") {
+      put(text === "" ? changed(lines) : whole(lines, ended(text)), wanted ?? null);
+    },
+    above: (text) => put(whole(drawn, ended(text)), cursor),
     resized(columns) {
-      height = 0;
-      for (const line of drawn) {
+      const rows = (line: string): number => {
         const width = displayWidth(stripVTControlCharacters(line));
-        height += Math.max(1, Math.ceil(width / Math.max(1, columns)));
-      }
+        return Math.max(1, Math.ceil(width / Math.max(1, columns)));
+      };
+      const sum = (lines: readonly string[]): number => lines.reduce((total, line) => total + rows(line), 0);
+      height = sum(drawn);
+      above = cursor === null ? height : sum(drawn.slice(0, cursor.row)) + Math.floor(cursor.column / columns);
       // Not to be mistaken for a frame whose lines are where they were.
       drawn = drawn.map(() => "");
     },
     close(lines) {
       const text = whole(lines, "");
-      write(`${BEGIN}${text}${SHOW}${END}`);
+      write(`${BEGIN}${text}${WRAP}${CURSOR_ON}${END}`);
       open = false;
-      drawn = [];
-      height = 0;
+      forget();
     },
     abandon() {
       if (!open) return;
       open = false;
-      write(SHOW);
+      write(`${below()}${WRAP}${CURSOR_ON}`);
+      above = height;
     },
-    reopen() {
-      drawn = [];
-      height = 0;
-    },
+    reopen: forget,
   };
+
+  function forget(): void {
+    drawn = [];
+    height = 0;
+    above = 0;
+    cursor = null;
+  }
 }

@@ -19,8 +19,11 @@ import { endingLines } from "./ending-lines.ts";
 import { createFrame } from "./frame.ts";
 
 const FRAME_MS = 100;
-/** Below the picture: an empty line, a question and the totals; and the line where the cursor stands. */
-const LINES_BELOW = 4;
+/**
+ * Beside the picture: an empty line, a question and the totals; the line where the cursor stands; and one above it all, because some terminals
+ * keep what is erased from the first row on.
+ */
+const LINES_BESIDE = 5;
 
 export function createLiveDisplay(host: Host, screen: Screen): Display {
   const colours = createColours(host.colours.out);
@@ -37,7 +40,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
   function lines(): string[] {
     const { columns, rows } = screen.size();
     const width = Math.max(1, columns - 1);
-    const picture = treeLines(model, { width, height: rows - LINES_BELOW, now: now(), frame: ticks, colours });
+    const picture = treeLines(model, { width, height: rows - LINES_BESIDE, now: now(), frame: ticks, colours });
     const totals = totalsLine(model, now());
     const below = noticed === null ? `${totals} · Ctrl-C cancels` : `${noticed} · ${totals}`;
     const question = asked === null ? [] : [colours.yellow(fitWidth(asked, width))];

@@ -44,7 +44,8 @@ interface Expected {
   readonly final: boolean;
 }
 
-export function createFollowing(world: World, display: Display): Following {
+/** `allSaid` is called, from the end of the past on, whenever there is nothing left to show of what was said so far. */
+export function createFollowing(world: World, display: Display, allSaid: () => void = () => undefined): Following {
   const model = createTreeModel();
   const texts = new Map<string, Pick<Said, "text" | "repeated">>();
   let expected: Expected[] = [];
@@ -55,6 +56,7 @@ export function createFollowing(world: World, display: Display): Following {
   let drained = false;
   let answered = false;
   let ended = false;
+  let arrived = false;
   /** The greatest lead of the tree's time over this machine's monotonic one: an event is never seen before it happened. */
   let lead = Number.NEGATIVE_INFINITY;
   const allShown = Promise.withResolvers<void>();
@@ -70,6 +72,7 @@ export function createFollowing(world: World, display: Display): Following {
       say(next.id, given, next.final);
     }
     if (ended) allShown.resolve();
+    if (arrived) allSaid();
   }
 
   function say(id: string, given: Pick<Said, "text" | "repeated">, final: boolean): void {
@@ -123,8 +126,9 @@ export function createFollowing(world: World, display: Display): Following {
         if (event.seq > past) take(event);
         else foldEvent(model, event);
         if (event.seq === past) arrive(past);
-        show();
+        arrived ||= event.seq >= past;
         began ||= begun(event);
+        show();
         if (began && (treeIdle(model) || (unattended && treeParked(model)))) break;
       }
       ended = true;

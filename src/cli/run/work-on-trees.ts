@@ -12,10 +12,12 @@ import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host, Keys } from "../host.ts";
 import { type Problem, problemOf } from "../problem.ts";
-import { countLabel, elapsedLabel } from "../text/amounts.ts";
-import { treeAtRest, type TreeModel, treeParked } from "../tree/tree-model.ts";
+import { elapsedLabel } from "../text/amounts.ts";
+import { treeParked } from "../tree/tree-model.ts";
 import { type Asker, createAsker } from "./ask-user.ts";
+import { cancelPolitely } from "./cancel-politely.ts";
 import { createFollowing, type Following, type FollowTarget } from "./follow-tree.ts";
+import { parkedProblem } from "./parked-problem.ts";
 import { type Stop, watchStops } from "./stops.ts";
 import { DONE, type Ended, outcomeOf } from "./tree-outcome.ts";
 
@@ -43,11 +45,8 @@ export interface WorkResult {
   readonly problem: Problem | null;
 }
 
-/** How long a cancelled tree is waited for, and how long closing may take. */
-const CANCEL_WITHIN_MS = 5_000;
+/** How long closing may take. */
 const CLOSE_WITHIN_MS = 3_000;
-/** Runs that were cancelled may be announced to their parent, which begins another turn. */
-const CANCELS = 3;
 
 /**
  * Throws when the work cannot begin; whatever comes after is in the result: that of the tree that ended worst. With `keys` the user at
@@ -111,7 +110,7 @@ export async function workOnTrees(
 async function endedBy(stop: Stop | null, request: WorkRequest, work: Work): Promise<Ended> {
   const { model } = work.following;
   if (stop === null && treeParked(model))
-    return { code: EXIT.failed, outcome: "parked", problem: parked(model, request) };
+    return { code: EXIT.failed, outcome: "parked", problem: parkedProblem(model, request.store) };
   if (stop === null) return work.following.answered() ? outcomeOf(model) : DONE;
   return stopped(stop, request, work);
 }
@@ -130,19 +129,6 @@ function asking(display: Display, asker: Asker): Display {
 function failureOf(thrown: unknown): ErrandError {
   if (thrown instanceof ErrandError) return thrown;
   return new ErrandError("store-failed", "The answer could not be kept.", { cause: thrown });
-}
-
-/** Nobody is here who could answer: what waits, and how to answer it from anywhere. */
-function parked(model: TreeModel, { store }: WorkRequest): Problem {
-  const [first] = model.questions;
-  const [key, { tool, about }] = first ?? ["", { tool: "", about: "" }];
-  const more = model.questions.size > 1 ? ` (and ${countLabel(model.questions.size - 1, "question")} more)` : "";
-  const remedy =
-    store === "memory"
-      ? "Run it in a terminal and answer there, or allow such calls: errand run --allow TOOL"
-      : `errand answer ${model.tree}/${key} yes, then: errand resume ${model.tree}. Or allow such calls: --allow ${tool}`;
-  const message = `The work waits for an answer: may ${tool} be used${about === "" ? "" : ` for ${about}`}?${more}`;
-  return problemOf(new ErrandError("needs-input", message, { remedy }));
 }
 
 interface Work {
@@ -174,19 +160,4 @@ async function stopped(stop: Stop, request: WorkRequest, work: Work): Promise<En
       // The process is asked to go, not the work to end: what is under way is parked in the store.
       return { code: stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated, outcome: "terminated", problem: null };
   }
-}
-
-/** Ends the turn and every run, and waits a moment until that is done. */
-async function cancelPolitely({ agent, following, host }: Work): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const cancelTimer = host.world.after(CANCEL_WITHIN_MS, late.resolve);
-  const cancelled = async (): Promise<void> => {
-    for (let times = 0; times < CANCELS && !treeAtRest(following.model); times += 1) {
-      await agent.cancel();
-      // The event is committed now; following sees it in a later turn of the event loop.
-      await new Promise<void>((resolve) => host.world.soon(resolve));
-    }
-  };
-  await Promise.race([cancelled(), late.promise]);
-  cancelTimer();
 }

@@ -21,6 +21,21 @@ function clusterWidth(cluster: string): number {
   return WIDE.test(cluster) ? 2 : 1;
 }
 
+/** What is one character to a reader, where it begins in the text, and how many columns it takes. */
+export interface Cluster {
+  readonly text: string;
+  readonly index: number;
+  readonly width: number;
+}
+
+export function clustersOf(text: string): Cluster[] {
+  return Array.from(SEGMENTER.segment(text), ({ segment, index }) => ({
+    text: segment,
+    index,
+    width: clusterWidth(segment),
+  }));
+}
+
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;

@@ -39,6 +39,8 @@ export interface RunningErrand {
   readonly pid: number;
   /** Resolves when what was written so far holds the text. */
   seen(text: string): Promise<void>;
+  /** What was written to standard output so far. */
+  shown(): string;
   kill(signal: NodeJS.Signals): void;
   type(text: string): void;
   /** Reads on, where it was told to pause. */
@@ -52,6 +54,8 @@ export interface HowToRun {
   readonly folder: string;
   readonly entry?: string;
   readonly input?: string;
+  /** Standard input stays open, for `type`; in a terminal it always does. */
+  readonly open?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** Reads the first that it prints, and no more until told to. */
   readonly paused?: boolean;
@@ -61,8 +65,13 @@ export interface HowToRun {
   readonly terminal?: { readonly columns: number; readonly rows: number };
 }
 
+/** The words that run it. */
+export function errandCommand(args: readonly string[], entry = MAIN): string[] {
+  return [node, entry, ...args];
+}
+
 export function startErrand(args: readonly string[], how: HowToRun): RunningErrand {
-  const command = [node, how.entry ?? MAIN, ...args];
+  const command = errandCommand(args, how.entry);
   const [file = node, ...rest] = how.terminal === undefined ? command : inTerminal(command, how.terminal);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !CHOSEN.has(name)));
   const fresh = { HOME: how.home ?? NOBODYS_HOME, TERM: "xterm-256color", OLLAMA_HOST: NOBODYS_OLLAMA };
@@ -87,13 +96,14 @@ export function startErrand(args: readonly string[], how: HowToRun): RunningErra
     look();
   });
   child.stdin.on("error", () => undefined);
-  if (how.terminal === undefined) child.stdin.end(how.input ?? "");
+  if (how.terminal === undefined && how.open !== true) child.stdin.end(how.input ?? "");
   const finished = new Promise<Finished>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => resolve({ code, signal, out, err }));
   });
   return {
     finished,
+    shown: () => out,
     pid: child.pid ?? 0,
     goOn: () => void child.stdout.resume(),
     stopReading: () => void child.stdout.destroy(),

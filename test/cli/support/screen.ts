@@ -8,6 +8,8 @@ export interface ScreenState {
   readonly lines: string[];
   readonly cursorVisible: boolean;
   readonly wraps: boolean;
+  /** Where the cursor is, among these lines. */
+  readonly cursor: { readonly row: number; readonly column: number };
   /** How many lines text was written on. */
   readonly linesWritten: number;
 }
@@ -34,16 +36,17 @@ export function screenOf(output: string): ScreenState {
       lines[row] = line.slice(0, column) + token + line.slice(column + token.length);
       column += token.length;
       linesWritten += 1;
-    } else if (token.endsWith("m") || token.includes("?2026")) continue;
+    } else if (token.endsWith("m") || token.includes("?2026") || token.includes("?2004")) continue;
     else if (token.includes("?25")) cursorVisible = token.endsWith("h");
     else if (token.includes("?7")) wraps = token.endsWith("h");
     else if (token.endsWith("A")) row = Math.max(0, row - number);
     else if (token.endsWith("B")) row = Math.min(lines.length - 1, row + number);
+    else if (token.endsWith("C")) column += number;
     else if (token.endsWith("K")) lines[row] = (lines[row] ?? "").slice(0, column);
     else if (token.endsWith("J")) {
       lines[row] = (lines[row] ?? "").slice(0, column);
       lines.length = row + 1;
     } else throw new Error(`unknown sequence ${JSON.stringify(token)}`);
   }
-  return { lines: lines.map((line) => line.trimEnd()), cursorVisible, wraps, linesWritten };
+  return { lines: lines.map((line) => line.trimEnd()), cursorVisible, wraps, linesWritten, cursor: { row, column } };
 }

@@ -4,6 +4,7 @@
  *
  * - `slow/MS`: nothing else; `stuck/MS`: it cannot be aborted; `looping/MS`: it never stops calling a tool;
  * - `writing/MS`: it sends a child, which writes `out.txt` and runs `touch made`, both of which need permission;
+ * - `talking/MS`: it delegates nothing and says "one two three …", a word every MS milliseconds;
  * - `held/MS`: its children wait until there is a file `go` in the folder;
  * - `flaky/MS`: its first call fails in a way that is worth a retry;
  * - `broken/MS`: every call fails for good, with an escape sequence in what it says.
@@ -44,10 +45,23 @@ function slowModel(kind: string, milliseconds: number): Model {
         const call = { type: "tool-call" as const, id: `call_${calls}`, name: "list_files", input: {} };
         return { parts: [call], usage: null, stop: "tools" };
       }
+      if (kind === "talking") return talk(milliseconds, options);
       if (kind === "writing") return { parts: [writing(request)], usage: null, stop: "end" };
       return rehearsal.call(request, options);
     },
   };
+}
+
+const WORDS = "one two three four five six seven eight nine ten\nand a last line".split(/(?<= )/);
+
+async function talk(milliseconds: number, { signal, onText }: Parameters<Model["call"]>[1]): ReturnType<Model["call"]> {
+  for (const word of WORDS) {
+    onText?.(word);
+    await sleep(milliseconds, undefined, { signal }).catch(() => {
+      throw new ModelFailure("aborted", "The call was aborted.");
+    });
+  }
+  return { parts: [{ type: "text", text: WORDS.join("") }], usage: null, stop: "end" };
 }
 
 function writing({ system, messages }: Parameters<Model["call"]>[0]): ReplyPart {
@@ -72,7 +86,7 @@ const models = new Map<string, Model>();
 
 const provider: ModelProvider = {
   resolve(name) {
-    const [, kind, milliseconds] = /^(slow|held|stuck|flaky|broken|looping|writing)\/(\d+)$/.exec(name) ?? [];
+    const [, kind, milliseconds] = /^(slow|held|stuck|flaky|broken|looping|writing|talking)\/(\d+)$/.exec(name) ?? [];
     if (kind === undefined) return { unavailable: `There is no model ${name}.` };
     const price = { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 };
     const model = models.get(name) ?? slowModel(kind, Number(milliseconds));

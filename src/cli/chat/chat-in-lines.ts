@@ -1,0 +1,163 @@
+/**
+ * A chat without a terminal: a line of standard input is a message, and what the agent answers once it and its runs are at rest goes to
+ * standard output, before the next line is read. With `--json` the lines are those of `run`, with an `answer` or an `error` for each message.
+ */
+
+import type { CommandCall } from "../command.ts";
+import type { Display } from "../display/display.ts";
+import { createJsonDisplay, jsonLine, problemRecord } from "../display/jsonl.ts";
+import { createPlainDisplay } from "../display/plain.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { linesOf } from "../journal/file-lines.ts";
+import { type Problem, problemOf, reportProblem } from "../problem.ts";
+import { parkedProblem } from "../run/parked-problem.ts";
+import { type Stop, watchStops } from "../run/stops.ts";
+import { outcomeOf } from "../run/tree-outcome.ts";
+import { createColours } from "../text/colours.ts";
+import { treeAtRest, treeParked } from "../tree/tree-model.ts";
+import type { ChatSetting } from "./chat-setting.ts";
+import { openSession, type Session } from "./session.ts";
+
+export async function chatInLines(call: CommandCall, setting: ChatSetting): Promise<ExitCode> {
+  const { options, host } = call;
+  const json = options.json === true;
+  const display = json ? createJsonDisplay(host) : createPlainDisplay(host);
+  const rounds = createRounds(display);
+  const stops = watchStops(host, null);
+  let session: Session | null = null;
+  let code: ExitCode = EXIT.done;
+
+  function tell(problem: Problem): void {
+    if (json) host.out(jsonLine(problemRecord(problem)));
+    reportProblem(problem, {
+      err: host.err,
+      colours: createColours(host.colours.err),
+      debug: options.debug === true,
+    });
+  }
+
+  /** Sends the lines one after the other. */
+  async function converse(opened: Session): Promise<null> {
+    for await (const line of linesOf(host.input())) {
+      if (line.trim() === "") continue;
+      await rounds.answered(await opened.send(line.trim()));
+      const { model } = opened.following;
+      const { problem, code: failed } = treeParked(model)
+        ? { problem: parkedProblem(model, options.store), code: EXIT.failed }
+        : outcomeOf(model);
+      if (problem === null) continue;
+      tell(problem);
+      if (code === EXIT.done) code = failed;
+      // Whatever came next would only wait behind the question.
+      if (treeParked(model)) break;
+    }
+    // What an earlier process left may be under way still.
+    if (setting.tree !== null) await rounds.rest();
+    return null;
+  }
+
+  try {
+    session = await openSession({
+      call,
+      setting,
+      display: rounds.display,
+      onFailure: stops.onFailure,
+      allSaid: () => rounds.allSaid(),
+      onTaken: rounds.taken,
+    });
+    rounds.follow(session);
+    const stop = await Promise.race([converse(session), stops.first]);
+    if (stop !== null) code = await stopped(stop, session, tell);
+    await session.close();
+    const { model, now } = session.following;
+    display.end({ code, outcome: outcomeWord(code), problem: null, model, now: now() });
+    return code;
+  } finally {
+    await session?.close();
+    stops.close();
+  }
+}
+
+async function stopped(stop: Stop, session: Session, tell: (problem: Problem) => void): Promise<ExitCode> {
+  if (stop.type === "failure") {
+    tell(problemOf(stop.error));
+    return EXIT.failed;
+  }
+  if (stop.type === "signal" && stop.signal !== "SIGINT")
+    return stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated;
+  await session.cancel();
+  return EXIT.interrupted;
+}
+
+function outcomeWord(code: ExitCode): "done" | "failed" | "interrupted" | "terminated" {
+  if (code === EXIT.done) return "done";
+  if (code === EXIT.interrupted) return "interrupted";
+  return code === EXIT.hangup || code === EXIT.terminated ? "terminated" : "failed";
+}
+
+interface Rounds {
+  /** The display, listened to. */
+  readonly display: Display;
+  follow(session: Session): void;
+  taken(post: string): void;
+  allSaid(): void;
+  /** Resolves once the tree has come to rest, or waits for an answer, after it had taken this message. */
+  answered(post: string): Promise<void>;
+  /** Resolves once nothing is under way that could go on by itself. */
+  rest(): Promise<void>;
+}
+
+/** From what is said to an answer for each time that the tree comes to rest. */
+function createRounds(display: Display): Rounds {
+  let session: Session | null = null;
+  let finals: string[] = [];
+  let last: string | null = null;
+  let turns: number | null = null;
+  const taken = new Set<string>();
+  const settled = new Set<string>();
+  const waiting = new Map<string, () => void>();
+  const resting = Promise.withResolvers<void>();
+
+  function settle(): void {
+    resting.resolve();
+    for (const post of taken) {
+      settled.add(post);
+      waiting.get(post)?.();
+    }
+    taken.clear();
+  }
+
+  return {
+    display: {
+      ...display,
+      said(said, final) {
+        display.said(said, final);
+        last = said.text;
+        if (final) finals.push(said.text);
+      },
+    },
+    follow(opened) {
+      session = opened;
+    },
+    taken: (post) => void taken.add(post),
+    allSaid() {
+      const model = session?.following.model;
+      const root = model?.agents.get(0);
+      if (model === undefined || root === undefined) return;
+      // A turn that was under way when the chat began is answered here.
+      turns ??= treeAtRest(model) ? root.turns : root.turns - 1;
+      if (treeParked(model)) return settle();
+      if (!treeAtRest(model)) return;
+      if (root.turns > turns && root.outcome === "done") display.answer(finals.length > 0 ? finals.join("\n\n") : last);
+      turns = root.turns;
+      finals = [];
+      last = null;
+      settle();
+    },
+    answered(post) {
+      if (settled.has(post)) return Promise.resolve();
+      return new Promise((resolve) => waiting.set(post, resolve));
+    },
+    rest: () => resting.promise,
+  };
+}

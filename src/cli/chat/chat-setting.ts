@@ -1,0 +1,94 @@
+/** With whom a chat is, a new tree or one of the store, and what its agents are made from in either case. */
+
+import type { TreeRecord } from "../../contracts/store.ts";
+import { ErrandError } from "../../errors.ts";
+import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import type { CommandCall } from "../command.ts";
+import { DEFAULT_AGENT, folderDefinitions } from "../definitions/folder-definitions.ts";
+import { requireAgent } from "../definitions/require-agent.ts";
+import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
+import { agentOptions } from "../run/agent-options.ts";
+import { chooseModel, type ModelChoice, modelOfDefinition, RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
+import { OFFLINE } from "../run/offline.ts";
+import { findId } from "../store/find-id.ts";
+import { requireJournal, withView } from "../store/open-view.ts";
+import { readTree, recordedModel } from "../store/read-tree.ts";
+import type { TreeModel } from "../tree/tree-model.ts";
+
+export interface ChatSetting extends ModelChoice {
+  /** Null: the first message makes one. */
+  readonly tree: TreeRecord | null;
+  /** The definition of the agent that is spoken with. */
+  readonly agent: string;
+  readonly made: Omit<ErrandOptions, "store" | "onFailure">;
+}
+
+export async function chatSetting(call: CommandCall): Promise<ChatSetting> {
+  const [given] = call.args;
+  if (given === undefined) return newTree(call);
+  const { tree, model } = await knownTree(given, call);
+  const agent = model.agents.get(0)?.definition ?? DEFAULT_AGENT;
+  return call.options.model === undefined
+    ? asRecorded(call, tree, agent, recordedModel(model, undefined) ?? OFFLINE)
+    : withModel(call, tree, agent, call.options.model);
+}
+
+async function newTree(call: CommandCall): Promise<ChatSetting> {
+  const { options, host } = call;
+  const { agent = DEFAULT_AGENT } = options;
+  const agents = agentOptions(call);
+  const definitions = await folderDefinitions(call, agents.tools, ({ model }) =>
+    options.model === undefined ? model : undefined,
+  );
+  const definition = requireAgent(agent, definitions, host);
+  const usual = await chooseModel(call);
+  const own = modelOfDefinition(definition, usual);
+  requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
+  tellOfDefinitions(definitions.read, agent, host);
+  return { ...own, tree: null, agent, made: { ...agents, ...definitions.options, model: usual.model } };
+}
+
+function asRecorded(call: CommandCall, tree: TreeRecord, agent: string, model: string): ChatSetting {
+  requireBaseUrlFits(call.options.baseUrl, [model]);
+  return { tree, agent, model, because: RECORDED, made: { ...agentOptions(call), model } };
+}
+
+/** A tree that goes on with another model than it was recorded with. */
+async function withModel(call: CommandCall, tree: TreeRecord, agent: string, model: string): Promise<ChatSetting> {
+  const { options, host } = call;
+  requireBaseUrlFits(options.baseUrl, [model]);
+  const agents = agentOptions(call);
+  const definitions = await folderDefinitions(call, agents.tools, () => undefined);
+  tellOfDefinitions(definitions.read, agent, host);
+  const made = { ...agents, ...definitions.options, model, renewDefinitions: true };
+  return { tree, agent, model, because: "--model names it", made };
+}
+
+/** The tree that was named, and what it was when it was last written. */
+function knownTree(
+  given: string,
+  { options }: CommandCall,
+): Promise<{ readonly tree: TreeRecord; readonly model: TreeModel }> {
+  return withView(options.store, async (store) => {
+    const found = await findId(store, given, options.store);
+    const { tree } = found;
+    requireJournal(tree);
+    if (found.kind === "run") {
+      throw new ErrandError("usage", `${given} is a run: a chat is with the root agent of a tree`, {
+        remedy: `Chat with its tree: errand chat ${tree.id}. Write to the run with errand send.`,
+      });
+    }
+    if (options.agent !== undefined) {
+      throw new ErrandError("usage", "--agent is for a new conversation: one that exists has its agent", {
+        remedy: `Go on with another one from some step of it: errand fork ${tree.id} --at SEQ --agent ${options.agent}`,
+      });
+    }
+    if (tree.status !== "open") {
+      throw new ErrandError("agent-unknown", `The tree ${tree.id} is ${tree.status}`, {
+        remedy:
+          tree.status === "quarantined" ? `Release it first: errand resume ${tree.id}` : "Begin another: errand chat",
+      });
+    }
+    return { tree, model: await readTree(store, tree.id, tree.nextSeq - 1) };
+  });
+}

@@ -1,0 +1,114 @@
+/** A conversation with one agent: opens the runtime, makes the tree with the first message, and follows it until the end. */
+
+import type { HistoryItem } from "../../core/history.ts";
+import type { ErrandError } from "../../errors.ts";
+import type { Agent } from "../../runtime/agent.ts";
+import { createErrand } from "../../runtime/create-runtime.ts";
+import type { Errand } from "../../runtime/errand.ts";
+import type { CommandCall } from "../command.ts";
+import type { Display } from "../display/display.ts";
+import { cancelPolitely } from "../run/cancel-politely.ts";
+import { explainModel } from "../run/explain-model.ts";
+import { createFollowing, type Following } from "../run/follow-tree.ts";
+import { storeName } from "../../stores/store-url.ts";
+import { newPostId } from "../store/deliver.ts";
+import { explainOwned } from "../store/open-view.ts";
+import type { ChatSetting } from "./chat-setting.ts";
+
+const CLOSE_WITHIN_MS = 3_000;
+
+export interface SessionRequest {
+  readonly call: CommandCall;
+  readonly setting: ChatSetting;
+  readonly display: Display;
+  readonly onFailure: (error: ErrandError) => void;
+  /** All that was said so far is shown. */
+  readonly allSaid?: () => void;
+  /** The tree has taken a message of this session. */
+  readonly onTaken?: (post: string) => void;
+  /** What the agent is saying, as it comes. */
+  readonly onText?: (text: string) => void;
+}
+
+export interface Session {
+  readonly following: Following;
+  /** What was said before this session, oldest first. */
+  readonly past: readonly HistoryItem[];
+  /** Resolves when the message is durable, with its id. */
+  send(text: string): Promise<string>;
+  answer(question: string, allow: boolean, note: string): Promise<void>;
+  /** Ends the turn and every run. */
+  cancel(): Promise<void>;
+  cancelRun(run: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export async function openSession(request: SessionRequest): Promise<Session> {
+  const { call, setting, display, onFailure } = request;
+  const { host, options } = call;
+  const errand = await open(call, setting, onFailure);
+  const { model, because } = setting;
+  display.begin({ model, because, store: storeName(options.store), recovered: errand.recovered });
+  const following = createFollowing(host.world, display, request.allSaid);
+  const posts = new Set<string>();
+  let agent: Agent | null = null;
+  if (request.onText !== undefined) {
+    const { onText } = request;
+    errand.onText(({ tree, agent: speaker, text }) => {
+      if (tree === agent?.id && speaker === agent.id) onText(text);
+    });
+  }
+
+  function follow(found: Agent, past: number): void {
+    agent = found;
+    void following
+      .follow(errand, {
+        tree: found.id,
+        past,
+        unattended: false,
+        // A conversation is never over by itself.
+        begun: ({ facts: [input] }) => {
+          if (input?.type === "message-posted" && posts.delete(input.id)) request.onTaken?.(input.id);
+          return false;
+        },
+      })
+      .catch(onFailure);
+  }
+
+  let past: readonly HistoryItem[] = [];
+  if (setting.tree !== null) {
+    const found = await errand.agent(setting.tree.id, { channel: following.channel });
+    past = await found.history();
+    follow(found, setting.tree.nextSeq - 1);
+  }
+
+  return {
+    following,
+    past,
+    async send(text) {
+      if (agent === null) follow(await errand.openAgent({ agent: setting.agent, channel: following.channel }), 0);
+      const id = newPostId(host.world);
+      posts.add(id);
+      await agent?.post(text, { id });
+      return id;
+    },
+    answer: (question, allow, note) => errand.answer(question, { allow, note }),
+    async cancel() {
+      if (agent !== null) await cancelPolitely({ agent, following, host });
+    },
+    cancelRun: (run) => errand.cancel(run),
+    close: () => errand.close({ withinMs: CLOSE_WITHIN_MS }),
+  };
+}
+
+async function open(
+  { options: { store } }: CommandCall,
+  { model, made }: ChatSetting,
+  onFailure: (error: ErrandError) => void,
+): Promise<Errand> {
+  try {
+    return await createErrand({ ...made, store, onFailure });
+  } catch (thrown) {
+    throw explainModel(explainOwned(thrown), model);
+  }
+}
