@@ -1,10 +1,10 @@
 /** The command line on a PostgreSQL store: named by `--store` or by DATABASE_URL. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createDatabase, GUARDED, GUARDED_PASSWORD, runSql, type TestDatabase } from "../support/postgres/databases.ts";
-import { type Finished, projectFolder, records, runErrand } from "./support/errand-process.ts";
+import { type Finished, projectFolder, records, runErrand, SLOW } from "./support/errand-process.ts";
 import { saidOf } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -57,6 +57,35 @@ test("DATABASE_URL is the store where none is named, and no output holds its pas
   expect(existsSync(join(project.folder, ".errand"))).toBe(false);
   const [counted] = await runSql(database.url, "select count(*)::int as trees from errand.trees");
   expect(counted).toEqual({ trees: 1 });
+});
+
+test("a task in the background: the password stands in no argument and in no name of a file", async () => {
+  await runSql(database.url, `grant create on database ${new URL(database.url).pathname.slice(1)} to ${GUARDED}`);
+  const url = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:${GUARDED_PASSWORD}@`);
+  const started = await runErrand(["run", "--detach", "--json", "--model", "held/1", "--store", url, "the store"], {
+    folder: project.folder,
+    entry: SLOW,
+  });
+  expect(started.out + started.err).not.toContain(GUARDED_PASSWORD);
+  const [{ tree, pid, log } = { tree: "", pid: 0, log: "" }] = records(started.out);
+  expect(log).toBe(".errand/background-log");
+  expect(readFileSync(`/proc/${Number(pid)}/cmdline`, "utf8")).not.toContain(GUARDED_PASSWORD);
+  expect((await errand(["ps"], url)).out).toContain(String(tree));
+  writeFileSync(join(project.folder, "go"), "");
+  while (existsSync(`/proc/${Number(pid)}`)) await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await errand(["result", String(tree)], url)).out).toContain("store.ts");
+  expect(readFileSync(join(project.folder, String(log)), "utf8")).not.toContain(GUARDED_PASSWORD);
+  expect(readdirSync(project.folder).filter((name) => name.startsWith("postgres"))).toEqual([]);
+});
+
+test("a conversation goes on in the database", async () => {
+  const chat = (input: string, ...args: string[]): Promise<Finished> =>
+    runErrand(["chat", "--store", database.url, ...args], { folder: project.folder, input });
+  expect(await chat("what opens the store?\n")).toMatchObject({ code: 0, out: expect.stringContaining("store.ts") });
+  const [tree] = records((await errand(["ps", "--all", "--json", "--store", database.url])).out);
+  const { code, out } = await chat("and the tests?\n", String(tree?.["id"]));
+  expect(out).toMatch(/^You asked: and the tests\?/);
+  expect(code).toBe(0);
 });
 
 test("a DATABASE_URL of another kind of database is not Errand's", async () => {

@@ -196,6 +196,12 @@ describe("a start that fails comes back as an error, and leaves nothing behind",
     await refused(["--store", "README.md"], "store-unreadable");
   });
 
+  test("the option that is only for Errand itself", async () => {
+    const { code, err } = await runErrand(["run", "--detached"], { ...project, input: "the store\n" });
+    expect(saidOf(err)).toMatchObject({ code: "usage", lines: 2 });
+    expect(code).toBe(2);
+  });
+
   test("a process that dies before it has taken the task, with what it said last", async () => {
     const die = 'if(process.argv.includes("--detached")){process.stderr.write("first\\nit broke\\n");process.exit(7)}';
     const options = `--import=data:text/javascript,${encodeURIComponent(die)}`;

@@ -1,13 +1,15 @@
-/** The log of background processes: what they print, the newest of it, never more than a bound. Only the owner of the store writes it. */
+/** The log of background processes: what they print, the newest of it, never more than a bound. */
 
 import { appendFileSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { postgresUrlIs } from "../../stores/store-url.ts";
 import type { Host } from "../host.ts";
 
 const MOST_BYTES = 1_048_576;
 const KEPT_BYTES = MOST_BYTES / 2;
 
+/** Beside the file of the store; a database has no folder, and its URL must not become a name. */
 export function logPathOf(store: string): string {
-  return `${store}-log`;
+  return postgresUrlIs(store) ? ".errand/background-log" : `${store}-log`;
 }
 
 /** The same host, printing into the log that its standard output and error are. */

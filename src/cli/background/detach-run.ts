@@ -1,5 +1,6 @@
 /** `errand run --detach`: hands the task to a background process and says where to find it. */
 
+import { storeName } from "../../stores/store-url.ts";
 import type { CommandCall } from "../command.ts";
 import { commandWords } from "../completion/words.ts";
 import { jsonLine } from "../display/jsonl.ts";
@@ -8,8 +9,8 @@ import { requireFile } from "../store/open-view.ts";
 import { logPathOf } from "./bounded-log.ts";
 import { startBackground } from "./start-background.ts";
 
-/** Options of this command, not of the one in the background. */
-const OWN: ReadonlySet<string> = new Set(["--detach", "--json"]);
+/** Options of this command, not of the one in the background; which store it is, that one is told in private. */
+const OWN: ReadonlySet<string> = new Set(["--detach", "--json", "--store"]);
 
 export async function detachRun(call: CommandCall, task: string): Promise<ExitCode> {
   const { options, host } = call;
@@ -20,8 +21,8 @@ export async function detachRun(call: CommandCall, task: string): Promise<ExitCo
   const offs: (() => void)[] = [];
   try {
     const { tree, pid } = await startBackground({
-      args: ["run", "-", "--detached", ...givenOptions(call)],
-      task,
+      args: ["run", "--detached", ...givenOptions(call)],
+      handed: { task, store },
       log,
       started(child) {
         const stop = (): void => {
@@ -31,7 +32,7 @@ export async function detachRun(call: CommandCall, task: string): Promise<ExitCo
         offs.push(host.onSignal("SIGINT", stop));
       },
     });
-    if (options.json === true) host.out(jsonLine({ type: "detached", tree, pid, store, log }));
+    if (options.json === true) host.out(jsonLine({ type: "detached", tree, pid, store: storeName(store), log }));
     else {
       host.out(`${tree}\n`);
       host.err(`works in the background (pid ${pid}); watch it with: errand logs -f ${tree}\n`);

@@ -3,7 +3,8 @@
  *
  * Invariants:
  *  1. The process belongs to no terminal and to no shell's job: it stays when they go.
- *  2. The task goes through a pipe, not through the arguments, which every user of the machine can read.
+ *  2. The task and the store go through a pipe, not through the arguments, which every user of the machine can read: a store may be a URL
+ *     with a password.
  *  3. A process that could not take the task leaves nothing behind, and why is thrown here.
  */
 
@@ -14,12 +15,13 @@ import { text } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { ErrandError, type ErrorCode, ERROR_CODES } from "../../errors.ts";
 import { unusable } from "../journal/file-lines.ts";
+import { type Handed, handedText } from "./handed.ts";
 import { readStartingWord, type StartingWord, WORD_DESCRIPTOR } from "./starting-word.ts";
 
 export interface BackgroundRequest {
-  /** The command's words, with `-` for the task. */
+  /** The command's words, without its task and its store. */
   readonly args: readonly string[];
-  readonly task: string;
+  readonly handed: Handed;
   /** Where what it prints goes. */
   readonly log: string;
   /** Called once it runs, with what ends it should the command be interrupted before the task is taken. */
@@ -31,7 +33,7 @@ export interface Started {
   readonly pid: number;
 }
 
-export async function startBackground({ args, task, log, started }: BackgroundRequest): Promise<Started> {
+export async function startBackground({ args, handed, log, started }: BackgroundRequest): Promise<Started> {
   const opened = openLog(log);
   const [, entry = ""] = process.argv;
   const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
@@ -42,7 +44,7 @@ export async function startBackground({ args, task, log, started }: BackgroundRe
   started(child);
   const failed = new Promise<never>((_resolve, reject) => child.on("error", reject));
   child.stdin?.on("error", () => undefined);
-  child.stdin?.end(task);
+  child.stdin?.end(handedText(handed));
   const pipe = child.stdio[WORD_DESCRIPTOR];
   const word = readStartingWord(await Promise.race([pipe instanceof Readable ? text(pipe) : "", failed]));
   if (word?.type === "accepted") {

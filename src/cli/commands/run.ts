@@ -9,6 +9,7 @@ import { requireAgent } from "../definitions/require-agent.ts";
 import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
 import { createStarter, type Starter } from "../background/starting-word.ts";
 import { detachRun } from "../background/detach-run.ts";
+import { readHanded } from "../background/handed.ts";
 import { logPathOf, withBoundedLog } from "../background/bounded-log.ts";
 import { nothingLeft } from "../background/nothing-left.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
@@ -27,10 +28,13 @@ const DEMO_TASK = "Explain what this project is, how its source is organised and
 export const runCommand: CommandAction = async (call) => {
   const { options, host } = call;
   const timeoutMs = timeoutOf(options.timeout);
+  if (options.detached === true) {
+    const { task, store } = readHanded(await host.readInput());
+    return detached({ ...call, options: { ...options, store } }, task, timeoutMs);
+  }
   const [given = DEMO_TASK] = call.args;
   const task = await givenText(given, "task", 'errand run "your task"', host);
   if (options.detach === true) return detachRun(call, task);
-  if (options.detached === true) return detached(call, task, timeoutMs);
   return commandWork(call, await workOf(call, task, timeoutMs, () => undefined));
 };
 

@@ -1,0 +1,24 @@
+/** What a background process is handed on its standard input. */
+
+import { ErrandError } from "../../errors.ts";
+
+export interface Handed {
+  readonly task: string;
+  readonly store: string;
+}
+
+export function handedText(handed: Handed): string {
+  return JSON.stringify(handed);
+}
+
+export function readHanded(text: string): Handed {
+  try {
+    const { task, store } = JSON.parse(text) as Partial<Handed>;
+    if (typeof task === "string" && typeof store === "string") return { task, store };
+  } catch {
+    // Somebody has typed what only Errand gives to itself.
+  }
+  throw new ErrandError("usage", "--detached is for Errand itself", {
+    remedy: "For a task in the background: --detach.",
+  });
+}
