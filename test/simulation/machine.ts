@@ -30,8 +30,8 @@ export interface Machine {
   wakeStopped(): Promise<void>;
   /** A process that was stopped wakes no more. */
   forgetStopped(): void;
-  /** Closes the process in order, and says what it left behind. */
-  close(withinMs: number): Promise<{ readonly timers: number; readonly calls: number }>;
+  /** Closes the process in order, and says what it left behind; null if it went down before it was closed. */
+  close(withinMs: number): Promise<{ readonly timers: number; readonly calls: number } | null>;
 }
 
 interface MachineParts {
@@ -100,6 +100,8 @@ export function createMachine(parts: MachineParts): Machine {
   /** I11: whatever a replaced process writes is refused. */
   function strayWrite(what: string, error: unknown): void {
     if (error instanceof ErrandError && error.code === "store-owned") return count("old writer refused");
+    // It was stopped while it closed in order, and has come to the end of that.
+    if (error instanceof ErrandError && error.code === "store-closed") return;
     parts.onStray(error instanceof Error ? `fails in its own way to ${what}: ${error.message}` : `writes: ${what}`);
   }
 
@@ -193,8 +195,9 @@ export function createMachine(parts: MachineParts): Machine {
     async close(withinMs) {
       const closing = machine.life;
       await machine.errand?.close({ withinMs }).catch(() => count("close without room"));
-      const left = { timers: closing?.waiting() ?? 0, calls: under.open.size };
-      if (closing !== null && closing === machine.life) gone();
+      if (closing === null || closing !== machine.life) return null;
+      const left = { timers: closing.waiting(), calls: under.open.size };
+      gone();
       return left;
     },
   };

@@ -21,6 +21,7 @@ export const REGRESSIONS: readonly { readonly seed: number; readonly found: stri
     seed: 10_433,
     found: "an erasure kept the tool output that came last, not the one that stands last in the context",
   },
+  { seed: 10_508, found: "a process that was stopped while it closed brought up a third one when it woke" },
   { seed: 10_889, found: "an erasure lost the answer to a refused call, which was the run's last output" },
   { seed: 105_809, found: "a call waited for the budget for ever, because room became free after the last look at it" },
 ];

@@ -237,7 +237,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
           count("closed in order");
           const within = chance.pick([0, 2_000]);
           machine.close(within).then(
-            () => world.at(world.now + 100, () => machine.start()),
+            (left) => (left === null ? undefined : world.at(world.now + 100, () => machine.start())),
             () => {},
           );
         }),
