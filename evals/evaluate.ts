@@ -1,6 +1,13 @@
 /** Runs one case in an Errand of its own, waits until its tree is at rest, and judges what was recorded. */
 
-import { createErrand, type Errand, ErrandError, type TreeEvent } from "../src/index.ts";
+import {
+  createErrand,
+  createModelRegistry,
+  createSystemWorld,
+  type Errand,
+  ErrandError,
+  type TreeEvent,
+} from "../src/index.ts";
 import { createScriptedModels } from "../src/testing/index.ts";
 import type { EvalCase } from "./delegation.ts";
 
@@ -25,11 +32,13 @@ export async function evaluate(given: EvalCase, model: string | null): Promise<V
     "scripted/parent": given.scripts.parent,
     "scripted/child": given.scripts.child,
   });
+  const world = createSystemWorld();
   const parent = model ?? "scripted/parent";
   const child = model ?? "scripted/child";
   const errand = await createErrand({
     store: "memory",
-    models: model === null ? [scripted] : [],
+    models: model === null ? [scripted] : [createModelRegistry({ env: process.env, world })],
+    world,
     model: parent,
     tools: [],
     ...given.options,

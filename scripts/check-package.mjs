@@ -2,15 +2,16 @@
  * Checks what `npm publish` would put into the package: the built files and three papers, nothing else; and that
  * everything that package.json promises (`exports`, `bin`) is among them. Reads dist/, so `npm run build` comes first.
  */
-import { execSync } from "node:child_process";
+import { execSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { root } from "./setup.mjs";
 
 const wanted = /^(dist\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
 const unwantedInDist = /\.test\.(js|d\.ts)$|\.tsbuildinfo$/;
 
-/** @type {{ exports: Record<string, unknown>, bin: Record<string, string> }} */
+/** @type {{ version: string, exports: Record<string, unknown>, bin: Record<string, string> }} */
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const listing = execSync("npm pack --dry-run --json --ignore-scripts", {
   cwd: root,
@@ -38,6 +39,30 @@ for (const path of Object.values(manifest.bin)) {
   if (packed.includes(path) && !readFileSync(join(root, path), "utf8").startsWith("#!/usr/bin/env node\n")) {
     problems.push(`${path} is a program, and must begin with #!/usr/bin/env node`);
   }
+}
+
+// What was bundled must still be what it was: every entry can be imported, and the program knows its version.
+for (const target of promised.filter((path) => path.endsWith(".js"))) {
+  const { status, stderr } = spawnSync(process.execPath, [
+    "--input-type=module",
+    "-e",
+    `await import(${JSON.stringify(pathToFileURL(join(root, target)).href)})`,
+  ]);
+  if (status !== 0) problems.push(`${target} cannot be imported: ${String(stderr).trim()}`);
+}
+for (const path of Object.values(manifest.bin)) {
+  const { stdout } = spawnSync(process.execPath, [join(root, path), "--version"]);
+  if (String(stdout) !== `${manifest.version}\n`) problems.push(`${path} --version does not say ${manifest.version}`);
+  const { status, stderr } = spawnSync(process.execPath, [
+    join(root, path),
+    "run",
+    "--model",
+    "offline/rehearsal",
+    "--store",
+    "memory",
+    "hello",
+  ]);
+  if (status !== 0) problems.push(`${path} run fails: ${String(stderr).trim()}`);
 }
 
 for (const problem of problems) console.error(problem);

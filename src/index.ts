@@ -44,6 +44,7 @@ export {
 export { normalisedOutput } from "./core/runs/payload.ts";
 export { SUBAGENT_SCHEMAS } from "./core/runs/schemas.ts";
 export { createAiSdkModels } from "./models/ai-sdk/ai-sdk-models.ts";
+export type { PriceTable } from "./models/prices.ts";
 export { createModelRegistry, type ModelRegistryOptions } from "./models/registry/model-registry.ts";
 export { readSkill } from "./definitions/skill.ts";
 export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
@@ -55,4 +56,5 @@ export type { OpenQuestion } from "./runtime/open-questions.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/output-schema.ts";
 export type { TreeEvent } from "./runtime/tree-event.ts";
 export type { Reply } from "./runtime/turn-outcome.ts";
+export { createSystemWorld } from "./runtime/world.ts";
 export { fileTools, type RunCommandOptions, workspaceTools } from "./tools/index.ts";

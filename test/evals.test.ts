@@ -10,7 +10,8 @@ function runEvals(...args: string[]): {
   readonly stdout: string;
   readonly stderr: string;
 } {
-  return spawnSync(process.execPath, [join("evals", "run.ts"), ...args], { encoding: "utf8", timeout: 60_000 });
+  const env = { ...process.env, OPENAI_COMPATIBLE_BASE_URL: "" };
+  return spawnSync(process.execPath, [join("evals", "run.ts"), ...args], { env, encoding: "utf8", timeout: 60_000 });
 }
 
 test("the evals cover every way in which a delegation can go, by name", () => {
@@ -49,6 +50,7 @@ test("a model that cannot be had, or a wrong option, is one line and exit code 2
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toMatch(/^eval: [^\n]+\n$/);
   }
+  expect(runEvals("--model", "openai-compatible/x").stderr).toContain("needs a base URL");
 });
 
 test.each(cases.map((given) => [given.name, given] as const))(

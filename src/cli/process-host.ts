@@ -2,7 +2,6 @@
 
 import { writeSync } from "node:fs";
 import { homedir } from "node:os";
-import { text } from "node:stream/consumers";
 import { isatty, type WriteStream } from "node:tty";
 import { createSystemWorld } from "../runtime/world.ts";
 import type { Host, Screen } from "./host.ts";
@@ -51,7 +50,7 @@ export function createProcessHost(): Host {
     screen: capable && isatty(1) ? screenOf(stdout) : null,
     colours: { out: coloured && isatty(1), err: coloured && isatty(2) },
     keys: isatty(0) ? terminalKeys(process.stdin) : null,
-    readInput: () => text(process.stdin),
+    readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
     input: () => process.stdin,
     onSignal(signal, listener) {
       process.on(signal, listener);

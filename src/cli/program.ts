@@ -21,7 +21,7 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
   let json = false;
   try {
     let code: ExitCode = EXIT.done;
-    const program = buildProgram(host, async (command, given, options, typed) => {
+    const program = buildProgram(args[0], host, async (command, given, options, typed) => {
       json = options.json === true;
       const action = await command.load();
       const settings = command.ownSettings === true ? NO_SETTINGS : await readSettings(host);
@@ -71,7 +71,8 @@ function untyped(
   };
 }
 
-function buildProgram(host: Host, call: Call): Commander {
+/** The program with the command that is named; with all of them where none is. */
+function buildProgram(named: string | undefined, host: Host, call: Call): Commander {
   const program = new Commander("errand")
     .description("Delegation between LLM agents that comes back: once, in a known shape, across any crash.")
     .version(readVersion(), "-V, --version", "print the version")
@@ -81,7 +82,8 @@ function buildProgram(host: Host, call: Call): Commander {
     .exitOverride()
     // What went wrong is told by runProgram, in one place and one form.
     .configureOutput({ writeOut: host.out, writeErr: () => undefined, outputError: () => undefined });
-  for (const command of COMMANDS) addCommand(program, command, call);
+  const known = COMMANDS.filter(({ name }) => name === named);
+  for (const command of known.length === 0 ? COMMANDS : known) addCommand(program, command, call);
   return program;
 }
 

@@ -6,7 +6,8 @@
  *  2. No text takes long or much memory: the head is bounded in bytes and depth, and aliases expand to little.
  */
 
-import { isMap, LineCounter, parseDocument } from "yaml";
+import { createRequire } from "node:module";
+import type * as Yaml from "yaml";
 import { type Field, type Fields, fieldsOf, type Problem } from "./fields.ts";
 
 export interface Frontmatter {
@@ -19,6 +20,11 @@ export interface Frontmatter {
 const FENCE = /^---[ \t]*$/m;
 const HEAD_BYTES = 64 * 1024;
 const HEAD_DEPTH = 50;
+
+/** Loaded by the first file that has frontmatter: most processes read none, and it takes as long as the rest of Errand. */
+function loadYaml(): typeof Yaml {
+  return createRequire(import.meta.url)("yaml") as typeof Yaml;
+}
 
 export function readFrontmatter(text: string): Frontmatter | Problem {
   const unified = text.replaceAll("\r\n", "\n").replace(/^\uFEFF/, "");
@@ -39,6 +45,7 @@ function readYaml(yaml: string): Fields | Problem {
   const deep = tooDeepAt(yaml);
   if (deep !== null) return { problem: `its frontmatter is nested deeper than ${HEAD_DEPTH} levels`, line: deep + 1 };
   try {
+    const { isMap, LineCounter, parseDocument } = loadYaml();
     const lines = new LineCounter();
     const document = parseDocument(yaml, { lineCounter: lines, logLevel: "silent" });
     const [error] = document.errors;
@@ -61,7 +68,7 @@ function readYaml(yaml: string): Fields | Problem {
   }
 }
 
-function lineOf(key: unknown, lines: LineCounter): number | null {
+function lineOf(key: unknown, lines: Yaml.LineCounter): number | null {
   if (typeof key !== "object" || key === null || !("range" in key) || !Array.isArray(key.range)) return null;
   const [start] = key.range as readonly unknown[];
   return typeof start === "number" ? lines.linePos(start).line + 1 : null;

@@ -7,7 +7,7 @@
  *  2. It never fails but when it is aborted, and costs nothing.
  */
 
-import type { Model, ModelProvider, ModelRequest } from "../contracts/model.ts";
+import type { Model, ModelRequest } from "../contracts/model.ts";
 import type { ReplyPart } from "../core/message.ts";
 import { estimateUsage } from "./estimate-usage.ts";
 import { childMove } from "./rehearsal/child.ts";
@@ -16,8 +16,6 @@ import { compactionIs, spoken, summaryOf } from "./rehearsal/conversation.ts";
 import { foregroundMove } from "./rehearsal/foreground.ts";
 import { aborted, streamWords } from "./stream-words.ts";
 import { callId, nextCallNumber } from "./tool-call-ids.ts";
-
-const REHEARSAL_MODEL = "offline/rehearsal";
 
 export function createRehearsalModel(): Model {
   return {
@@ -30,17 +28,6 @@ export function createRehearsalModel(): Model {
         usage: estimateUsage(request, parts),
         stop: parts.some((part) => part.type === "tool-call") ? "tools" : "end",
       };
-    },
-  };
-}
-
-export function createRehearsalProvider(): ModelProvider {
-  const model = createRehearsalModel();
-  return {
-    resolve(name) {
-      if (name !== REHEARSAL_MODEL)
-        return { unavailable: `There is no model ${name} offline; the only one is ${REHEARSAL_MODEL}.` };
-      return { model, facts: { window: 200_000, price: { input: 0, output: 0, cachedInput: 0 } } };
     },
   };
 }

@@ -14,7 +14,7 @@ import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/limits
 import type { PermissionRule } from "../core/permissions/permissions.ts";
 import { builtInDefinitions } from "../definitions/built-in.ts";
 import type { ErrandError } from "../errors.ts";
-import { createRehearsalProvider } from "../models/rehearsal.ts";
+import { createRehearsalProvider } from "../models/rehearsal-provider.ts";
 import { createMemoryStore } from "../stores/memory/memory-store.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite-store.ts";
 import { defaultStore, postgresUrlIs } from "../stores/store-url.ts";

@@ -13,7 +13,7 @@ import {
   type ReadDefinitions,
   readDefinitions,
 } from "../../definitions/read-definitions.ts";
-import { createRehearsalProvider } from "../../models/rehearsal.ts";
+import { createRehearsalProvider } from "../../models/rehearsal-provider.ts";
 import type { AgentDefinition, SkillDefinition } from "../../runtime/catalog.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { joinProviders } from "../../runtime/join-providers.ts";

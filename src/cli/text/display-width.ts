@@ -10,10 +10,12 @@ const WIDE =
 const EMPTY = /^[\p{Mark}\p{Format}\p{Control}\u200b]+$/u;
 const PLAIN = /^[ -~]*$/;
 const ELLIPSIS = "…";
-const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const clusters = createClusters();
 
-function clusters(text: string): Iterable<{ readonly segment: string }> {
-  return SEGMENTER.segment(text);
+/** The segmenter is made by the first text that needs it: that takes longer than a short command should. */
+function createClusters(): (text: string) => Intl.Segments {
+  let segmenter: Intl.Segmenter | null = null;
+  return (text) => (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })).segment(text);
 }
 
 function clusterWidth(cluster: string): number {
@@ -29,7 +31,7 @@ export interface Cluster {
 }
 
 export function clustersOf(text: string): Cluster[] {
-  return Array.from(SEGMENTER.segment(text), ({ segment, index }) => ({
+  return Array.from(clusters(text), ({ segment, index }) => ({
     text: segment,
     index,
     width: clusterWidth(segment),

@@ -2,8 +2,8 @@
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
+import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
-import { createAiSdkModel } from "./ai-sdk-model.ts";
 import type { LanguageModel } from "./language-model.ts";
 import type { Patience } from "./watchdog.ts";
 
@@ -14,7 +14,10 @@ export function createAiSdkModels(
 ): ModelProvider {
   const { prices, ...rest } = options;
   const models = new Map(
-    Object.entries(languageModels).map(([name, model]) => [name, createAiSdkModel(model, { name, ...rest })]),
+    Object.entries(languageModels).map(([name, model]) => [
+      name,
+      lazyModel(async () => (await import("./ai-sdk-model.ts")).createAiSdkModel(model, { name, ...rest })),
+    ]),
   );
   return {
     resolve(name) {

@@ -7,9 +7,9 @@
  */
 
 import type { Model, ModelProvider } from "../../contracts/model.ts";
-import { ModelFailure } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import type { Patience } from "../ai-sdk/watchdog.ts";
+import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
 import { baseUrlIs } from "./base-url.ts";
 import { type Environment, firstOf } from "./environment.ts";
@@ -69,23 +69,6 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelProvide
       ...(standstillMs === undefined ? {} : { standstillMs }),
     });
   }
-}
-
-/** A model that is made by its first call; when that fails, the next call tries again. */
-function lazyModel(load: () => Promise<Model>): Model {
-  let loading: Promise<Model> | null = null;
-  return {
-    async call(request, options) {
-      loading ??= load();
-      const model = await loading.catch((error: unknown) => {
-        loading = null;
-        throw new ModelFailure("provider-error", `The provider of ${request.model} could not be loaded.`, {
-          cause: error,
-        });
-      });
-      return model.call(request, options);
-    },
-  };
 }
 
 function unknownName(name: string): string {

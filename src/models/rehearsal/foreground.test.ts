@@ -8,7 +8,8 @@ import { jsonObjectIs } from "../../core/json.ts";
 import { replyText } from "../../core/message.ts";
 import type { ContextMessage, ToolCallPart, ToolSpec } from "../../core/message.ts";
 import { frameBuild } from "../../core/text/index.ts";
-import { createRehearsalModel, createRehearsalProvider } from "../rehearsal.ts";
+import { createRehearsalProvider } from "../rehearsal-provider.ts";
+import { createRehearsalModel } from "../rehearsal.ts";
 import { HONESTY } from "./wording.ts";
 
 const spec = (name: string): ToolSpec => ({ name, description: name, schema: {} });

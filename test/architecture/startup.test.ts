@@ -1,0 +1,65 @@
+/** What a process loads before it is of use. How long that takes is measured by `npm run bench:startup`; here it is kept from growing unseen. */
+
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = new URL("../../", import.meta.url);
+const ownNode = fileURLToPath(new URL("node_modules/.bin/node", root));
+const node = existsSync(ownNode) ? ownNode : process.execPath;
+
+const NOBODYS_HOME = fileURLToPath(new URL(".", import.meta.url));
+
+/** Tells every module that the process loaded, when it ends. */
+const TELL = `
+  import { registerHooks } from "node:module";
+  const seen = [];
+  registerHooks({ load: (url, context, next) => (seen.push(url), next(url, context)) });
+  process.on("exit", () => process.stderr.write(seen.join("\\n")));
+`;
+
+/** The modules that a process loads: files of the sources, packages, and modules of Node.js. */
+function loadedBy(...args: readonly string[]): string[] {
+  const told = `--import=data:text/javascript,${encodeURIComponent(TELL)}`;
+  const shell = `"$@" 2>&1 >/dev/null`;
+  const out = execFileSync("sh", ["-c", shell, "sh", node, told, ...args], {
+    cwd: fileURLToPath(root),
+    // Without a user's own agents, which would be read.
+    env: { ...process.env, HOME: NOBODYS_HOME, XDG_CONFIG_HOME: NOBODYS_HOME },
+    encoding: "utf8",
+  });
+  return out.split("\n").flatMap((line) => {
+    if (line.startsWith("node:")) return [line];
+    if (!line.startsWith("file:")) return [];
+    const [, packageName] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(line) ?? [];
+    return [packageName ?? line.slice(root.href.length)];
+  });
+}
+
+function packagesOf(loaded: readonly string[]): string[] {
+  return [...new Set(loaded)].filter((name) => !name.startsWith("node:") && !name.endsWith(".ts"));
+}
+
+test("errand --version loads nothing but what reads the version", () => {
+  const loaded = loadedBy("src/cli/main.ts", "--version");
+  expect(loaded.filter((name) => name.endsWith(".ts"))).toEqual([
+    "src/cli/main.ts",
+    "src/cli/start.ts",
+    "src/cli/version.ts",
+  ]);
+  expect(packagesOf(loaded)).toEqual([]);
+  expect(loaded).not.toContain("node:sqlite");
+});
+
+test("importing the library loads no package, and no model", () => {
+  const loaded = loadedBy("--input-type=module", "-e", 'await import("./src/index.ts")');
+  expect(loaded).toContain("src/index.ts");
+  expect(packagesOf(loaded)).toEqual([]);
+  expect(loaded.filter((name) => /models\/(ai-sdk\/ai-sdk-model|rehearsal)\.ts/.test(name))).toEqual([]);
+});
+
+test("a command that calls no real model loads the packages of the command line alone", () => {
+  const run = ["src/cli/main.ts", "run", "--store", "memory", "--model", "offline/rehearsal", "hello"];
+  expect(packagesOf(loadedBy(...run)).toSorted()).toEqual(["commander", "picocolors"]);
+});
