@@ -9,6 +9,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installPackages } from "./debian-packages.mjs";
 
 /** @returns {boolean} True if strace is there and may trace: a container may forbid it. */
 export function straceWorks() {
@@ -28,27 +29,13 @@ export function faketimeLibrary() {
   return null;
 }
 
-/**
- * Installs packages where that is possible without asking anybody.
- * @param {string[]} packages
- */
-function install(packages) {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (/** @type {string[]} */ args) =>
-    spawnSync("apt-get", args, { env, stdio: "ignore", timeout: 120_000 }).status;
-  const wanted = ["install", "-y", "-qq", "--no-install-recommends", ...packages];
-  if (apt(wanted) === 0) return;
-  if (apt(["update", "-qq"]) === 0) apt(wanted);
-}
-
 /** Installs what is missing, and says what is there. Quick when nothing is missing. */
 export function crashTools() {
   const missing = [
     ...(spawnSync("strace", ["-V"], { stdio: "ignore" }).status === 0 ? [] : ["strace"]),
     ...(faketimeLibrary() === null ? ["libfaketime"] : []),
   ];
-  if (missing.length > 0) install(missing);
+  if (missing.length > 0) installPackages(missing);
   return { strace: straceWorks(), faketime: faketimeLibrary() };
 }
 

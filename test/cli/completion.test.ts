@@ -5,7 +5,8 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { installPackages } from "../../scripts/debian-packages.mjs";
 import { COMMANDS } from "../../src/cli/command-list.ts";
 import { runErrand, terminalAvailable } from "./support/errand-process.ts";
 import { type WorkedProject, workedProject } from "./support/worked-project.ts";
@@ -47,7 +48,10 @@ function shell(name: string, args: readonly string[]): string {
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 const there = (name: string): boolean => spawnSync(name, ["--version"]).error === undefined;
-for (const name of ["bash", "zsh", "fish"]) {
+const SHELLS = ["bash", "zsh", "fish"];
+const missing = SHELLS.filter((name) => !there(name));
+if (missing.length > 0) installPackages(missing);
+for (const name of missing) {
   if (!there(name)) process.stderr.write(`SKIPPED: there is no ${name} to try its completion in\n`);
 }
 
@@ -90,36 +94,52 @@ describe.runIf(there("bash"))("bash", () => {
     expect(offered("errand", "run", "--model", "")).toEqual([]);
   });
 
-  test("Tab, in an interactive shell", async () => {
-    const out = await typed(["bash", "--norc", "--noprofile", "-i"], scripts.get("bash") ?? "", "errand comp\tfi\t");
-    expect(out).toContain("errand completion fish");
+  test.runIf(terminalAvailable)("Tab, in an interactive shell", async () => {
+    const rc = join(project.folder, "bashrc");
+    writeFileSync(rc, `PS1='${PROMPT}'\nsource '${scripts.get("bash")}'\n`);
+    const bash = await interactive(`bash --noprofile --rcfile '${rc}' -i`);
+    await bash.press("errand comp\t", "errand completion");
+    await bash.press("fi\t", "errand completion fish");
+    bash.close();
   });
 });
 
 describe.runIf(there("zsh") && terminalAvailable)("zsh", () => {
-  const start = ["zsh", "-f", "-i"];
-  const setup = "autoload -Uz compinit && compinit -u -D";
-  const press = (keys: string): Promise<string> => typed(start, scripts.get("zsh") ?? "", keys, setup);
+  let zsh: InteractiveShell;
+  beforeAll(async () => {
+    const lines = [`PS1='${PROMPT}'`, "autoload -Uz compinit && compinit -u -D", `source '${scripts.get("zsh")}'`];
+    writeFileSync(join(project.folder, ".zshrc"), lines.join("\n"));
+    zsh = await interactive(`env ZDOTDIR='${project.folder}' zsh -d -i`);
+  });
+  afterEach(() => zsh.clear());
+  afterAll(() => zsh.close());
 
-  test("commands with what they do, and options", async () => {
-    const out = await press("errand \t");
-    for (const { name, description } of COMMANDS) {
-      expect(out).toContain(name);
-      expect(out.replaceAll(/\s+/g, " ")).toContain(description.slice(0, 20));
-    }
-    expect(await press("errand export --o\t")).toContain("errand export --out");
-    expect(await press("errand comp\tfi\t")).toContain("errand completion fish");
+  test("commands with what they do", async () => {
+    const wanted = COMMANDS.flatMap(({ name, description }) => [name, description.slice(0, 20)]);
+    await zsh.press("errand \t", ...wanted);
   });
 
-  test("ids with a few words about them, and files", async () => {
+  test("options, and words", async () => {
+    await zsh.press("errand export --o\t", "errand export --out");
+    await zsh.clear();
+    await zsh.press("errand comp\t", "errand completion");
+    await zsh.press("fi\t", "errand completion fish");
+  });
+
+  test("ids with a few words about them", async () => {
+    const { tree, runs } = project;
+    await zsh.press("errand show \t", `errand show ${tree.slice(0, 4)}`);
+    await zsh.press("\t", tree, ...runs, "tree orchestrator, idle");
+  });
+
+  test("the store that was named is the one that is asked, and files", async () => {
     const { tree } = project;
-    // The first Tab writes what all of them begin with.
-    const out = await press("errand show \t\t");
-    for (const id of [tree, ...project.runs]) expect(out).toContain(id);
-    expect(out).toContain("tree orchestrator, idle");
-    expect(await press("errand resume --store nothing.db \t")).not.toContain(tree);
-    expect(await press("errand resume --store ~/.errand/errand.db \t")).toContain(tree);
-    expect(await press("errand replay REA\t")).toContain("errand replay README.md");
+    await zsh.press("errand resume --store nothing.db \t", "nothing.db ");
+    await zsh.press("x", "nothing.db x");
+    await zsh.clear();
+    await zsh.press("errand resume --store ~/.errand/errand.db \t", tree);
+    await zsh.clear();
+    await zsh.press("errand replay REA\t", "errand replay README.md");
   });
 });
 
@@ -150,34 +170,49 @@ describe.runIf(there("fish"))("fish", () => {
   });
 });
 
-/** What an interactive shell in a terminal shows after the script was sourced and these keys were pressed. */
-async function typed(command: readonly string[], script: string, keys: string, setup = ":"): Promise<string> {
-  const words = `stty cols 160 rows 60 && exec ${command.join(" ")}`;
+interface InteractiveShell {
+  /** Presses keys and waits until all that is wanted stands in what the shell has shown since the line was begun. */
+  press(keys: string, ...wanted: string[]): Promise<void>;
+  /** Gives up the line, and waits for a new one. */
+  clear(): Promise<void>;
+  close(): void;
+}
+
+const PROMPT = "ready> ";
+const CTRL_C = "\u0003";
+const PATIENCE_MS = 50_000;
+
+async function interactive(command: string): Promise<InteractiveShell> {
+  const words = `stty cols 160 rows 60 && exec ${command}`;
   const child = spawn("/usr/bin/script", ["-qec", words, "/dev/null"], { env, cwd: project.folder });
-  let out = "";
+  let shown = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    out += chunk;
+    shown += chunk;
   });
-  const quiet = async (): Promise<void> => {
-    for (let before = -1; before !== out.length || out === "";) {
-      before = out.length;
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-    }
-  };
-  await quiet();
-  child.stdin.write(`PS1='> '; ${setup}; source '${script}'; echo READY''NOW\r`);
-  while (!out.includes("READYNOW")) await new Promise((resolve) => setTimeout(resolve, 50));
-  await quiet();
-  const before = out.length;
-  for (const part of keys.split(/(?<=\t)/)) {
-    child.stdin.write(part);
-    await quiet();
+  const text = (): string =>
+    stripVTControlCharacters(shown)
+      .replaceAll(/.[\b]/g, "")
+      .replaceAll(/[\s\p{Control}]+/gu, " ");
+  async function sees(wanted: readonly string[]): Promise<void> {
+    const began = performance.now();
+    const missing = (): string[] => wanted.filter((one) => !text().includes(one.replaceAll(/\s+/g, " ")));
+    while (missing().length > 0 && performance.now() - began < PATIENCE_MS)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(missing(), text()).toEqual([]);
   }
-  const shown = out.slice(before);
-  child.stdin.write("\u0003exit\r");
-  child.kill("SIGHUP");
-  // oxlint-disable-next-line no-control-regex
-  return stripVTControlCharacters(shown).replaceAll(/.\u0008/g, "");
+  await sees([PROMPT]);
+  return {
+    press(keys, ...wanted) {
+      child.stdin.write(keys);
+      return sees(wanted);
+    },
+    clear() {
+      shown = "";
+      child.stdin.write(CTRL_C);
+      return sees([PROMPT]);
+    },
+    close: () => void child.kill("SIGHUP"),
+  };
 }
 
 test("a shell that is not known is wrong use", async () => {
