@@ -5,6 +5,7 @@
  * - `slow/MS`: nothing else; `stuck/MS`: it cannot be aborted; `looping/MS`: it never stops calling a tool;
  * - `writing/MS`: it sends a child, which writes `out.txt` and runs `touch made`, both of which need permission;
  * - `talking/MS`: it delegates nothing and says "one two three …", a word every MS milliseconds;
+ * - `pausing/MS`: the same, and after "three" it waits until there is a file `go` in the folder;
  * - `held/MS`: its children wait until there is a file `go` in the folder;
  * - `flaky/MS`: its first call fails in a way that is worth a retry;
  * - `broken/MS`: every call fails for good, with an escape sequence in what it says.
@@ -45,18 +46,25 @@ function slowModel(kind: string, milliseconds: number): Model {
         const call = { type: "tool-call" as const, id: `call_${calls}`, name: "list_files", input: {} };
         return { parts: [call], usage: null, stop: "tools" };
       }
-      if (kind === "talking") return talk(milliseconds, options);
+      if (kind === "talking") return talk(milliseconds, options, "");
+      if (kind === "pausing") return talk(milliseconds, options, "three ");
       if (kind === "writing") return { parts: [writing(request)], usage: null, stop: "end" };
       return rehearsal.call(request, options);
     },
   };
 }
 
+const KINDS = /^(slow|held|stuck|flaky|broken|looping|writing|talking|pausing)\/(\d+)$/;
 const WORDS = "one two three four five six seven eight nine ten\nand a last line".split(/(?<= )/);
 
-async function talk(milliseconds: number, { signal, onText }: Parameters<Model["call"]>[1]): ReturnType<Model["call"]> {
+async function talk(
+  milliseconds: number,
+  { signal, onText }: Parameters<Model["call"]>[1],
+  pauseAfter: string,
+): ReturnType<Model["call"]> {
   for (const word of WORDS) {
     onText?.(word);
+    if (word === pauseAfter) await fileThere("go", signal);
     await sleep(milliseconds, undefined, { signal }).catch(() => {
       throw new ModelFailure("aborted", "The call was aborted.");
     });
@@ -86,7 +94,7 @@ const models = new Map<string, Model>();
 
 const provider: ModelProvider = {
   resolve(name) {
-    const [, kind, milliseconds] = /^(slow|held|stuck|flaky|broken|looping|writing|talking)\/(\d+)$/.exec(name) ?? [];
+    const [, kind, milliseconds] = KINDS.exec(name) ?? [];
     if (kind === undefined) return { unavailable: `There is no model ${name}.` };
     const price = { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 };
     const model = models.get(name) ?? slowModel(kind, Number(milliseconds));
