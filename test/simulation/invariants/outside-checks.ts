@@ -6,6 +6,8 @@ import { SECRET } from "../secret.ts";
 import { demand } from "./violation.ts";
 import { agentById, type WatchedTree } from "./watched-tree.ts";
 
+const ERASED = "failed: The answer was erased together with the other texts of its run.";
+
 /** I1, I12: an acknowledged post is in the journal, and every asking of it has had the same answer. */
 export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): void {
   const taken = tree?.posts.get(post.id);
@@ -20,7 +22,7 @@ export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): voi
   for (const answer of post.answers) checkSecret(`an answer to the post ${post.id}`, answer);
   for (const answer of post.answers) {
     // The words of a run that asked for it are erased, those of its answers too.
-    if (answer === "" && (tree?.erased.size ?? 0) > 0 && post.agent !== post.tree) continue;
+    if (answer === ERASED && (tree?.erased.size ?? 0) > 0 && post.agent !== post.tree) continue;
     const name = post.kind === "spawn" ? "I1" : "I5";
     demand(name, answer === first, () => `the post ${post.id} was answered by "${first}" and by "${answer}"`);
   }
