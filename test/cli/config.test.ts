@@ -82,6 +82,19 @@ describe("errand config", () => {
     expect(held(project.folder, PROJECT)).toMatchObject({ limits: { new: 1 } });
   });
 
+  test("the password of a database is never shown, and DATABASE_URL is said to be where it comes from", async () => {
+    const project = definedProject();
+    const env = { DATABASE_URL: "postgres://me:hidden@db.example/errand" };
+    const { out } = await project.errandWith(env, "config");
+    expect(out).toMatch(/^store +postgres:\/\/db\.example\/errand +environment: DATABASE_URL$/m);
+    const set = await project.errand("config", "set", "--global", "store", env.DATABASE_URL);
+    expect(set.out).toMatch(/^store is postgres:\/\/db\.example\/errand in /);
+    const own = await project.errand("config", "get", "store");
+    expect(own.out).toBe("postgres://db.example/errand\n");
+    expect(out + set.out + own.out).not.toContain("hidden");
+    expect(held(project.home, OWN)).toEqual({ store: env.DATABASE_URL });
+  });
+
   test("a key or a value that is not known is wrong use, with the nearest names, and nothing is written", async () => {
     const project = definedProject();
     for (const [args, said] of [

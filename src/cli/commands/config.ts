@@ -5,7 +5,7 @@
 
 import type { Json } from "../../core/json.ts";
 import { ErrandError } from "../../errors.ts";
-import { storeName } from "../../stores/store-url.ts";
+import { defaultStore, postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
@@ -38,9 +38,18 @@ async function rowsNow({ options, host }: CommandCall): Promise<readonly Setting
   const sources = await readSources(host);
   for (const notice of unknownNotices(sources)) host.err(`${terminalLine(notice)}\n`);
   const rows = resolveSettings(sources);
-  if (options.storeTyped !== true) return rows;
-  const typed = { value: storeName(options.store), from: "flag", where: "--store", used: true, asks: null } as const;
-  return rows.map((row) => (row.key === "store" && row.used ? { ...row, ...typed } : row));
+  return rows.map((row) => (row.key === "store" ? storeRow(row, options, host) : row));
+}
+
+/** Where the store really comes from, and its name without a password. */
+function storeRow(row: SettingRow, options: CommandCall["options"], { env }: CommandCall["host"]): SettingRow {
+  const database = defaultStore(env["DATABASE_URL"]);
+  const used = { used: true, asks: null } as const;
+  if (row.used && options.storeTyped === true)
+    return { ...row, ...used, value: storeName(options.store), from: "flag", where: "--store" };
+  if (row.from === "default" && postgresUrlIs(database))
+    return { ...row, ...used, value: storeName(database), from: "environment", where: "DATABASE_URL" };
+  return typeof row.value === "string" ? { ...row, value: storeName(row.value) } : row;
 }
 
 async function list(call: CommandCall): Promise<ExitCode> {
@@ -76,7 +85,8 @@ async function set(setting: Setting, given: string, call: CommandCall): Promise<
   const asks = scope === "project" ? settingAsks(setting, value, sources) : null;
   // Whoever types a value agrees to it.
   if (asks !== null) await addTrust(host.folder, [settingItem(key, value, asks)], host);
-  return told(call, key, `${key} is ${valueText(value)} in ${configName(scope, host)}`);
+  const shown = key === "store" && typeof value === "string" ? storeName(value) : valueText(value);
+  return told(call, key, `${key} is ${shown} in ${configName(scope, host)}`);
 }
 
 async function unset({ key }: Setting, call: CommandCall): Promise<ExitCode> {
