@@ -227,10 +227,27 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
         else queue.push(one);
       }
     }
-    if (RETRYABLE.has(error.code)) return;
+    if (RETRYABLE.has(error.code)) return comeBack(batch);
     broken = error;
     for (const one of queue.splice(0)) finish(one, () => one.reject(error));
     parts.onFailure(error);
+  }
+
+  /** What runs in a dropped tree holds slots all the same: it is counted again once the tree is back, whether or not somebody asks for it. */
+  function comeBack(batch: readonly Part[]): void {
+    for (const { loaded } of batch) {
+      loading += 1;
+      trees
+        .load(loaded.id)
+        .catch((error: unknown) => {
+          const gone = error instanceof ErrandError && (error.code === "tree-unknown" || error.code === "tree-owned");
+          if (!gone) parts.onFailure(storeError(error));
+        })
+        .finally(() => {
+          loading -= 1;
+          schedule();
+        });
+    }
   }
 
   function enqueue(waiting: Waiting): void {

@@ -77,6 +77,27 @@ test("scenario 33: while the disk is full new work is refused and nothing acknow
   expect(channel.messages.map((message) => message.text)).toEqual(["seen"]);
 });
 
+test("I17: a tree whose commit found no room keeps the slots of its runs", async () => {
+  const world = createTestWorld();
+  let room = true;
+  const store = faulty(() => (room ? null : { when: "before", error: full }));
+  const { errand } = await openTestErrand(
+    { parent: byContext([callTool("start_background_agent", { task: "x" }), say("started")]), child: () => hang() },
+    { store, world, slots: 1 },
+  );
+  const first = await errand.openAgent();
+  await first.post("go");
+  await world.rest();
+  room = false;
+  await expect(first.post("more")).rejects.toMatchObject({ code: "store-full" });
+  room = true;
+  await world.rest();
+  const second = await errand.openAgent();
+  await second.post("go");
+  await world.rest();
+  expect((await errand.runs()).map(({ state }) => state).toSorted()).toEqual(["queued", "running"]);
+});
+
 test("scenario 33: after a failed fsync nothing is taken any more", async () => {
   const failures: ErrandError[] = [];
   let good = true;
