@@ -17,6 +17,7 @@ import type { Sha256 } from "../core/journal.ts";
 import type { Settings } from "../core/limits.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
+import { timersNext } from "../core/timers.ts";
 import type { Stepped } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import { type Catalog, catalogOfTree } from "./catalog.ts";
@@ -96,6 +97,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     library,
     onLoaded(loaded) {
       scheduler.moved(loaded.id, loaded.tree.state.running, "none");
+      // A commit of unknown outcome may have set timers that nobody here knows of.
+      scheduler.wakeAt(timersNext(loaded.tree.state.timers));
       resume(loaded);
     },
     onDropped(loaded) {

@@ -145,6 +145,25 @@ test("I9: what a commit of unknown outcome has ended is stopped once it is known
   expect(signals.map((signal) => signal.aborted)).toEqual([true]);
 });
 
+test("I8: a deadline that a commit of unknown outcome has set is kept, though nothing else happens", async () => {
+  const world = createTestWorld();
+  let doubtful = false;
+  const store = faulty(() => {
+    const fault = doubtful ? { when: "after" as const, error: unknown } : null;
+    doubtful = false;
+    return fault;
+  });
+  const { errand } = await openTestErrand({ parent: () => say("hello"), child: () => hang() }, { store, world });
+  const agent = await errand.openAgent();
+  await agent.postAndAwait("go");
+  doubtful = true;
+  await agent.spawn({ task: "x", timeoutSeconds: 60 });
+  await world.rest();
+  expect(await errand.runs()).toMatchObject([{ state: "running" }]);
+  await world.advance(70_000);
+  expect(await errand.runs()).toMatchObject([{ status: "timeout" }]);
+});
+
 test("I11: a writer that another came before does nothing of what the other decided", async () => {
   const store = createMemoryStore();
   const world = createTestWorld();
