@@ -40,6 +40,7 @@ export function createWatch(
 ): Watch {
   const trees = new Map<string, WatchedTree>();
   const journals = new Map<string, ProvenJournal>();
+  let started = 0;
 
   function check(work: () => void): void {
     try {
@@ -52,13 +53,10 @@ export function createWatch(
     }
   }
 
-  function runningElsewhere(tree: WatchedTree): number {
-    let running = 0;
-    for (const other of trees.values()) {
-      if (other === tree) continue;
-      for (const run of other.runs.values()) if (run.state === "running") running += 1;
-    }
-    return running;
+  function running(): number {
+    let all = 0;
+    for (const tree of trees.values()) for (const run of tree.runs.values()) if (run.state === "running") all += 1;
+    return all;
   }
 
   function take(part: Commit["trees"][number], now: number, excuse: number | null): void {
@@ -70,16 +68,15 @@ export function createWatch(
     for (const { text } of [...part.blobs, ...part.outbox]) checkSecret("a blob or the outbox", text);
     if (part.snapshot !== undefined) checkSecret("a snapshot", part.snapshot.text);
     for (const row of part.rows) {
-      // A tree that left memory because its disk was full gives its slots away until it is back.
-      const calm = excuse !== null && now > excuse + CALM_MS;
       checkSecret(`row ${row.seq}`, row.head);
       checkSecret(`row ${row.seq}`, row.body);
       const head = headRead(row.head);
-      const facts = checkRow(tree, row, head, now, calm ? slots - runningElsewhere(tree) : Number.POSITIVE_INFINITY);
+      const facts = checkRow(tree, row, head, now);
       journal.take(row);
       if (facts.length === 0) count(`late ${head.input.type}`);
       for (const fact of facts) {
         countFact(tree, fact, count);
+        if (fact.type === "run-started") started += 1;
         if (fact.type === "question-asked") onQuestion(tree.id, `${row.seq}.${fact.n}`);
         const ended = fact.type === "run-ended" ? tree.runs.get(fact.run) : undefined;
         if (ended !== undefined && excuse !== null) checkDeadline(ended, excuse);
@@ -110,7 +107,13 @@ export function createWatch(
     onCommitted(commit, now, excuse) {
       watch.commits += 1;
       check(() => {
+        const before = started;
         for (const part of commit.trees) take(part, now, excuse);
+        // A tree that left memory because its disk was full gives its slots away until it is back. In one commit one tree may
+        // take what another gives: what counts is how many run after it.
+        const calm = excuse !== null && now > excuse + CALM_MS;
+        if (calm && started > before)
+          demand("I17", running() <= slots, () => `a run was started, and ${running()} run in ${slots} slots`);
       });
       for (const { tree, key } of commit.acknowledged) outside.acknowledged.add(`${tree}/${key}`);
     },
