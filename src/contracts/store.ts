@@ -12,8 +12,11 @@
 import type { AgentNumber, PostId, StepKey, TreeId } from "../core/ids.ts";
 import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal.ts";
 
-/** `expired`: only the record is left, as a tombstone. */
-export type TreeStatus = "open" | "closed" | "quarantined" | "expired";
+/**
+ * `expired`: only the record is left, as a tombstone. `arriving`: it is being carried here from another store, and runs there until it
+ * is here whole.
+ */
+export type TreeStatus = "open" | "closed" | "quarantined" | "expired" | "arriving";
 
 /** A tree's row: what is known of it without reading its journal. */
 export interface TreeRecord {
@@ -47,7 +50,7 @@ export interface TreeCommit {
   /** The tree's `nextSeq` as the writer knows it; the first row of `rows` has this number. */
   readonly expectedSeq: number;
   /** Given with the commit that makes the tree. */
-  readonly create?: { readonly agent: string; readonly kind: "foreground" | "background"; readonly format: number };
+  readonly create?: TreeCreation;
   readonly rows: readonly JournalRow[];
   readonly status: TreeStatus;
   readonly wakeAt: number | null;
@@ -64,6 +67,14 @@ export interface TreeCommit {
   /** Bodies replaced because their texts were erased. */
   readonly erased: readonly { readonly seq: number; readonly body: string | null }[];
   readonly snapshot?: Snapshot;
+}
+
+export interface TreeCreation {
+  readonly agent: string;
+  readonly kind: "foreground" | "background";
+  readonly format: number;
+  /** Given with a tombstone from another store: the last of the rows that it had there, none of which is left. */
+  readonly last?: { readonly seq: number; readonly hash: string };
 }
 
 export interface Commit {
@@ -164,7 +175,8 @@ export interface Store {
    * Makes this process the writer of the trees: their epochs rise, so that whoever wrote them before writes no more. Returns the
    * rows of those that exist, with the epoch that commits must name from now on. A store that is owned whole needs no write for
    * it: there the epoch belongs to the owner, an earlier owner is refused every commit, and a tree's row takes the new epoch with
-   * its next commit. In a shared store a tree that another living process runs is not claimed, and is left out.
+   * its next commit. In a shared store a tree that another living process runs is not claimed, and is left out; in every store so is one
+   * that is still arriving, or that was written in a format that this version does not know.
    */
   claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
   /** Counts a failed claim, and quarantines the tree if told to. A commit leaves the count as it is. */
@@ -174,7 +186,10 @@ export interface Store {
 
   tree(id: TreeId): Promise<TreeRecord | null>;
   trees(query: TreeQuery): Promise<readonly TreeRecord[]>;
-  /** Open trees that are busy or whose wake time is not after `at`, oldest first: what a restart must look at. */
+  /**
+   * Open trees that are busy or whose wake time is not after `at`, oldest first: what a restart must look at. Like `due` and
+   * `nextWake`, it passes over trees of a format that this version does not know.
+   */
   unfinished(at: number): Promise<readonly TreeId[]>;
   /** Open trees whose wake time is not after `at`, the earliest wake time first. */
   due(at: number): Promise<readonly TreeId[]>;
@@ -184,6 +199,8 @@ export interface Store {
   /** Rows `from` and on, in order, at most `limit`. */
   rows(tree: TreeId, from: number, limit: number): Promise<readonly JournalRow[]>;
   blob(tree: TreeId, hash: string): Promise<string | null>;
+  /** All blobs of a tree, by their hash. */
+  blobs(tree: TreeId): Promise<readonly Blob[]>;
   snapshot(tree: TreeId): Promise<Snapshot | null>;
 
   /** The run of that id; of several, because a fork repeats its origin's, that of the tree made first. */
@@ -192,6 +209,8 @@ export interface Store {
   runOfAgent(agent: string): Promise<StoredRun | null>;
   runs(query: RunQuery): Promise<readonly StoredRun[]>;
   post(tree: TreeId, id: PostId): Promise<PostRecord | null>;
+  /** All posts that a tree has taken, by their id. */
+  posts(tree: TreeId): Promise<readonly PostRecord[]>;
 
   /** Durable when it resolves. The tree need not exist yet. */
   putMail(mail: Mail): Promise<MailPut>;
@@ -217,6 +236,11 @@ export interface Store {
   pendingOutbox(tree: TreeId): Promise<readonly OutboxMessage[]>;
   /** Trees that have such messages, oldest first, open or not: what a restart must send again. */
   outboxTrees(): Promise<readonly TreeId[]>;
+
+  /** The journal format in which new trees are written: the newest of the version that made the store, until it is raised. */
+  format(): Promise<number>;
+  /** It never falls: a store that is further already stays as it is. */
+  raiseFormat(format: number): Promise<void>;
 
   anchor(): Promise<Anchor | null>;
   setAnchor(anchor: Anchor): Promise<void>;

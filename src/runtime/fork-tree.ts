@@ -7,13 +7,13 @@ import type { Store, TreeRecord } from "../contracts/store.ts";
 import type { DefinitionFacts } from "../core/definition.ts";
 import { type TreeId } from "../core/ids.ts";
 import type { JournalRow, RunPatch } from "../core/journal.ts";
-import { JOURNAL_FORMAT } from "../core/revision.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
 import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import { type Catalog, catalogOfTree } from "./catalog.ts";
 import { mergePatches } from "./tree-commit.ts";
+import { requireFormat } from "./tree-format.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { definitionHashes, storedRows } from "./replay-tree.ts";
 
@@ -36,6 +36,7 @@ interface Fork {
 /** Returns the step that the new tree begins with: what it decided is to be begun. */
 export async function forkTree(fork: Fork): Promise<Stepped> {
   const { store, origin } = fork;
+  requireFormat(origin);
   if (!Number.isSafeInteger(fork.at) || fork.at < 1 || fork.at >= origin.nextSeq) {
     throw new ErrandError("usage", `The tree has rows 1 to ${origin.nextSeq - 1}; it cannot be forked at ${fork.at}.`);
   }
@@ -85,7 +86,7 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
         tree: fork.id,
         epoch: 1,
         expectedSeq: 1,
-        create: { agent: origin.agent, kind: origin.kind, format: JOURNAL_FORMAT },
+        create: { agent: origin.agent, kind: origin.kind, format: origin.format },
         rows: [...rows, stepped.row],
         status: "open",
         wakeAt: timersNext(tree.state.timers),

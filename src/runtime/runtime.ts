@@ -15,6 +15,7 @@ import type { Input } from "../core/event.ts";
 import { asTreeId, SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId, uuidOf } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
 import type { Settings } from "../core/limits.ts";
+import { JOURNAL_FORMAT } from "../core/revision.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
@@ -269,7 +270,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         catalog: facts,
         settings: parts.settings,
       };
-      await loop.submit({ tree: id, input, texts: [], create: { agent: definition, kind }, blobs });
+      const format = Math.min(await store.format(), JOURNAL_FORMAT);
+      await loop.submit({ tree: id, input, texts: [], create: { agent: definition, kind, format }, blobs });
       return id;
     },
     post(tree, input, texts) {

@@ -8,12 +8,13 @@
  */
 
 import type { Snapshot, Store } from "../contracts/store.ts";
-import { JOURNAL_FORMAT, SNAPSHOT_REVISION } from "../core/revision.ts";
+import { SNAPSHOT_REVISION } from "../core/revision.ts";
 import type { TreeId } from "../core/ids.ts";
 import { type Tree, treeNew, type TreeSource, treeToText } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { readTree } from "./read-tree.ts";
+import { requireFormat } from "./tree-format.ts";
 
 export interface LoadedTree {
   readonly id: TreeId;
@@ -74,11 +75,6 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
         remedy: `Look at its journal, then release it with: errand resume ${id}`,
       });
     }
-    if (record.format > JOURNAL_FORMAT) {
-      throw new ErrandError("store-too-new", `Tree ${id} was written by a newer version of Errand.`, {
-        remedy: "Update Errand.",
-      });
-    }
     try {
       const { tree, snapshotSeq } = await readTree(store, record, source, library);
       return { id, tree, epoch: record.epoch, snapshotSeq };
@@ -89,8 +85,15 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
   }
 
   async function notClaimed(id: TreeId): Promise<ErrandError> {
-    const there = store.shared !== undefined && (await store.tree(id)) !== null;
-    if (!there) return new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    const record = await store.tree(id);
+    if (record === null) return new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    requireFormat(record);
+    if (record.status === "arriving") {
+      return new ErrandError("tree-owned", `Tree ${id} is still being moved here.`, {
+        remedy: "Finish errand migrate; mail that was sent to the tree is taken then.",
+        details: { tree: id },
+      });
+    }
     return new ErrandError("tree-owned", `Tree ${id} is run by another worker.`, {
       remedy: "Send it mail; that worker takes it.",
       details: { tree: id },

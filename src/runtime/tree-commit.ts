@@ -1,11 +1,10 @@
 /** What the steps of one tree contribute to a commit. */
 
-import type { Blob, TreeCommit } from "../contracts/store.ts";
+import type { Blob, TreeCommit, TreeCreation } from "../contracts/store.ts";
 import type { Input } from "../core/event.ts";
 import type { PostId, TreeId } from "../core/ids.ts";
 import type { RunPatch } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
-import { JOURNAL_FORMAT } from "../core/revision.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
 import type { Stepped } from "../core/tree.ts";
@@ -20,7 +19,7 @@ export interface Submission {
   /** The post to record with it. */
   readonly post?: { readonly id: PostId; readonly hash: string };
   /** Given with the input that opens a tree. */
-  readonly create?: { readonly agent: string; readonly kind: "foreground" | "background" };
+  readonly create?: TreeCreation;
   readonly blobs?: readonly Blob[];
   readonly erased?: TreeCommit["erased"];
 }
@@ -46,7 +45,7 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
     tree: loaded.id,
     epoch: loaded.epoch,
     expectedSeq: part.expectedSeq,
-    ...(create === undefined ? {} : { create: { ...create, format: JOURNAL_FORMAT } }),
+    ...(create === undefined ? {} : { create }),
     rows: stepped.map((one) => one.row),
     status: state.closed && state.agents.size === 0 ? "closed" : "open",
     wakeAt: timersNext(state.timers),

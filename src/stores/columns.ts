@@ -11,7 +11,7 @@ import type { DeliveryState, JournalRow, ReportKind, RunMode, RunPatch, RunState
 import { codes, numberOf, optionalOf, type Row } from "./cells.ts";
 
 export const treeKinds = codes<TreeRecord["kind"]>({ foreground: 0, background: 1 });
-export const treeStatuses = codes<TreeStatus>({ open: 0, closed: 1, quarantined: 2, expired: 3 });
+export const treeStatuses = codes<TreeStatus>({ open: 0, closed: 1, quarantined: 2, expired: 3, arriving: 4 });
 const runModes = codes<RunMode>({ awaited: 0, background: 1 });
 export const runStates = codes<RunState>({ queued: 0, running: 1, waiting: 2, needs_input: 3, ended: 4 });
 const runStatuses = codes<RunStatus>({ ok: 0, error: 1, timeout: 2, cancelled: 3, interrupted: 4 });

@@ -102,7 +102,7 @@ describe("the store", () => {
     expect(dead.get("owner")?.text).toBe("no process owns the store now");
     expect(dead.get("work")).toMatchObject({ level: "warning", remedy: expect.stringContaining("errand resume") });
     const db = new DatabaseSync(join(project.folder, ".errand", "errand.db"));
-    db.exec("update trees set status = 2, failures = 3");
+    db.exec("update trees set status = 2, failures = 3, format = 99");
     db.close();
     const quarantined = await checks();
     expect(quarantined.get("work")).toMatchObject({ level: "ok", text: "nothing waits" });
@@ -110,6 +110,7 @@ describe("the store", () => {
       level: "warning",
       remedy: expect.stringMatching(/errand resume [0-9a-f-]{36}$/),
     });
+    expect(quarantined.get("format")).toMatchObject({ level: "warning", remedy: "Update Errand." });
   });
 
   test("a file that is none, and a store of a newer version, are broken; an older one will be upgraded", async () => {

@@ -150,6 +150,7 @@ describe("readers", () => {
       () => reader.markFailure(one, true),
       () => reader.release(one),
       () => reader.replaceProjections(one, { runs: [], posts: [] }),
+      () => reader.raiseFormat(2),
       () => reader.setAnchor({ at: 0, wall: 0, monotonic: 0, boot: "" }),
     ];
     for (const write of writes) await expect(write()).rejects.toMatchObject({ code: "store-read-only" });

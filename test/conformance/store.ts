@@ -6,6 +6,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/contracts/store.ts";
+import { describeArrivals } from "./store-arrivals.ts";
 import { describeCommits } from "./store-commits.ts";
 import { describeMail } from "./store-mail.ts";
 import { describeProjections } from "./store-projections.ts";
@@ -38,6 +39,7 @@ export function storeConformance(name: string, makeStore: () => Promise<StoreUnd
     describeTexts(() => subject, makeStore);
     describeMail(() => subject);
     describeProjections(() => subject);
+    describeArrivals(() => subject);
     describeClosing(() => subject);
   });
 }
@@ -289,17 +291,21 @@ function describeClosing(subject: () => StoreUnderTest): void {
       () => store.nextWake(),
       () => store.rows(one, 1, 1),
       () => store.blob(one, "hash"),
+      () => store.blobs(one),
       () => store.snapshot(one),
       () => store.run("run"),
       () => store.runOfAgent("agent"),
       () => store.runs({ limit: 1 }),
       () => store.post(one, postOf("post")),
+      () => store.posts(one),
       () => store.putMail(sampleMail(one, "post")),
       () => store.pendingMail(1),
       () => store.changed(),
       () => store.replaceProjections(one, { runs: [], posts: [] }),
       () => store.pendingOutbox(one),
       () => store.outboxTrees(),
+      () => store.format(),
+      () => store.raiseFormat(1),
       () => store.anchor(),
       () => store.setAnchor(anchor),
     ];

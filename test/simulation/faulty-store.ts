@@ -29,7 +29,15 @@ interface Wall {
 }
 
 /** What only the owner of a store may do. */
-const OWNER_WRITES = new Set(["commit", "markFailure", "release", "replaceProjections", "expire", "setAnchor"]);
+const OWNER_WRITES = new Set([
+  "commit",
+  "markFailure",
+  "release",
+  "replaceProjections",
+  "expire",
+  "setAnchor",
+  "raiseFormat",
+]);
 
 export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
   const silence = new Promise<never>(() => {});

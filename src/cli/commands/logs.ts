@@ -10,6 +10,7 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { createEventLines } from "../journal/event-lines.ts";
+import { requireFormat } from "../../runtime/tree-format.ts";
 import { findId } from "../store/find-id.ts";
 import { withView } from "../store/open-view.ts";
 import { createColours } from "../text/colours.ts";
@@ -20,6 +21,7 @@ const POLL_MS = 200;
 export const logsCommand: CommandAction = ({ args: [given = ""], options, host }) =>
   withView(options.store, async (store) => {
     const { tree } = await findId(store, given, options.store);
+    requireFormat(tree);
     const lines = createEventLines(createColours(host.colours.out));
     let seen = 0;
 

@@ -2,6 +2,7 @@
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";
+import { formatKnown } from "../../stores/formats.ts";
 import { canonicalPath, inspectFile } from "../../stores/sqlite/open-database.ts";
 import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
@@ -45,6 +46,7 @@ async function checkOpened(store: Store, path: string): Promise<Finding[]> {
     ok("owner", owner === null ? "no process owns the store now" : `${owner} works on its trees`),
     await waitingWork(store, owner !== null),
     ...quarantined(trees),
+    ...newer(trees),
   ];
 }
 
@@ -74,4 +76,10 @@ function quarantined(trees: readonly TreeRecord[]): Finding[] {
   if (first === undefined) return [];
   const text = `${countLabel(others.length + 1, "tree")} failed several times and waits for a person`;
   return [warning("quarantine", text, `See errand logs ${first.id}, and release it with errand resume ${first.id}`)];
+}
+
+function newer(trees: readonly TreeRecord[]): Finding[] {
+  const count = trees.filter((tree) => !formatKnown(tree)).length;
+  if (count === 0) return [];
+  return [warning("format", `${countLabel(count, "tree")} of a newer format than this Errand knows`, "Update Errand.")];
 }

@@ -3,6 +3,7 @@
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";
+import { requireFormat } from "../../runtime/tree-format.ts";
 import { storeName } from "../../stores/store-url.ts";
 
 const MAKES_ONE = 'A first errand run "your task" makes one; --store PATH names another.';
@@ -48,8 +49,9 @@ export function explainOwned(thrown: unknown): unknown {
   });
 }
 
-/** Of a tree that has expired only the record is left. */
+/** Of a tree that has expired only the record is left, and one of a newer format cannot be read. */
 export function requireJournal(tree: TreeRecord): void {
+  requireFormat(tree);
   if (tree.status !== "expired") return;
   throw new ErrandError("tree-unknown", `The tree ${tree.id} has expired: only its record is left`, {
     remedy: "Trees are kept for as long as the retention says; export those that must stay.",

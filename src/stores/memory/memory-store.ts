@@ -11,6 +11,9 @@
 import type { Anchor, Mail, PostRecord, Store, StoredRun, TreeCommit, TreeRecord } from "../../contracts/store.ts";
 import type { PostId, RunNumber, TreeId } from "../../core/ids.ts";
 import type { RunPatch, RunRecord } from "../../core/journal.ts";
+import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import { inOrder } from "../cells.ts";
+import { claimable, formatKnown } from "../formats.ts";
 import { storeClosed, treeUnknown } from "../refusals.ts";
 import { madeRun } from "../run-patches.ts";
 import { checkCommit } from "./check-commit.ts";
@@ -32,6 +35,7 @@ export function createMemoryStore(): Store {
   const busy = new Set<MemoryTree>();
   const waking = new Map<MemoryTree, number>();
   let anchor: Anchor | null = null;
+  let format = JOURNAL_FORMAT;
   let mailCame = false;
   let closed = false;
 
@@ -48,7 +52,7 @@ export function createMemoryStore(): Store {
 
   function setRecord(tree: MemoryTree, record: TreeRecord): void {
     tree.record = record;
-    const open = record.status === "open";
+    const open = record.status === "open" && formatKnown(record);
     if (open && record.busy) busy.add(tree);
     else busy.delete(tree);
     if (open && record.wakeAt !== null) waking.set(tree, record.wakeAt);
@@ -98,7 +102,9 @@ export function createMemoryStore(): Store {
 
   function madeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>): MemoryTree {
     const { tree: id, epoch, status, wakeAt, at } = part;
-    const record = { id, ...made, status, epoch, nextSeq: 1, hash: "", wakeAt, failures: 0 };
+    const { agent, kind, format, last } = made;
+    const named = { id, agent, kind, format, status, epoch, wakeAt, failures: 0 };
+    const record = { ...named, nextSeq: (last?.seq ?? 0) + 1, hash: last?.hash ?? "" };
     const tree: MemoryTree = {
       record: { ...record, busy: part.busy, questions: part.questions, createdAt: at, updatedAt: at },
       rows: [],
@@ -118,7 +124,7 @@ export function createMemoryStore(): Store {
       ...tree.record,
       status: part.status,
       epoch: part.epoch,
-      nextSeq: part.expectedSeq + part.rows.length,
+      nextSeq: tree.record.nextSeq + part.rows.length,
       hash: part.rows.at(-1)?.hash ?? tree.record.hash,
       wakeAt: part.wakeAt,
       busy: part.busy,
@@ -169,7 +175,8 @@ export function createMemoryStore(): Store {
 
     async claim(ids) {
       live();
-      const claimed = ids.map((id) => trees.get(id)).filter((tree) => tree !== undefined);
+      const known = ids.map((id) => trees.get(id)).filter((tree) => tree !== undefined);
+      const claimed = known.filter(({ record }) => claimable(record));
       for (const tree of claimed) tree.record = { ...tree.record, epoch: tree.record.epoch + 1 };
       return claimed.map(recordOf);
     },
@@ -231,6 +238,11 @@ export function createMemoryStore(): Store {
       live();
       return trees.get(id)?.blobs.get(hash) ?? null;
     },
+    async blobs(id) {
+      live();
+      const all = [...(trees.get(id)?.blobs ?? [])].map(([hash, text]) => ({ hash, text }));
+      return inOrder(all, ({ hash }) => hash);
+    },
     async snapshot(id) {
       live();
       return trees.get(id)?.snapshot ?? null;
@@ -258,6 +270,11 @@ export function createMemoryStore(): Store {
     async post(tree, id) {
       live();
       return posts.get(tree)?.get(id)?.record ?? null;
+    },
+    async posts(tree) {
+      live();
+      const taken = [...(posts.get(tree)?.values() ?? [])].flatMap(({ record }) => record ?? []);
+      return inOrder(taken, (post) => post.id);
     },
 
     async putMail(mail) {
@@ -297,6 +314,15 @@ export function createMemoryStore(): Store {
     async outboxTrees() {
       live();
       return made((tree) => tree.outbox.size > 0).map(idOf);
+    },
+
+    async format() {
+      live();
+      return format;
+    },
+    async raiseFormat(raised) {
+      live();
+      format = Math.max(format, raised);
     },
 
     async anchor() {

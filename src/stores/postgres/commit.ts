@@ -7,7 +7,7 @@
  *  2. Everything that has to be refused is refused before COMMIT is sent.
  */
 
-import type { Commit, TreeCommit } from "../../contracts/store.ts";
+import type { Commit, TreeCommit, TreeCreation } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/ids.ts";
 import { numberOf, optionalCell } from "../cells.ts";
 import { treeKinds, treeStatuses } from "../columns.ts";
@@ -121,11 +121,23 @@ const ACKNOWLEDGE: Statement = {
          where t.id = given.tree and o.tree = t.key and o.key = given.key`,
 };
 
-function newTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>, worker: number): Cell[] {
+function newTree(part: TreeCommit, made: TreeCreation, worker: number): Cell[] {
   const { tree, epoch, rows, status, wakeAt, busy, questions, at } = part;
   const named = [textCell(tree), textCell(made.agent), treeKinds.cell(made.kind), treeStatuses.cell(status)];
-  const hash = textCell(rows.at(-1)?.hash ?? "");
-  return [...named, epoch, 1 + rows.length, hash, wakeAt, busy, questions, made.format, at, at, worker];
+  const hash = textCell(rows.at(-1)?.hash ?? made.last?.hash ?? "");
+  return [
+    ...named,
+    epoch,
+    (made.last?.seq ?? 0) + 1 + rows.length,
+    hash,
+    wakeAt,
+    busy,
+    questions,
+    made.format,
+    at,
+    at,
+    worker,
+  ];
 }
 
 function movedTree(part: TreeCommit): Cell[] {

@@ -8,7 +8,10 @@ import { textCell, textOf } from "./cells.ts";
 import type { Database } from "./database.ts";
 import { replaceProjections } from "./projections.ts";
 
-export type OwnerWrites = Pick<Store, "markFailure" | "release" | "replaceProjections" | "expire" | "setAnchor">;
+export type OwnerWrites = Pick<
+  Store,
+  "markFailure" | "release" | "replaceProjections" | "expire" | "setAnchor" | "raiseFormat"
+>;
 
 const FAIL = `
   update errand.trees set failures = failures + 1, status = case when $2::boolean then 2 else status end
@@ -28,6 +31,10 @@ const BURY = `
 const SET_ANCHOR = `
   insert into errand.anchor values (true, $1, $2, $3, $4)
   on conflict (single) do update set at = excluded.at, wall = excluded.wall, monotonic = excluded.monotonic, boot = excluded.boot`;
+
+const RAISE_FORMAT = `
+  insert into errand.meta values ('format', $1)
+  on conflict (name) do update set value = greatest(meta.value::integer, excluded.value::integer)::text`;
 
 const GRAVES = ["journal", "blobs", "snapshots", "runs", "outbox"];
 
@@ -64,6 +71,9 @@ export function createOwnerWrites(database: Database): OwnerWrites {
         await ask({ name: "errand-bury-posts", text: posts }, [ids.map(textCell)]);
         return ids.map(asTreeId);
       }),
+    async raiseFormat(format) {
+      await database.ask({ name: "errand-raise-format", text: RAISE_FORMAT }, [String(format)]);
+    },
     async setAnchor({ at, wall, monotonic, boot }: Anchor) {
       await database.ask({ name: "errand-set-anchor", text: SET_ANCHOR }, [at, wall, monotonic, textCell(boot)]);
     },

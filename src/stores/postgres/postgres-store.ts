@@ -11,6 +11,8 @@ import type { Commit, Store } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/ids.ts";
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
+import { treeStatuses } from "../columns.ts";
+import { FORMAT_KNOWN } from "../formats.ts";
 import { columns, textCell } from "./cells.ts";
 import { writeCommit } from "./commit.ts";
 import { type Address, addressOf, connectFirst, createPool } from "./connection.ts";
@@ -38,6 +40,7 @@ const MAIL_LOOKED_AT = 500;
 const CLAIM = {
   name: "errand-claim",
   text: `update errand.trees t set epoch = epoch + 1, owner = $2 where id = any ($1::text[])
+         and ${FORMAT_KNOWN} and status <> ${treeStatuses.cell("arriving")}
          and (owner is null or owner = $2 or not ($3::boolean or ${OWNER_LIVES})) returning *`,
 };
 
@@ -81,6 +84,7 @@ function openRead(address: Address, world: World): Store {
     replaceProjections: refuse,
     expire: refuse,
     setAnchor: refuse,
+    raiseFormat: refuse,
     close: createClose(database, null),
   };
 }

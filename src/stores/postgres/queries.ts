@@ -7,6 +7,7 @@
 
 import type {
   Anchor,
+  Blob,
   Mail,
   OutboxMessage,
   PostRecord,
@@ -18,8 +19,9 @@ import type {
 } from "../../contracts/store.ts";
 import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/ids.ts";
 import type { JournalRow } from "../../core/journal.ts";
-import { numberOf, optionalOf, type Row } from "../cells.ts";
+import { inOrder, numberOf, optionalOf, type Row } from "../cells.ts";
 import { runStates, treeStatuses } from "../columns.ts";
+import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
 import { columns, textCell, textOf } from "./cells.ts";
 import type { Database, Statement, Values } from "./database.ts";
 import { OWNER_LIVES, workerLives } from "./membership.ts";
@@ -32,16 +34,19 @@ export interface Queries {
   nextWake(): Promise<number | null>;
   rows(tree: TreeId, from: number, limit: number): Promise<JournalRow[]>;
   blob(tree: TreeId, hash: string): Promise<string | null>;
+  blobs(tree: TreeId): Promise<Blob[]>;
   snapshot(tree: TreeId): Promise<Snapshot | null>;
   run(id: string): Promise<StoredRun | null>;
   runOfAgent(agent: string): Promise<StoredRun | null>;
   runs(query: RunQuery): Promise<StoredRun[]>;
   post(tree: TreeId, id: PostId): Promise<PostRecord | null>;
+  posts(tree: TreeId): Promise<PostRecord[]>;
   pendingMail(limit: number): Promise<Mail[]>;
   /** Where mail that waits stands in the order of arrival. */
   pendingArrivals(limit: number): Promise<number[]>;
   pendingOutbox(tree: TreeId): Promise<OutboxMessage[]>;
   outboxTrees(): Promise<TreeId[]>;
+  format(): Promise<number>;
   anchor(): Promise<Anchor | null>;
   workers(): Promise<string[]>;
 }
@@ -71,17 +76,18 @@ const statements = {
       and ($2::smallint is null or status = $2) and questions > 0
     order by key desc limit $3`,
   unfinished: `
-    select id from errand.trees t where status = 0 and (busy or wake_at <= $1)
+    select id from errand.trees t where status = 0 and (busy or wake_at <= $1) and ${FORMAT_KNOWN}
     and ($2::integer is null or owner is null or owner = $2 or not ${OWNER_LIVES})
     order by key`,
   due: `
-    select id from errand.trees where status = 0 and wake_at is not null and wake_at <= $1
+    select id from errand.trees where status = 0 and wake_at is not null and wake_at <= $1 and ${FORMAT_KNOWN}
     and ($2::integer is null or owner = $2) order by wake_at, key`,
   "next-wake": `
-    select min(wake_at) as wake_at from errand.trees where status = 0 and wake_at is not null
+    select min(wake_at) as wake_at from errand.trees where status = 0 and wake_at is not null and ${FORMAT_KNOWN}
     and ($1::integer is null or owner = $1)`,
   rows: `select * from errand.journal where tree = ${KEY_OF_TREE} and seq >= $2 order by seq limit $3`,
   blob: `select text from errand.blobs where tree = ${KEY_OF_TREE} and hash = $2`,
+  blobs: `select hash, text from errand.blobs where tree = ${KEY_OF_TREE}`,
   snapshot: `select * from errand.snapshots where tree = ${KEY_OF_TREE}`,
   run: `${RUN} where r.id = $1 order by r.tree limit 1`,
   "run-of-agent": `${RUN} where r.agent = $1 order by r.tree limit 1`,
@@ -89,10 +95,12 @@ const statements = {
   "live-runs": `${RUN} where r.state <> 4 and r.state = $1 order by r.tree desc, r.number limit $2`,
   "all-runs": `${RUN} where ($1::smallint is null or r.state = $1) order by r.tree desc, r.number limit $2`,
   post: "select * from errand.posts where tree = $1 and id = $2 and seq is not null",
+  posts: "select * from errand.posts where tree = $1 and seq is not null",
   "pending-mail": `select p.* ${MY_MAIL}`,
   "pending-arrivals": `select p.arrival ${MY_MAIL}`,
   "pending-outbox": `select * from errand.outbox where tree = ${KEY_OF_TREE} order by arrival`,
   "outbox-trees": "select id from errand.trees where key in (select tree from errand.outbox) order by key",
+  format: "select value::integer as format from errand.meta where name = 'format'",
   anchor: "select * from errand.anchor",
   workers: `select name from errand.workers t where ${workerLives("t.id")} order by id`,
 } as const;
@@ -141,6 +149,13 @@ export function createQueries(database: Database, worker: number | null): Querie
     nextWake: async () => optionalOf((await all("next-wake", worker))[0], "wake_at", numberOf),
     rows: async (id, from, limit) => (await all("rows", textCell(id), from, limit)).map(journalRowOf),
     blob: async (id, hash) => found(await all("blob", textCell(id), textCell(hash)), (row) => textOf(row, "text")),
+    async blobs(id) {
+      const rows = await all("blobs", textCell(id));
+      return inOrder(
+        rows.map((row) => ({ hash: textOf(row, "hash"), text: textOf(row, "text") })),
+        ({ hash }) => hash,
+      );
+    },
     snapshot: async (id) => found(await all("snapshot", textCell(id)), snapshotOf),
     run: async (id) => found(await all("run", textCell(id)), runOf),
     runOfAgent: async (agent) => found(await all("run-of-agent", textCell(agent)), runOf),
@@ -151,12 +166,14 @@ export function createQueries(database: Database, worker: number | null): Querie
       return (await all(live ? "live-runs" : "all-runs", wanted, limit)).map(runOf);
     },
     post: async (id, postId) => found(await all("post", textCell(id), textCell(postId)), postOf),
+    posts: async (id) => inOrder((await all("posts", textCell(id))).map(postOf), (post) => post.id),
     pendingMail: async (limit) => (await all("pending-mail", limit, worker)).map(mailOf),
     pendingArrivals: async (limit) =>
       (await all("pending-arrivals", limit, worker)).map((row) => numberOf(row, "arrival")),
     pendingOutbox: async (id) => (await all("pending-outbox", textCell(id))).map(outboxMessageOf),
     outboxTrees: async () => (await all("outbox-trees")).map(treeIdOf),
     workers: async () => (await all("workers")).map((row) => textOf(row, "name")),
+    format: async () => found(await all("format"), (row) => numberOf(row, "format")) ?? FIRST_FORMAT,
     anchor: async () => found(await all("anchor"), anchorOf),
   };
 }

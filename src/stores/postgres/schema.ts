@@ -14,6 +14,7 @@
  */
 
 import type { ClientBase } from "pg";
+import { JOURNAL_FORMAT } from "../../core/revision.ts";
 import { ErrandError } from "../../errors.ts";
 
 /** "Erra" in ASCII: the first of the two numbers of every advisory lock of Errand. */
@@ -204,6 +205,7 @@ export async function migrate(client: ClientBase, description: string): Promise<
        on conflict (name) do update set value = greatest(meta.value::integer, excluded.value::integer)::text`,
       values,
     );
+    if (current === 0) await client.query("insert into errand.meta values ('format', $1)", [String(JOURNAL_FORMAT)]);
     await client.query("commit");
   } catch (error) {
     await client.query("rollback");

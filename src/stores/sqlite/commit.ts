@@ -9,7 +9,7 @@
  *  3. A process that is no longer the owner writes nothing (`fence`).
  */
 
-import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
+import type { Anchor, Commit, Store, TreeCommit, TreeCreation } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
 import { treeKinds, treeStatuses } from "../columns.ts";
@@ -28,6 +28,7 @@ export interface OwnerWrites {
   release(tree: TreeId): void;
   replaceProjections(tree: TreeId, projections: Projections): void;
   setAnchor(anchor: Anchor): void;
+  raiseFormat(format: number): void;
   expire(before: number, limit: number): readonly TreeId[];
 }
 
@@ -64,13 +65,17 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const forgetPosts = prepare("delete from posts where tree = ?");
   const anchor = prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
 
-  function makeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>, id: Cell, hash: Cell): number {
+  const raise = prepare(`
+    insert into meta values ('format', ?) on conflict do update set value = max(value, excluded.value)`);
+
+  function makeTree(part: TreeCommit, made: TreeCreation, id: Cell, hash: Cell): number {
     const { tree, epoch, expectedSeq, rows, wakeAt, at } = part;
     if (expectedSeq !== 1) throw treeConflict(tree, "a new tree's first row is 1");
     const named = [id, textCell(made.agent), treeKinds.cell(made.kind), treeStatuses.cell(part.status)];
-    const next = expectedSeq + rows.length;
+    const next = (made.last?.seq ?? 0) + 1 + rows.length;
     const moving = [wakeAt, Number(part.busy), part.questions];
-    const row = createTree().get(...named, epoch, next, hash ?? "", ...moving, made.format, at, at);
+    const end = hash ?? hashCell(made.last?.hash ?? "");
+    const row = createTree().get(...named, epoch, next, end, ...moving, made.format, at, at);
     if (row === undefined) throw treeConflict(tree, "it exists already");
     return numberOf(row, "key");
   }
@@ -159,6 +164,9 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
             return asTreeId(idOf(row, "id"));
           }),
       );
+    },
+    raiseFormat(format) {
+      owned(() => raise().run(format));
     },
     setAnchor({ at, wall, monotonic, boot }) {
       owned(() => anchor().run(at, wall, monotonic, textCell(boot)));

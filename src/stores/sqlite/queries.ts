@@ -7,6 +7,7 @@
 
 import type {
   Anchor,
+  Blob,
   Mail,
   OutboxMessage,
   PostRecord,
@@ -18,8 +19,9 @@ import type {
 } from "../../contracts/store.ts";
 import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/ids.ts";
 import type { JournalRow } from "../../core/journal.ts";
-import { numberOf, optionalOf, type Row } from "../cells.ts";
+import { inOrder, numberOf, type Row } from "../cells.ts";
 import { runStates, treeStatuses } from "../columns.ts";
+import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
 import { columns, hashCell, hashOf, idCell, idOf, textOf } from "./cells.ts";
 import type { Prepare } from "./statements.ts";
 
@@ -31,14 +33,17 @@ export interface Queries {
   nextWake(): number | null;
   rows(tree: TreeId, from: number, limit: number): JournalRow[];
   blob(tree: TreeId, hash: string): string | null;
+  blobs(tree: TreeId): Blob[];
   snapshot(tree: TreeId): Snapshot | null;
   run(id: string): StoredRun | null;
   runOfAgent(agent: string): StoredRun | null;
   runs(query: RunQuery): StoredRun[];
   post(tree: TreeId, id: PostId): PostRecord | null;
+  posts(tree: TreeId): PostRecord[];
   pendingMail(limit: number): Mail[];
   pendingOutbox(tree: TreeId): OutboxMessage[];
   outboxTrees(): TreeId[];
+  format(): number;
   anchor(): Anchor | null;
   /** A number that changes when another process has written. */
   dataVersion(): number;
@@ -89,15 +94,16 @@ export function prepareQueries(prepare: Prepare): Queries {
     order by key desc limit +:limit`);
   const unfinished = prepare(`
     select id from trees where key in (
-      select key from trees where status = 0 and busy = 1
-      union select key from trees where status = 0 and wake_at is not null and wake_at <= ?
+      select key from trees where status = 0 and busy = 1 and ${FORMAT_KNOWN}
+      union select key from trees where status = 0 and wake_at is not null and wake_at <= ? and ${FORMAT_KNOWN}
     ) order by key`);
-  const due = prepare(
-    "select id from trees where status = 0 and wake_at is not null and wake_at <= ? order by wake_at, key",
-  );
-  const nextWake = prepare("select min(wake_at) as wake_at from trees where status = 0 and wake_at is not null");
+  const due = prepare(`
+    select id from trees where status = 0 and wake_at is not null and wake_at <= ? and ${FORMAT_KNOWN} order by wake_at, key`);
+  const nextWake = prepare(`
+    select wake_at from trees where status = 0 and wake_at is not null and ${FORMAT_KNOWN} order by wake_at limit 1`);
   const rows = prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit +?`);
   const blob = prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
+  const blobs = prepare(`select hash, text from blobs where tree = ${KEY_OF_TREE}`);
   const snapshot = prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
   const run = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.tree limit 1`);
   const runOfAgent = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.tree limit 1`);
@@ -111,9 +117,11 @@ export function prepareQueries(prepare: Prepare): Queries {
     ${RUN} trees t cross join runs r on r.tree = t.key
     where (:state is null or r.state = :state) order by t.key desc, r.number limit +:limit`);
   const post = prepare("select * from posts where tree = ? and id = ? and seq is not null");
+  const posts = prepare("select * from posts where tree = ? and seq is not null");
   const pendingMail = prepare("select * from posts where seq is null order by arrival limit +?");
   const pendingOutbox = prepare(`select * from outbox where tree = ${KEY_OF_TREE} order by arrival`);
   const outboxTrees = prepare("select id from trees where key in (select tree from outbox) order by key");
+  const format = prepare("select value from meta where name = 'format'");
   const anchor = prepare("select * from anchor");
   const dataVersion = prepare("pragma data_version");
 
@@ -127,9 +135,16 @@ export function prepareQueries(prepare: Prepare): Queries {
     },
     unfinished: (at) => unfinished().all(at).map(treeIdOf),
     due: (at) => due().all(at).map(treeIdOf),
-    nextWake: () => optionalOf(nextWake().get(), "wake_at", numberOf),
+    nextWake: () => found(nextWake().get(), (row) => numberOf(row, "wake_at")),
     rows: (id, from, limit) => rows().all(idCell(id), from, limit).map(journalRowOf),
     blob: (id, hash) => found(blob().get(idCell(id), hashCell(hash)), (row) => textOf(row, "text")),
+    blobs(id) {
+      const all = blobs().all(idCell(id));
+      return inOrder(
+        all.map((row) => ({ hash: hashOf(row, "hash"), text: textOf(row, "text") })),
+        ({ hash }) => hash,
+      );
+    },
     snapshot: (id) => found(snapshot().get(idCell(id)), snapshotOf),
     run: (id) => found(run().get(idCell(id)), runOf),
     runOfAgent: (agent) => found(runOfAgent().get(idCell(agent)), runOf),
@@ -144,9 +159,11 @@ export function prepareQueries(prepare: Prepare): Queries {
       return (live ? liveRuns : allRuns)().all({ state, limit }).map(runOf);
     },
     post: (id, postId) => found(post().get(idCell(id), idCell(postId)), postOf),
+    posts: (id) => inOrder(posts().all(idCell(id)).map(postOf), (post) => post.id),
     pendingMail: (limit) => pendingMail().all(limit).map(mailOf),
     pendingOutbox: (id) => pendingOutbox().all(idCell(id)).map(outboxMessageOf),
     outboxTrees: () => outboxTrees().all().map(treeIdOf),
+    format: () => found(format().get(), (row) => numberOf(row, "value")) ?? FIRST_FORMAT,
     anchor: () => found(anchor().get(), anchorOf),
     dataVersion: () => numberOf(dataVersion().get(), "data_version"),
   };

@@ -16,6 +16,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
+import { JOURNAL_FORMAT } from "../../core/revision.ts";
 import { numberOf } from "../cells.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -163,6 +164,7 @@ export function migrate(db: DatabaseSync, transaction: Transaction, migrations: 
   if (current >= migrations.length) return;
   transaction(() => {
     for (const sql of migrations.slice(current)) db.exec(sql);
+    if (current === 0) db.prepare("insert into meta values ('format', ?)").run(JOURNAL_FORMAT);
     db.exec(`pragma user_version = ${migrations.length}`);
   });
 }

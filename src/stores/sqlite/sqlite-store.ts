@@ -10,6 +10,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Store } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
+import { claimable } from "../formats.ts";
 import { storeClosed } from "../refusals.ts";
 import { type OwnerWrites, prepareOwnerWrites } from "./commit.ts";
 import * as file from "./open-database.ts";
@@ -137,12 +138,14 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
     async claim(ids) {
       own();
       const trees = read(() => ids.map((id) => queries.tree(id)));
-      return trees.filter((tree) => tree !== null).map((tree) => ({ ...tree, epoch: Math.max(epoch, tree.epoch) }));
+      const claimed = trees.filter((tree) => tree !== null).filter(claimable);
+      return claimed.map((tree) => ({ ...tree, epoch: Math.max(epoch, tree.epoch) }));
     },
     markFailure: async (tree, quarantine) => own().markFailure(tree, quarantine),
     release: async (tree) => own().release(tree),
     replaceProjections: async (tree, projections) => own().replaceProjections(tree, projections),
     expire: async (before, limit) => own().expire(before, limit),
+    raiseFormat: async (format) => own().raiseFormat(format),
     setAnchor: async (anchor) => own().setAnchor(anchor),
 
     tree: async (id) => read(() => queries.tree(id)),
@@ -152,14 +155,17 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
     nextWake: async () => read(() => queries.nextWake()),
     rows: async (tree, from, limit) => read(() => queries.rows(tree, from, limit)),
     blob: async (tree, hash) => read(() => queries.blob(tree, hash)),
+    blobs: async (tree) => read(() => queries.blobs(tree)),
     snapshot: async (tree) => read(() => queries.snapshot(tree)),
     run: async (id) => read(() => queries.run(id)),
     runOfAgent: async (agent) => read(() => queries.runOfAgent(agent)),
     runs: async (query) => read(() => queries.runs(query)),
     post: async (tree, id) => read(() => queries.post(tree, id)),
+    posts: async (tree) => read(() => queries.posts(tree)),
     pendingMail: async (limit) => read(() => queries.pendingMail(limit)),
     pendingOutbox: async (tree) => read(() => queries.pendingOutbox(tree)),
     outboxTrees: async () => read(() => queries.outboxTrees()),
+    format: async () => read(() => queries.format()),
     anchor: async () => read(() => queries.anchor()),
 
     async putMail(mail) {
