@@ -32,6 +32,9 @@ export interface CommandOptions {
   readonly global?: boolean;
   readonly detach?: boolean;
   readonly detached?: boolean;
+  readonly from?: string;
+  readonly to?: string;
+  readonly finish?: boolean;
 }
 
 export interface CommandCall {

@@ -146,10 +146,15 @@ export async function openStoreAt(
   access: "own" | "read",
   { world = createSystemWorld(), durability = "full" }: { world?: World; durability?: "full" | "relaxed" } = {},
 ): Promise<Store> {
-  const owner = { pid: process.pid, host: hostname(), command: process.argv.slice(1, 3).join(" ") };
+  const owner = thisProcess();
   if (!postgresUrlIs(path)) return openSqliteStore({ path, access, durability, owner });
   const { openPostgresStore } = await import("../stores/postgres/postgres-store.ts");
   return openPostgresStore({ url: path, access, world, name: `pid ${owner.pid} on ${owner.host}` });
+}
+
+/** How this process is named to one that wants to own its store. */
+export function thisProcess(): { readonly pid: number; readonly host: string; readonly command: string } {
+  return { pid: process.pid, host: hostname(), command: process.argv.slice(1, 3).join(" ") };
 }
 
 function rethrow(error: ErrandError): void {

@@ -95,7 +95,7 @@ describe("files", () => {
     const damaged = new DatabaseSync(path());
     damaged.exec("drop table meta");
     damaged.close();
-    expect(() => open()).toThrow(expect.objectContaining({ code: "store-failed" }));
+    expect(() => open()).toThrow(expect.objectContaining({ code: "store-unreadable" }));
     const repaired = new DatabaseSync(path());
     repaired.exec("create table meta (name text not null primary key, value any not null) strict, without rowid");
     repaired.close();

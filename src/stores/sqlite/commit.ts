@@ -29,6 +29,7 @@ export interface OwnerWrites {
   replaceProjections(tree: TreeId, projections: Projections): void;
   setAnchor(anchor: Anchor): void;
   raiseFormat(format: number): void;
+  leave(to: string, mail: number): boolean;
   expire(before: number, limit: number): readonly TreeId[];
 }
 
@@ -65,6 +66,8 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const forgetPosts = prepare("delete from posts where tree = ?");
   const anchor = prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
 
+  const waiting = prepare("select count(*) as mail from posts where seq is null");
+  const move = prepare("insert or replace into meta values ('moved', ?)");
   const raise = prepare(`
     insert into meta values ('format', ?) on conflict do update set value = max(value, excluded.value)`);
 
@@ -164,6 +167,13 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
             return asTreeId(idOf(row, "id"));
           }),
       );
+    },
+    leave(to, mail) {
+      return owned(() => {
+        if (numberOf(waiting().get(), "mail") !== mail) return false;
+        move().run(textCell(to));
+        return true;
+      });
     },
     raiseFormat(format) {
       owned(() => raise().run(format));

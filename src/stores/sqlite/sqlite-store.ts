@@ -15,6 +15,7 @@ import { storeClosed } from "../refusals.ts";
 import { type OwnerWrites, prepareOwnerWrites } from "./commit.ts";
 import * as file from "./open-database.ts";
 import { enterOwner, type Owner, prepareFence, takeOwnerLock } from "./ownership.ts";
+import { movedTo, requireNotMoved } from "./moved.ts";
 import { preparePutMail } from "./put-mail.ts";
 import { prepareQueries } from "./queries.ts";
 import { migrate, missingTable, SCHEMA_VERSION } from "./schema.ts";
@@ -35,12 +36,21 @@ export interface SqliteStoreOptions {
   readonly owner?: Owner;
   /** How long a write waits for another process's, in milliseconds. */
   readonly busyTimeout?: number;
+  /** Open it even if it was moved to another store: only for who moves it. */
+  readonly evenMoved?: true;
+}
+
+export interface SqliteStore extends Store {
+  /** The name of the store that this one was moved to, or null. */
+  movedTo(): string | null;
+  /** Writes down that it was moved, unless another number of messages waits than the mover knows of. From then on nobody works with it. */
+  leave(to: string, mail: number): Promise<boolean>;
 }
 
 const BUSY_TIMEOUT = 5_000;
 
 /** Opens the store, and makes it if `access` is `own` and there is none. Throws an ErrandError when it cannot. */
-export function openSqliteStore(options: SqliteStoreOptions): Store {
+export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const path = file.canonicalPath(options.path);
   const version = file.inspectFile(path) ?? 0;
   if (options.access === "read") {
@@ -77,7 +87,7 @@ function requireTables(db: DatabaseSync, path: string): void {
   );
 }
 
-function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => void): Store {
+function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => void): SqliteStore {
   if (options.access === "own") file.makePrivateFile(path);
   const db = file.openConnection(path, false);
   try {
@@ -88,7 +98,12 @@ function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => 
   }
 }
 
-function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions, releaseLock: () => void): Store {
+function createStore(
+  db: DatabaseSync,
+  path: string,
+  options: SqliteStoreOptions,
+  releaseLock: () => void,
+): SqliteStore {
   const { access, durability = "full", owner, busyTimeout = BUSY_TIMEOUT } = options;
   const description = `The SQLite store ${path}`;
   file.requireSqlite(process.versions["sqlite"] ?? "");
@@ -98,14 +113,15 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
   const transaction = createTransaction(db, description);
   let epoch = 0;
   let writes: OwnerWrites | null = null;
+  if (access === "own") migrate(db, transaction);
+  requireTables(db, path);
+  if (options.evenMoved !== true) requireNotMoved(db, path);
   if (access === "own") {
-    migrate(db, transaction);
     epoch = transaction(() => enterOwner(db, owner));
     writes = prepareOwnerWrites(prepare, transaction, prepareFence(db, epoch));
   }
-  requireTables(db, path);
   const queries = prepareQueries(prepare);
-  const putMail = preparePutMail(prepare, transaction);
+  const putMail = preparePutMail(prepare, transaction, () => requireNotMoved(db, path));
   let seen = queries.dataVersion();
 
   function live(): void {
@@ -167,6 +183,9 @@ function createStore(db: DatabaseSync, path: string, options: SqliteStoreOptions
     outboxTrees: async () => read(() => queries.outboxTrees()),
     format: async () => read(() => queries.format()),
     anchor: async () => read(() => queries.anchor()),
+
+    movedTo: () => read(() => movedTo(db)),
+    leave: async (to, mail) => own().leave(to, mail),
 
     async putMail(mail) {
       live();

@@ -1,0 +1,23 @@
+/**
+ * A store that was moved to another one. Its file is kept as it was, and nobody works with it any more: what happened there since is
+ * not in it, and going on here would give its trees a second history.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { ErrandError } from "../../errors.ts";
+import { textOf } from "./cells.ts";
+
+/** The name of the store that this one was moved to, or null. */
+export function movedTo(db: DatabaseSync): string | null {
+  const row = db.prepare("select value from meta where name = 'moved'").get();
+  return row === undefined ? null : textOf(row, "value");
+}
+
+export function requireNotMoved(db: DatabaseSync, path: string): void {
+  const to = movedTo(db);
+  if (to === null) return;
+  throw new ErrandError("store-moved", `The store ${path} was moved to ${to}.`, {
+    remedy: "Work with it there: name it with --store URL or DATABASE_URL.",
+    details: { path, to },
+  });
+}
