@@ -61,5 +61,6 @@ test("a tree of a newer format is left alone with a clear error, and the others 
   await second.errand.close();
   const after = openSqliteStore({ path, access: "read" });
   expect(await after.tree(asTreeId(newer.id))).toEqual({ ...before, format: NEWER, busy: true, wakeAt: 1 });
+  expect(await after.trees({ limit: 9 })).toHaveLength(2);
   await after.close();
 });

@@ -11,7 +11,7 @@ const ROWS_AT_A_TIME = 500;
 export async function compareTree({ source, target }: Way, tree: TreeRecord): Promise<void> {
   const differ = (what: string): ErrandError =>
     new ErrandError("store-differs", `Tree ${tree.id} is not the same in the database: ${what}.`, {
-      remedy: "Nothing was taken away from the file; run the command again, and report it if it lasts.",
+      remedy: "The file is as it was. Move it to an empty database; if it differs there too, report it.",
       details: { tree: tree.id },
     });
   const arrived = await target.tree(tree.id);
