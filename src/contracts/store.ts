@@ -221,7 +221,7 @@ export interface Store {
 
   /**
    * Erases trees that rest since before `before`: journal, blobs, snapshot, projections; their record stays, as `expired`. A tree that is
-   * busy, waits for a time or an answer, holds mail or has an outcome that its parent was not told is left alone. Returns those that went, at most
+   * busy, waits for a time or an answer, holds mail, has an outcome that its parent was not told or is of an unknown format is left alone. Returns those that went, at most
    * `limit`.
    */
   expire(before: number, limit: number): Promise<readonly TreeId[]>;

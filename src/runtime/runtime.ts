@@ -74,6 +74,9 @@ export interface Runtime {
 /** Trees kept in memory though they have nothing to do. */
 const IDLE_TREES = 32;
 
+/** Trees that wait for a person or for another version, and a store that is closed: told to those who ask for them alone. */
+const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantined", "store-too-new"]);
+
 /** What was decided and not begun: in a commit that failed, or in the step that a fork begins with. */
 interface Doubt {
   readonly effects: readonly Effect[];
@@ -148,7 +151,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   housekeeping.begin();
 
   function failed(error: unknown): void {
-    if (error instanceof ErrandError && (error.code === "store-closed" || error.code === "tree-quarantined")) return;
+    if (error instanceof ErrandError && LEFT_ALONE.has(error.code)) return;
     parts.onFailure(
       error instanceof ErrandError ? error : new ErrandError("store-failed", "The runtime failed.", { cause: error }),
     );

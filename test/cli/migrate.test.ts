@@ -141,6 +141,7 @@ describe("moving", () => {
       const posted = await errand("resume", String(half?.id), "--store", database.url);
       expect(posted.err).toContain("nothing to resume");
     }
+    expect((await errand("doctor", "--store", database.url)).out).toMatch(/^warning +move +\d+ trees of a store/m);
     const other = await worked("--store", database.url);
     const { code } = await migrate();
     expect(code).toBe(0);

@@ -30,7 +30,9 @@ export function describeArrivals(subject: () => StoreUnderTest): void {
       expect(await store.unfinished(9)).toEqual([two]);
       expect(await store.due(9)).toEqual([two]);
       expect(await store.nextWake()).toBe(7);
-      expect(await store.rows(one, 1, 9)).toHaveLength(1);
+      await store.commit(commitOf(part(one, 2, 2)));
+      expect(await store.expire(Number.MAX_SAFE_INTEGER, 9)).toEqual([]);
+      expect(await store.rows(one, 1, 9)).toHaveLength(2);
     });
   });
 

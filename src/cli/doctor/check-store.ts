@@ -47,6 +47,7 @@ async function checkOpened(store: Store, path: string): Promise<Finding[]> {
     await waitingWork(store, owner !== null),
     ...quarantined(trees),
     ...newer(trees),
+    ...arriving(trees),
   ];
 }
 
@@ -82,4 +83,11 @@ function newer(trees: readonly TreeRecord[]): Finding[] {
   const count = trees.filter((tree) => !formatKnown(tree)).length;
   if (count === 0) return [];
   return [warning("format", `${countLabel(count, "tree")} of a newer format than this Errand knows`, "Update Errand.")];
+}
+
+function arriving(trees: readonly TreeRecord[]): Finding[] {
+  const count = trees.filter((tree) => tree.status === "arriving").length;
+  if (count === 0) return [];
+  const text = `${countLabel(count, "tree")} of a store that is being moved here, or whose move was interrupted`;
+  return [warning("move", text, "Finish it: errand migrate --from FILE --to this database")];
 }

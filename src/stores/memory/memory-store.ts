@@ -343,7 +343,7 @@ export function createMemoryStore(): Store {
 /** True for a tree at rest since then, all of whose outcomes were told. */
 function restsSince({ record, runs }: MemoryTree, before: number): boolean {
   const { updatedAt, busy, questions, wakeAt, status } = record;
-  if (updatedAt >= before || busy || questions > 0 || wakeAt !== null || (status !== "open" && status !== "closed"))
-    return false;
+  if (updatedAt >= before || busy || questions > 0 || wakeAt !== null || !formatKnown(record)) return false;
+  if (status !== "open" && status !== "closed") return false;
   return [...runs.values()].every(({ delivery }) => delivery === "placed" || delivery === "undeliverable");
 }

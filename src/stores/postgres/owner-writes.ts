@@ -3,6 +3,7 @@
 import type { Anchor, Store } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
 import { numberOf, type Row } from "../cells.ts";
+import { FORMAT_KNOWN } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Database } from "./database.ts";
@@ -23,7 +24,7 @@ const KEY = "select key from errand.trees where id = $1";
 const BURY = `
   update errand.trees set status = 3, epoch = epoch + 1, owner = null where key in (
     select key from errand.trees t
-    where updated_at < $1 and not busy and wake_at is null and questions = 0 and status in (0, 1)
+    where updated_at < $1 and not busy and wake_at is null and questions = 0 and status in (0, 1) and ${FORMAT_KNOWN}
     and not exists (select 1 from errand.runs r where r.tree = t.key and delivery in (0, 1))
     and not exists (select 1 from errand.posts p where p.tree = t.id and seq is null)
     order by updated_at limit $2 for update skip locked

@@ -13,6 +13,7 @@ import type { Anchor, Commit, Store, TreeCommit, TreeCreation } from "../../cont
 import { asTreeId, type TreeId } from "../../core/ids.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
 import { treeKinds, treeStatuses } from "../columns.ts";
+import { FORMAT_KNOWN } from "../formats.ts";
 import { treeConflict, treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
 import { type Cell, hashCell, idCell, idOf, textCell } from "./cells.ts";
@@ -55,7 +56,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const forgive = prepare("update trees set failures = 0 where id = ? returning key");
   const reopen = prepare("update trees set status = ? where key = ? and status = ?");
   const resting = prepare(`
-    select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and questions = 0 and status in (0, 1)
+    select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and questions = 0 and status in (0, 1) and ${FORMAT_KNOWN}
     and not exists (select 1 from runs where runs.tree = trees.key and delivery in (0, 1))
     and not exists (select 1 from posts where posts.tree = trees.id and seq is null)
     order by updated_at limit +?`);
