@@ -32,6 +32,7 @@ interface ReadTree {
 type Find = (kind: Finding["kind"], what: string) => void;
 
 /** Slots of the program's processes. */
+const SLOTS = 64;
 
 /** Judges a store at rest whose trees are all reference conversations. */
 export async function judgeStore(path: string, evidence: Evidence): Promise<readonly Finding[]> {
@@ -75,7 +76,7 @@ async function readTree(store: Store, id: string, agent: string, find: Find): Pr
   try {
     for await (const row of storedRows(store, tree)) {
       const head = headRead(row.head);
-      checkRow(watched, row, head, head.at);
+      checkRow(watched, row, head, head.at, SLOTS);
       for (const fact of head.late === undefined ? (head.events ?? []) : []) {
         if (fact.type !== "channel-sent") continue;
         sent.set(`${id}/${row.seq}.${fact.n}`, replyText(replyPartsOf(bodyRead(row.body).texts[0])));

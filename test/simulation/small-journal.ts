@@ -125,6 +125,6 @@ export function smallRows(steps: readonly SmallStep[]): JournalRow[] {
 /** Shows the rows to the checkers of rows. */
 export function watchRows(rows: readonly JournalRow[]): WatchedTree {
   const tree = watchedTree(ROOT_ID, "boss");
-  for (const [index, row] of rows.entries()) checkRow(tree, row, headRead(row.head), index * 100);
+  for (const [index, row] of rows.entries()) checkRow(tree, row, headRead(row.head), index * 100, 1);
   return tree;
 }

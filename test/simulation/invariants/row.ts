@@ -15,7 +15,13 @@ import { takeWorkFact } from "./work-facts.ts";
 import type { Moment, WatchedRun, WatchedTree } from "./watched-tree.ts";
 
 /** `head` is that of the row, read. */
-export function checkRow(tree: WatchedTree, row: JournalRow, head: RowHead, now: number): readonly Fact[] {
+export function checkRow(
+  tree: WatchedTree,
+  row: JournalRow,
+  head: RowHead,
+  now: number,
+  slotsFree: number,
+): readonly Fact[] {
   checkChain(tree.rows.at(-1), row, head);
   tree.rows.push(row);
   const { input, events = [], late } = head;
@@ -28,7 +34,7 @@ export function checkRow(tree: WatchedTree, row: JournalRow, head: RowHead, now:
     return [];
   }
   const facts: readonly Fact[] = [input, ...events];
-  const moment: Moment = { seq: row.seq, now, facts };
+  const moment: Moment = { seq: row.seq, now, slotsFree, facts };
   for (const fact of facts) {
     takeQuestionFact(tree, fact, moment);
     takeRunFact(tree, fact, moment);
