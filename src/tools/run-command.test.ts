@@ -33,6 +33,22 @@ function createTool(options: Partial<RunCommandOptions> = {}): Tool {
   return createRunCommandTool({ world, environment, ...options });
 }
 
+/** A world whose time limits of this length pass when the test says so, however slow the machine is. */
+function heldLimit(seconds: number): { readonly world: typeof world; pass(): void } {
+  let pass = (): void => undefined;
+  return {
+    pass: () => pass(),
+    world: {
+      ...world,
+      after(milliseconds, callback) {
+        if (milliseconds !== seconds * 1_000) return world.after(milliseconds, callback);
+        pass = callback;
+        return () => undefined;
+      },
+    },
+  };
+}
+
 /** Live processes whose command line holds the text. */
 function processesWith(text: string): readonly number[] {
   return readProcessTable().flatMap(({ pid, alive }) => {
@@ -126,8 +142,11 @@ nohup sleep ${seconds} >/dev/null 2>&1 &
 sleep ${seconds}
 `,
     );
-    const running = runTool(createTool({ enclosure }), folder, { argv: ["sh", "spread.sh"], timeout_seconds: 3 });
+    const limit = heldLimit(3);
+    const tool = createTool({ enclosure, world: limit.world });
+    const running = runTool(tool, folder, { argv: ["sh", "spread.sh"], timeout_seconds: 3 });
     await until(() => processesWith(seconds).length >= 6);
+    limit.pass();
     const { text, failed } = await running;
     expect(processesWith(seconds)).toEqual([]);
     expect(failed).toBe(true);
@@ -299,8 +318,10 @@ test.runIf(enclosed)(
     const folder = temporaryFolder();
     const seconds = ownSeconds();
     const argv = ["sh", "-c", `env -i setsid -f sleep ${seconds} </dev/null >/dev/null 2>&1; sleep 60`];
-    const running = runTool(createTool(), folder, { argv, timeout_seconds: 3 });
+    const limit = heldLimit(3);
+    const running = runTool(createTool({ world: limit.world }), folder, { argv, timeout_seconds: 3 });
     await until(() => processesWith(`sleep\0${seconds}`).length >= 1);
+    limit.pass();
     await running;
     expect(processesWith(seconds)).toEqual([]);
   },
