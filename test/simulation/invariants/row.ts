@@ -34,7 +34,7 @@ export function checkRow(
     return [];
   }
   const facts: readonly Fact[] = [input, ...events];
-  const moment: Moment = { seq: row.seq, now, slotsFree, facts };
+  const moment: Moment = { seq: row.seq, now, facts };
   for (const fact of facts) {
     takeQuestionFact(tree, fact, moment);
     takeRunFact(tree, fact, moment);
@@ -43,6 +43,7 @@ export function checkRow(
     takePosts(tree, fact, moment);
   }
   checkEnds(tree, facts, row.seq);
+  checkSlots(tree, facts, row.seq, slotsFree);
   checkWaking(tree, row.seq);
   return facts;
 }
@@ -54,6 +55,18 @@ function takePosts(tree: WatchedTree, fact: Fact, { seq }: Moment): void {
     post.ended += 1;
     demand("I12", post.ended === 1, () => `the post ${id} ends a second time in row ${seq}`);
   }
+}
+
+/**
+ * I17: runs start in slots that nobody holds, or that this row gives back. A run that goes on after it waited takes one in any case: whoever
+ * starts in the same row was given its own.
+ */
+function checkSlots(tree: WatchedTree, facts: readonly Fact[], seq: number, slotsFree: number): void {
+  if (!facts.some((fact) => fact.type === "run-started")) return;
+  const resumed = facts.filter((fact) => fact.type === "run-state-changed" && fact.state === "running").length;
+  const running = [...tree.runs.values()].filter((run) => run.state === "running").length;
+  const held = running - resumed;
+  demand("I17", held <= slotsFree, () => `row ${seq} starts a run, and ${held} hold ${slotsFree} slots`);
 }
 
 /** I3: the end of a run and its entry on the way to the parent are in one row. */

@@ -117,20 +117,17 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
   });
 }
 
-function started(tree: WatchedTree, run: WatchedRun, { seq, now, slotsFree }: Moment): void {
+function started(tree: WatchedTree, run: WatchedRun, { seq, now }: Moment): void {
   demand("I2", run.state === "queued", () => `run ${run.number} starts a second time in row ${seq}`);
   let live = 1;
-  let running = 0;
   for (const other of tree.runs.values()) {
     if (other.parent === run.parent && other.startedNow !== null && other.state !== "ended") live += 1;
-    if (other.state === "running") running += 1;
   }
   demand(
     "I17",
     live <= (tree.settings?.limits.liveChildren ?? 0),
     () => `row ${seq}: ${live} live children of one agent`,
   );
-  demand("I17", running < slotsFree, () => `run ${run.number} starts in row ${seq} without a free slot`);
   run.state = "running";
   run.startedNow = now;
   const child = tree.agents.get(run.number);

@@ -110,8 +110,6 @@ export interface Moment {
   readonly seq: number;
   /** True time. */
   readonly now: number;
-  /** Slots of the process that no other run holds. */
-  readonly slotsFree: number;
   readonly facts: readonly Fact[];
 }
 
