@@ -30,6 +30,8 @@ export const ERROR_CODES = {
   "needs-input": "The work waits for an answer of the user, and nobody is there to ask.",
   "tree-unknown": "There is no such tree in the store.",
   "tree-owned": "Another worker of the same database runs this tree.",
+  "tree-taken": "Another worker took a tree over while this process was silent.",
+  "commits-lost": "The database has lost commits that it had acknowledged.",
   "tree-quarantined": "The tree failed to load or to step several times and waits for a person.",
   "agent-unknown": "There is no such agent, or it is closed.",
   "run-unknown": "There is no such run.",

@@ -155,10 +155,36 @@ export interface Anchor {
   readonly boot: string;
 }
 
+/** A tree as the process that claimed it knows it. */
+export interface OwnedTree {
+  readonly tree: TreeId;
+  readonly epoch: number;
+}
+
 /** What a store adds where several processes run trees of it at the same time, each its own. */
 export interface SharedStore {
   /** The time of the store itself, in milliseconds since 1970: the clock of all who share it. */
   now(): number;
+  /** False when others may have taken this process for dead: then it must not start anything. */
+  alive(): boolean;
+  /** The rows of those that exist, in any order: to see how trees that are run elsewhere move on, and what became of one's own. */
+  standing(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
+  /** Gives up trees, unless somebody claimed them since: they are woken where they are, when they have something to do. */
+  letGo(trees: readonly OwnedTree[]): Promise<void>;
+  /**
+   * From now on this process is told of trees that have something to do and no living owner; it claims them, or another process does that was told
+   * too. Returns a function that ends it. `take` never rejects.
+   */
+  dispatch(take: (tree: TreeId) => Promise<void>, onFailure: (error: unknown) => void): Promise<() => Promise<void>>;
+  /** Called whenever this process has been cut off from the store, or stood still for so long that others may have taken its trees. */
+  onReturn(listener: () => void): void;
+}
+
+/** A process that runs trees of a shared store. */
+export interface StoreWorker {
+  readonly name: string;
+  /** True if it also takes trees that nobody runs. */
+  readonly takes: boolean;
 }
 
 export interface Store {
@@ -166,8 +192,8 @@ export interface Store {
   readonly description: string;
   /** Absent where one process owns the whole store. */
   readonly shared?: SharedStore;
-  /** Names of the processes that run trees of a shared store now, for people. */
-  workers?(): Promise<readonly string[]>;
+  /** The processes that run trees of a shared store now. */
+  workers?(): Promise<readonly StoreWorker[]>;
 
   commit(commit: Commit): Promise<void>;
 

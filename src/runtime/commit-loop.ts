@@ -175,7 +175,9 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   async function loadFor(waiting: Waiting): Promise<string | null | undefined> {
     const { tree, post } = waiting.submission;
     await trees.load(tree);
-    const known = post === undefined || !waiting.unsure ? null : await store.post(tree, post.id);
+    // Where others run trees too, one of them may have taken it before this process had the tree.
+    const unsure = waiting.unsure || store.shared !== undefined;
+    const known = post === undefined || !unsure ? null : await store.post(tree, post.id);
     waiting.unsure = false;
     if (known === null) return undefined;
     const [row] = await store.rows(tree, known.seq, 1);
@@ -195,6 +197,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     parts.onAcknowledged(acks);
     for (const [index, { loaded, steps }] of batch.entries()) {
       const snapshot = commit.trees[index]?.snapshot;
+      const last = steps.at(-1)?.stepped.row;
+      if (last !== undefined) loaded.durable = { seq: last.seq, hash: last.hash };
       if (snapshot !== undefined) loaded.snapshotSeq = snapshot.seq;
       scheduler.wakeAt(timersNext(loaded.tree.state.timers));
       for (const one of steps) {

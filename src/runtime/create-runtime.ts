@@ -64,9 +64,17 @@ export interface ErrandOptions {
   readonly slots?: number;
   /** Told of failures that no caller waits for. Default: thrown as an uncaught exception. */
   readonly onFailure?: (error: ErrandError) => void;
+  /**
+   * Told what a person should know about a database that several processes share: a tree that another took over, rows that the database lost.
+   * Default: a warning of the process.
+   */
+  readonly onNotice?: (notice: ErrandError) => void;
   /** Clocks, timers and randomness. Default: the system's. */
   readonly world?: World;
-  /** False: what an earlier process left unfinished stays as it is until something is posted to its tree. Default: true. */
+  /**
+   * False: what an earlier process left unfinished stays as it is until something is posted to its tree. In a database that several processes
+   * share, true makes this one a worker: it takes trees that have something to do and that nobody runs, now and later. Default: true.
+   */
   readonly recover?: boolean;
   /** False: trees of the store go on with the definitions and models they were recorded with. Default: true. */
   readonly renewDefinitions?: boolean;
@@ -117,6 +125,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     slots: options.slots ?? DEFAULT_SLOTS,
     retentionMs: retentionDays === null ? null : retentionDays * DAY_MS,
     onFailure: options.onFailure ?? rethrow,
+    onNotice: options.onNotice ?? ((notice) => process.emitWarning(notice.message, { code: notice.code })),
     recover: options.recover ?? true,
     renewDefinitions: options.renewDefinitions ?? true,
   });
@@ -149,7 +158,12 @@ export async function openStoreAt(
   const owner = thisProcess();
   if (!postgresUrlIs(path)) return openSqliteStore({ path, access, durability, owner });
   const { openPostgresStore } = await import("../stores/postgres/postgres-store.ts");
-  return openPostgresStore({ url: path, access, world, name: `pid ${owner.pid} on ${owner.host}` });
+  return openPostgresStore({ url: path, access, world, name: workerName() });
+}
+
+/** How this process is named to people among the workers of a database. */
+export function workerName(): string {
+  return `pid ${process.pid} on ${hostname()}`;
 }
 
 /** How this process is named to one that wants to own its store. */

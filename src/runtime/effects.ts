@@ -24,8 +24,10 @@ import type { LoadedTree } from "./tree-cache.ts";
 
 export interface EffectRunner {
   start(loaded: LoadedTree, effect: Effect, requests: ReadonlyMap<StepKey, ContextRequest>): void;
-  /** Aborts what is executed for the tree and not open in it any more. */
+  /** Aborts what is executed for the tree and not open in it any more, or under another attempt. */
   abortClosed(loaded: LoadedTree): void;
+  /** Aborts all that is executed for a tree that this process has lost: whoever has it now goes on without that. */
+  abortTree(tree: TreeId): void;
   /** True if this process is executing the effect. */
   under(tree: TreeId, key: StepKey): boolean;
   /** How many effects of the tree are being executed here. */
@@ -49,20 +51,30 @@ interface EffectRunnerParts {
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
 }
 
+/** An effect under way. */
+interface Execution {
+  readonly controller: AbortController;
+  readonly attempt: number;
+}
+
 export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
   const tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
-  const running = new Map<TreeId, Map<StepKey, AbortController>>();
+  const running = new Map<TreeId, Map<StepKey, Execution>>();
   let draining = false;
   const idlers: (() => void)[] = [];
 
-  function begin(tree: TreeId, key: StepKey, work: (signal: AbortSignal) => Promise<Submission>): void {
+  function begin(
+    tree: TreeId,
+    { key, attempt }: { readonly key: StepKey; readonly attempt: number },
+    work: (signal: AbortSignal) => Promise<Submission>,
+  ): void {
     const controller = new AbortController();
-    const mine = running.get(tree) ?? new Map<StepKey, AbortController>();
-    mine.get(key)?.abort();
-    mine.set(key, controller);
+    const mine = running.get(tree) ?? new Map<StepKey, Execution>();
+    mine.get(key)?.controller.abort();
+    mine.set(key, { controller, attempt });
     running.set(tree, mine);
     void work(controller.signal).then((submission) => {
-      if (mine.get(key) !== controller) {
+      if (mine.get(key)?.controller !== controller) {
         if (!draining) afterwards(submission);
         return;
       }
@@ -83,7 +95,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
 
   function abort(tree: TreeId, key: StepKey): void {
     const mine = running.get(tree);
-    mine?.get(key)?.abort();
+    mine?.get(key)?.controller.abort();
     mine?.delete(key);
     if (mine?.size === 0) running.delete(tree);
     if (running.size === 0) for (const resolve of idlers.splice(0)) resolve();
@@ -97,7 +109,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const { tree, id } = loaded;
     const speaker = tree.state.agents.get(effect.agent);
     if (request === undefined || speaker === undefined) return;
-    begin(id, effect.key, async (signal) => {
+    begin(id, effect, async (signal) => {
       // Only `<say>` blocks of such an agent are for the user, and those are known when the reply is whole.
       const live = speaker.definition.say ? null : holdBack((delta) => parts.onText(id, speaker.id, delta));
       const answered = await replyOf(parts.models, request.model, (model) =>
@@ -123,7 +135,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const { tree, id } = loaded;
     const call = tree.contexts.agents.get(effect.agent)?.open?.calls.find((given) => given.id === effect.call);
     const input = call?.input ?? null;
-    begin(id, effect.key, async (signal) => {
+    begin(id, effect, async (signal) => {
       const output =
         effect.type === "read-store"
           ? await parts.reader.answer(loaded, effect, input)
@@ -148,10 +160,15 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       if (draining) return;
       if (effect.type === "call-model") return callModel(loaded, effect, requests.get(effect.key));
       if (effect.type === "call-tool" || effect.type === "read-store") return callTool(loaded, effect);
-      begin(loaded.id, effect.key, () => parts.reader.erase(loaded, effect));
+      begin(loaded.id, effect, () => parts.reader.erase(loaded, effect));
     },
     abortClosed({ id, tree }) {
-      for (const key of running.get(id)?.keys() ?? []) if (!tree.state.effects.has(key)) abort(id, key);
+      for (const [key, { attempt }] of running.get(id) ?? []) {
+        if (tree.state.effects.get(key)?.attempt !== attempt) abort(id, key);
+      }
+    },
+    abortTree(tree) {
+      for (const key of running.get(tree)?.keys() ?? []) abort(tree, key);
     },
     under: (tree, key) => running.get(tree)?.has(key) === true,
     count: (tree) => running.get(tree)?.size ?? 0,

@@ -94,8 +94,17 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       for (const watcher of watchers) watcher({ tree, ...record });
     },
   });
-  const recovered = parts.recover ? await runtime.recover() : 0;
+  const recovered = parts.recover ? await recover() : 0;
   const agentParts = { runtime, store, models: parts.models, sha256: parts.sha256 };
+
+  async function recover(): Promise<number> {
+    try {
+      return await runtime.recover();
+    } catch (error) {
+      await runtime.close(0);
+      throw error;
+    }
+  }
 
   function postId(): PostId {
     return asPostId(runtime.newId());

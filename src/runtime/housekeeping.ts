@@ -4,7 +4,6 @@ import type { Store } from "../contracts/store.ts";
 import type { CancelTimer, World } from "../contracts/world.ts";
 import type { TreeId } from "../core/ids.ts";
 import type { Clock } from "./clock.ts";
-import type { CommitLoop } from "./commit-loop.ts";
 import type { Posts } from "./posts.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -22,11 +21,11 @@ interface HousekeepingParts {
   readonly store: Store;
   readonly world: World;
   readonly clock: Clock;
-  readonly loop: CommitLoop;
   readonly posts: Posts;
   readonly scheduler: Scheduler;
   readonly retentionMs: number | null;
-  readonly wake: (tree: TreeId) => void;
+  /** Resolves when the tree has been told. */
+  readonly wake: (tree: TreeId) => Promise<void>;
   readonly onExpired: (tree: TreeId) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -37,7 +36,7 @@ const SWEEP_EVERY_MS = 3_600_000;
 const EXPIRE_AT_A_TIME = 100;
 
 export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
-  const { store, world, clock, loop, posts, scheduler, retentionMs, onFailure } = parts;
+  const { store, world, clock, posts, scheduler, retentionMs, onFailure } = parts;
   let stopped = false;
   let poll: CancelTimer | null = null;
   let sweeping: CancelTimer | null = null;
@@ -64,8 +63,7 @@ export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
     sweep,
     async wakeDue() {
       if (stopped) return;
-      for (const tree of await store.due(clock.now())) parts.wake(tree);
-      await loop.idle();
+      await Promise.all((await store.due(clock.now())).map((tree) => parts.wake(tree)));
       const next = await store.nextWake();
       // A tree whose wake-up changes nothing must not make a busy loop of it.
       scheduler.wakeAt(next === null ? null : next <= clock.now() ? clock.now() + NO_WAKE_RETRY_MS : next);

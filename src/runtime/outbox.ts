@@ -11,6 +11,8 @@ import type { Outgoing } from "../core/tree.ts";
 export interface Outbox {
   attach(tree: TreeId, channel: Channel): Promise<void>;
   detach(tree: TreeId): void;
+  /** Trees that have a channel here. */
+  attached(): Iterable<TreeId>;
   send(tree: TreeId, message: Outgoing): void;
   /** Messages may have become durable that were not sent: the tree's channel gets them. */
   recheck(tree: TreeId): Promise<void>;
@@ -63,6 +65,7 @@ export function createOutbox(store: Store, acknowledge: (key: OutboxKey) => void
       const channel = channels.get(tree);
       if (channel !== undefined) await sendPending(tree, channel);
     },
+    attached: () => channels.keys(),
     detach: (tree) => void channels.delete(tree),
     send(tree, message) {
       const channel = channels.get(tree);

@@ -6,7 +6,7 @@
  *  2. The same id with other content is refused.
  */
 
-import type { Store } from "../contracts/store.ts";
+import type { Mail, PostRecord, Store } from "../contracts/store.ts";
 import type { World } from "../contracts/world.ts";
 import type { Input } from "../core/event.ts";
 import { asPostId, type PostId, type TreeId } from "../core/ids.ts";
@@ -15,6 +15,7 @@ import type { Json } from "../core/json.ts";
 import { headRead } from "../core/row.ts";
 import { ErrandError } from "../errors.ts";
 import type { Committed, CommitLoop } from "./commit-loop.ts";
+import type { Submission } from "./tree-commit.ts";
 import { postsEnded, type Reply, turnOutcome } from "./turn-outcome.ts";
 
 export type PostInput = Extract<Input, { readonly id: PostId }>;
@@ -30,6 +31,8 @@ export interface Posts {
   mailLeft(): boolean;
   /** Tells whoever waits for a turn that this step ended. */
   tell(committed: Committed): void;
+  /** Trees of which somebody waits for a turn's end. */
+  watched(): Iterable<TreeId>;
   /** Turns may have ended in steps that were not told: whoever waits is told from the store. */
   recheck(tree: TreeId): Promise<void>;
 }
@@ -46,6 +49,14 @@ const MAIL_AT_A_TIME = 500;
 /** Failures after which mail that was not taken is tried again. */
 const MAIL_WAITS: ReadonlySet<string> = new Set(["store-full", "commit-conflict", "commit-unknown"]);
 
+/** How often it is looked whether the process that runs a tree took its mail; and after how long it may be dead. */
+const TAKEN_POLL_MS = 50;
+const OWNER_PATIENCE = 40;
+
+/** Another process runs the tree. */
+const ELSEWHERE = "elsewhere";
+const NOT_OURS: ReadonlySet<string> = new Set(["tree-owned", "tree-unknown", "tree-quarantined"]);
+
 export function createPosts({ store, world, loop, sha256, onFailure }: PostsParts): Posts {
   const waiting = new Map<string, Set<(row: JournalRow) => void>>();
   let mailLeft = false;
@@ -61,10 +72,38 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
 
   async function take(tree: TreeId, input: PostInput, texts: readonly Json[], hash: string): Promise<string | null> {
     const known = await store.post(tree, input.id);
-    if (known === null) return loop.submit({ tree, input, texts, post: { id: input.id, hash } });
-    if (known.hash !== hash) throw reused(input.id);
+    if (known !== null) return resultOf(tree, known, hash);
+    const submission = { tree, input, texts, post: { id: input.id, hash } };
+    const taken = await submitHere(submission);
+    if (taken !== ELSEWHERE) return taken.late;
+    return send({ tree, id: input.id, hash, payload: JSON.stringify({ input, texts }) }, submission);
+  }
+
+  async function submitHere(submission: Submission): Promise<{ readonly late: string | null } | typeof ELSEWHERE> {
+    try {
+      return { late: await loop.submit(submission) };
+    } catch (error) {
+      if (error instanceof ErrandError && error.code === "tree-owned") return ELSEWHERE;
+      throw error;
+    }
+  }
+
+  async function resultOf(tree: TreeId, known: PostRecord, hash: string): Promise<string | null> {
+    if (known.hash !== hash) throw reused(known.id);
     const [row] = await store.rows(tree, known.seq, 1);
     return row === undefined ? null : (headRead(row.head).late ?? null);
+  }
+
+  /** Another process runs the tree: it gets the post as mail. Should it die before it took it, this one runs the tree if nobody else does. */
+  async function send(mail: Mail, submission: Submission): Promise<string | null> {
+    if ((await store.putMail(mail)).status === "id-reused") throw reused(mail.id);
+    for (let looks = 1; ; looks += 1) {
+      const known = await store.post(mail.tree, mail.id);
+      if (known !== null) return resultOf(mail.tree, known, mail.hash);
+      await new Promise<void>((resolve) => world.after(TAKEN_POLL_MS, resolve));
+      const taken = looks % OWNER_PATIENCE === 0 ? await submitHere(submission) : ELSEWHERE;
+      if (taken !== ELSEWHERE) return taken.late;
+    }
   }
 
   return {
@@ -106,6 +145,8 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
         void postOnce(mail.tree, input, texts, mail.hash).catch((error: unknown) => {
           if (error instanceof ErrandError && MAIL_WAITS.has(error.code)) mailLeft = true;
+          // Where a store is shared somebody else may have the tree by now, or may have named one that is not there.
+          else if (store.shared !== undefined && error instanceof ErrandError && NOT_OURS.has(error.code)) return;
           else onFailure(error);
         });
       }
@@ -115,6 +156,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         for (const told of waiting.get(`${committed.tree}/${post}`) ?? []) told(committed.stepped.row);
       }
     },
+    watched: () => [...waiting.keys()].map((name) => name.slice(0, name.indexOf("/")) as TreeId),
     async recheck(tree) {
       for (const [name, tellers] of waiting) {
         if (!name.startsWith(`${tree}/`)) continue;

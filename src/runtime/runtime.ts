@@ -32,6 +32,7 @@ import { createOutbox } from "./outbox.ts";
 import { createSchemaChecker } from "./output-schema.ts";
 import { createPosts, type Posts } from "./posts.ts";
 import { createScheduler } from "./scheduler.ts";
+import { createSharing } from "./sharing.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
 import { createTreeCache, type LoadedTree } from "./tree-cache.ts";
@@ -52,6 +53,8 @@ export interface RuntimeParts {
   /** False: trees go on with the definitions they were recorded with. */
   readonly renewDefinitions: boolean;
   readonly onFailure: (error: ErrandError) => void;
+  /** Told what a person should know about a store that others share; it fails nothing. */
+  readonly onNotice: (notice: ErrandError) => void;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
   readonly onDelegation: (tree: TreeId, record: DelegationRecord) => void;
 }
@@ -74,8 +77,8 @@ export interface Runtime {
 /** Trees kept in memory though they have nothing to do. */
 const IDLE_TREES = 32;
 
-/** Trees that wait for a person or for another version, and a store that is closed: told to those who ask for them alone. */
-const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantined", "store-too-new"]);
+/** Trees that wait for a person or for another version or that another process runs, and a store that is closed: told to those who ask for them alone. */
+const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantined", "tree-owned", "store-too-new"]);
 
 /** What was decided and not begun: in a commit that failed, or in the step that a fork begins with. */
 interface Doubt {
@@ -93,6 +96,26 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** Effects that were decided and not begun, until their tree is loaded. */
   const doubts = new Map<TreeId, Doubt>();
   let closing = false;
+  const sharing =
+    store.shared === undefined
+      ? null
+      : createSharing({
+          store,
+          shared: store.shared,
+          world,
+          trees: () => trees,
+          occupied: (tree) => loop.occupied(tree),
+          watched: () => new Set([...subscriptions.watched(), ...posts.watched(), ...outbox.attached()]),
+          onMoved: settleDoubt,
+          onTaken: () => posts.takeMail(),
+          onLost(tree) {
+            effects.abortTree(tree);
+            doubts.delete(tree);
+          },
+          onKept: beginDoubtful,
+          onNotice: parts.onNotice,
+          onFailure: failed,
+        });
 
   const scheduler = createScheduler(parts.slots, world, clock, () => void housekeeping.wakeDue().catch(failed));
   const trees = createTreeCache({
@@ -105,7 +128,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       scheduler.wakeAt(timersNext(loaded.tree.state.timers));
       resume(loaded);
     },
+    onClaimed: async (record) => sharing?.claimed(record),
+    onRefused: (tree, there) => sharing?.refused(tree, there),
     onDropped(loaded) {
+      sharing?.dropped(loaded);
       idle.delete(loaded.id);
       scheduler.forget(loaded.id, loaded.tree.state.running);
     },
@@ -140,12 +166,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     store,
     world,
     clock,
-    loop,
     posts,
     scheduler,
     retentionMs: parts.retentionMs,
     wake: (tree) => inner(tree, { type: "timers-due" }),
-    onExpired: (tree) => trees.drop(tree),
+    onExpired(tree) {
+      trees.drop(tree);
+      sharing?.forget(tree);
+    },
     onFailure: failed,
   });
   housekeeping.begin();
@@ -157,8 +185,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     );
   }
 
-  function inner(tree: TreeId, input: Input): void {
-    void loop.submit({ tree, input, texts: [] }).catch(failed);
+  async function inner(tree: TreeId, input: Input): Promise<void> {
+    await loop.submit({ tree, input, texts: [] }).catch(failed);
   }
 
   /** A tree came from the store: what its last process had under way is lost, and its definitions may have changed. */
@@ -173,30 +201,47 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const input: Input = { type: "catalog-changed", catalog: facts, root: renewed };
       void loop.submit({ tree: loaded.id, input, texts: [], blobs }).catch(failed);
     }
-    const doubtful = doubts.get(loaded.id);
-    doubts.delete(loaded.id);
-    if (doubtful !== undefined) void settleDoubt(loaded.id).catch(failed);
+    if (doubts.has(loaded.id)) void settleDoubt(loaded.id).catch(failed);
     // A doubtful commit that became durable may have ended what is still executed here.
     effects.abortClosed(loaded);
-    // This process decided them and knows that it never started them: they are begun, not repeated.
-    for (const effect of doubtful?.effects ?? []) {
-      const open = effect.type === "abort" ? undefined : state.effects.get(effect.key);
-      if (effect.type !== "abort" && open?.attempt === effect.attempt)
-        effects.start(loaded, effect, doubtful?.requests ?? NO_REQUESTS);
-    }
+    beginDoubtful(loaded);
     const lost = [...state.effects].filter(
       ([key, effect]) => effect.retryAt === null && !effects.under(loaded.id, key) && !loop.brings(loaded.id, key),
     );
-    if (lost.length > 0) inner(loaded.id, { type: "effects-lost", effects: lost.map(([key]) => key) });
-    if (state.queued > 0) inner(loaded.id, { type: "slots-offered" });
+    if (lost.length > 0) void inner(loaded.id, { type: "effects-lost", effects: lost.map(([key]) => key) });
+    if (state.queued > 0) void inner(loaded.id, { type: "slots-offered" });
+  }
+
+  /** This process decided them and knows that it never started them: they are begun, not repeated. */
+  function beginDoubtful(loaded: LoadedTree): void {
+    const doubtful = doubts.get(loaded.id);
+    doubts.delete(loaded.id);
+    for (const effect of doubtful?.effects ?? []) {
+      const open = effect.type === "abort" ? undefined : loaded.tree.state.effects.get(effect.key);
+      if (effect.type !== "abort" && open?.attempt === effect.attempt)
+        start(loaded, effect, doubtful?.requests ?? NO_REQUESTS);
+    }
+  }
+
+  /** Others may have taken a process for dead that they did not hear of: until it is sure that they did not, it begins nothing. */
+  function start(loaded: LoadedTree, effect: Effect, requests: ReadonlyMap<StepKey, ContextRequest>): void {
+    if (sharing === null || sharing.alive() || effect.type === "abort") return effects.start(loaded, effect, requests);
+    addDoubt(loaded.id, { effects: [effect], requests });
   }
 
   /** Whoever has not seen the steps of a doubtful commit sees them now, should it have become durable. */
   function onDoubt(tree: TreeId, steps: readonly Stepped[]): void {
+    addDoubt(tree, {
+      effects: steps.flatMap((step) => step.decision.effects),
+      requests: new Map(steps.flatMap((step) => [...step.requests])),
+    });
+  }
+
+  function addDoubt(tree: TreeId, doubt: Doubt): void {
     const earlier = doubts.get(tree);
     doubts.set(tree, {
-      effects: [...(earlier?.effects ?? []), ...steps.flatMap((step) => step.decision.effects)],
-      requests: new Map([...(earlier?.requests ?? []), ...steps.flatMap((step) => [...step.requests])]),
+      effects: [...(earlier?.effects ?? []), ...doubt.effects],
+      requests: new Map([...(earlier?.requests ?? []), ...doubt.requests]),
     });
   }
 
@@ -215,23 +260,28 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (const effect of stepped.decision.effects) {
       // A later step of the same commit may have gone on without it: then it is not begun.
       const open = effect.type === "abort" || loaded.tree.state.effects.get(effect.key)?.attempt === effect.attempt;
-      if (open) effects.start(loaded, effect, stepped.requests);
+      if (open) start(loaded, effect, stepped.requests);
     }
   }
 
   /** After a commit: slots that became free are offered, and trees with nothing to do leave memory. */
   function onSettled(ids: readonly TreeId[]): void {
     const offer = closing ? null : scheduler.nextToOffer();
-    if (offer !== null) inner(offer, { type: "slots-offered" });
+    if (offer !== null) void inner(offer, { type: "slots-offered" });
     for (const id of ids) {
       idle.delete(id);
       if (resting(id)) idle.add(id);
     }
+    const released: LoadedTree[] = [];
     for (const id of idle) {
-      if (idle.size <= IDLE_TREES) return;
-      if (resting(id)) trees.drop(id);
-      else idle.delete(id);
+      if (idle.size <= IDLE_TREES) break;
+      const loaded = trees.get(id);
+      if (loaded !== undefined && resting(id)) {
+        trees.drop(id);
+        released.push(loaded);
+      } else idle.delete(id);
     }
+    if (released.length > 0) sharing?.letGo(released);
   }
 
   function resting(id: TreeId): boolean {
@@ -306,6 +356,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     attach: (tree, channel) => outbox.attach(tree, channel),
     async recover() {
+      if (sharing !== null) {
+        await sharing.takeTrees();
+        await housekeeping.sweep();
+        return 0;
+      }
       const unfinished = await store.unfinished(clock.now());
       await Promise.all(
         unfinished.map(async (id) => {
@@ -324,6 +379,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     async close(withinMs) {
       if (closing) return;
       closing = true;
+      await sharing?.stop();
       housekeeping.stop();
       scheduler.close();
       await loop.idle();

@@ -13,6 +13,8 @@ export interface Subscriptions {
   recheck(tree: TreeId): void;
   /** Rows after `after`, those to come included, until the reader stops or the subscriptions close. */
   rows(tree: TreeId, after: number): AsyncGenerator<JournalRow, void, void>;
+  /** Trees whose rows somebody reads. */
+  watched(): Iterable<TreeId>;
   close(): void;
 }
 
@@ -85,6 +87,7 @@ export function createSubscriptions(store: Store): Subscriptions {
         leave(tree, reader);
       }
     },
+    watched: () => readers.keys(),
     close() {
       closed = true;
       for (const all of readers.values()) for (const reader of all) reader.wake?.();

@@ -7,7 +7,7 @@
  *  3. A dropped tree had no effect under way, no commit pending and no input queued.
  */
 
-import type { Snapshot, Store } from "../contracts/store.ts";
+import type { Snapshot, Store, TreeRecord } from "../contracts/store.ts";
 import { SNAPSHOT_REVISION } from "../core/revision.ts";
 import type { TreeId } from "../core/ids.ts";
 import { type Tree, treeNew, type TreeSource, treeToText } from "../core/tree.ts";
@@ -20,8 +20,15 @@ export interface LoadedTree {
   readonly id: TreeId;
   readonly tree: Tree;
   readonly epoch: number;
+  /** The last row that is known to be durable. */
+  durable: Durable;
   /** The sequence of the newest snapshot. */
   snapshotSeq: number;
+}
+
+export interface Durable {
+  readonly seq: number;
+  readonly hash: string;
 }
 
 const MAX_FAILURES = 3;
@@ -30,6 +37,7 @@ const SNAPSHOT_ROWS = 200;
 
 export interface TreeCache {
   get(id: TreeId): LoadedTree | undefined;
+  all(): readonly LoadedTree[];
   /** A tree that does not exist yet: its first step makes it. */
   begin(id: TreeId): LoadedTree;
   load(id: TreeId): Promise<LoadedTree>;
@@ -48,9 +56,14 @@ interface TreeCacheParts {
   /** Called when a tree comes into memory from the store, and when one leaves it. */
   readonly onLoaded: (loaded: LoadedTree) => void;
   readonly onDropped: (loaded: LoadedTree) => void;
+  /** Called with a tree that was claimed, before it is read. */
+  readonly onClaimed: (record: TreeRecord) => Promise<void>;
+  /** Called when a tree could not be claimed: another process of a shared store runs it, or it is not there. */
+  readonly onRefused: (id: TreeId, there: boolean) => void;
 }
 
-export function createTreeCache({ store, source, library, onLoaded, onDropped }: TreeCacheParts): TreeCache {
+export function createTreeCache(parts: TreeCacheParts): TreeCache {
+  const { store, source, library, onLoaded, onDropped } = parts;
   const trees = new Map<TreeId, LoadedTree>();
 
   function drop(id: TreeId): void {
@@ -64,6 +77,18 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
   async function read(id: TreeId): Promise<LoadedTree> {
     const [record] = await store.claim([id]);
     if (record === undefined) throw await notClaimed(id);
+    try {
+      await parts.onClaimed(record);
+      return await readClaimed(record);
+    } catch (error) {
+      // Another process may do better with it, or count the failures to their end.
+      await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
+      throw error;
+    }
+  }
+
+  async function readClaimed(record: TreeRecord): Promise<LoadedTree> {
+    const { id } = record;
     if (record.status === "expired") {
       throw new ErrandError(
         "tree-unknown",
@@ -77,7 +102,8 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
     }
     try {
       const { tree, snapshotSeq } = await readTree(store, record, source, library);
-      return { id, tree, epoch: record.epoch, snapshotSeq };
+      const durable = { seq: record.nextSeq - 1, hash: record.hash };
+      return { id, tree, epoch: record.epoch, durable, snapshotSeq };
     } catch (cause) {
       await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
       throw cause;
@@ -86,6 +112,7 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
 
   async function notClaimed(id: TreeId): Promise<ErrandError> {
     const record = await store.tree(id);
+    parts.onRefused(id, record !== null);
     if (record === null) return new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
     requireFormat(record);
     if (record.status === "arriving") {
@@ -102,8 +129,9 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
 
   return {
     get: (id) => trees.get(id),
+    all: () => [...trees.values()],
     begin(id) {
-      const loaded = { id, tree: treeNew(source), epoch: 1, snapshotSeq: 0 };
+      const loaded = { id, tree: treeNew(source), epoch: 1, durable: { seq: 0, hash: "" }, snapshotSeq: 0 };
       trees.set(id, loaded);
       return loaded;
     },
@@ -126,7 +154,9 @@ export function createTreeCache({ store, source, library, onLoaded, onDropped }:
     async fail(id) {
       drop(id);
       const record = await store.tree(id);
-      if (record !== null) await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+      if (record === null) return;
+      await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+      await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
     },
     snapshotDue({ tree, snapshotSeq }, erasing) {
       const since = tree.state.seq - snapshotSeq;

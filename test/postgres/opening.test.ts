@@ -127,7 +127,7 @@ test("every connection has its time-outs, and waits for durable commits whatever
   await store.setAnchor({ at: 1, wall: 1, monotonic: 1, boot: "b" });
   await store.close();
   expect((await runSql(url, "select setting from errand.seen order by 1")).map(({ setting }) => setting)).toEqual([
-    "idle_in_transaction_session_timeout=30000",
+    "idle_in_transaction_session_timeout=5000",
     "lock_timeout=10000",
     "statement_timeout=30000",
     "synchronous_commit=on",

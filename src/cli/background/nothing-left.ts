@@ -6,10 +6,9 @@ import { withView } from "../store/open-view.ts";
 
 const POLL_MS = 250;
 
-/** Resolves once nothing is left that this process could do. What is left in a database is everybody's: there its own tree is all. */
+/** Resolves once nothing is left that this process could do. */
 export function nothingLeft(path: string, world: World): Promise<void> {
   return withView(path, async (store) => {
-    if (store.shared !== undefined) return;
     while (await somethingLeft(store)) await new Promise<void>((resolve) => world.after(POLL_MS, resolve));
   });
 }

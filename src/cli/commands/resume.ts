@@ -86,7 +86,7 @@ async function openReleased(
   }
   try {
     for (const tree of released) await store.release(tree);
-    return await createErrand({ ...agentOptions(call), store, ...how });
+    return await createErrand({ ...agentOptions(call), recover: true, store, ...how });
   } catch (thrown) {
     await store.close();
     throw thrown;

@@ -21,6 +21,7 @@ import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
+import { postgresUrlIs } from "../../stores/store-url.ts";
 import { explainOwned } from "../store/open-view.ts";
 import { dateLabel } from "../text/times.ts";
 
@@ -88,7 +89,9 @@ async function detached(call: CommandCall, task: string, timeoutMs: number | nul
       host.err(`${dateLabel(world.wall())} pid ${process.pid} works on tree ${tree}\n`);
       starter.accepted(tree);
     });
-    return await commandWork({ ...call, host }, { ...work, alsoOver: () => nothingLeft(store, world) });
+    // What else there is to do in a database is for its workers.
+    const alone = postgresUrlIs(store) ? {} : { alsoOver: () => nothingLeft(store, world) };
+    return await commandWork({ ...call, host }, { ...work, ...alone });
   } catch (thrown) {
     if (starter.refused(problemOf(thrown))) return EXIT.failed;
     throw thrown;

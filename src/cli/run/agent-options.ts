@@ -4,12 +4,13 @@ import type { Tool } from "../../contracts/tool.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import { postgresUrlIs } from "../../stores/store-url.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import type { CommandCall } from "../command.ts";
 
 type AgentOptions = Pick<
   ErrandOptions,
-  "models" | "world" | "permissions" | "renewDefinitions" | "limits" | "retentionDays"
+  "models" | "world" | "permissions" | "recover" | "renewDefinitions" | "limits" | "retentionDays"
 > & { readonly tools: readonly Tool[] };
 
 export function agentOptions({ options, host, models, settings }: CommandCall): AgentOptions {
@@ -22,6 +23,8 @@ export function agentOptions({ options, host, models, settings }: CommandCall): 
     limits,
     ...(retentionDays === undefined ? {} : { retentionDays }),
     renewDefinitions: false,
+    // In a database that workers share, a command runs the tree that it was asked for; the others are the workers'.
+    recover: !postgresUrlIs(options.store),
   };
 }
 

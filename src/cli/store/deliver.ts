@@ -1,5 +1,5 @@
 /**
- * A request to a tree from a process that runs none: put as mail where another process owns the store, else by owning it for a
+ * A request to a tree from a process that runs none: put as mail where another process owns the store, or workers take its trees; else by owning it for a
  * moment, in which the request is recorded and nothing is called.
  */
 
@@ -42,6 +42,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(["store-owned", "tree-owned"]);
 const POLL_MS = 50;
 
 export async function deliver(store: Store, path: string, request: Request, world: World): Promise<Delivered> {
+  if ((await store.workers?.())?.some((worker) => worker.takes) === true) return deliverAsMail(store, request, world);
   try {
     return { by: "owner", taken: true, late: await ownForAMoment(path, request, world) };
   } catch (thrown) {

@@ -7,5 +7,5 @@ import { ownerOf } from "../../stores/sqlite/ownership.ts";
 export async function storeOwner(store: Store, path: string): Promise<string | null> {
   if (store.workers === undefined) return ownerOf(path);
   const workers = await store.workers();
-  return workers.length === 0 ? null : workers.join(", ");
+  return workers.length === 0 ? null : workers.map((worker) => worker.name).join(", ");
 }

@@ -15,11 +15,13 @@ import { openErrorOf } from "./postgres-errors.ts";
 const CONNECT_WITHIN_MS = 5_000;
 const STATEMENT_WITHIN_MS = 30_000;
 const LOCK_WITHIN_MS = 10_000;
-const IDLE_TRANSACTION_MS = 30_000;
+/** Shorter than the lease: a process that stands still within a commit must not keep its trees from whoever takes them over. */
+const IDLE_TRANSACTION_MS = 5_000;
 /** A server that was cut off answers nothing: waiting for it ends a little after its own time-out would have. */
 const ANSWER_WITHIN_MS = STATEMENT_WITHIN_MS + 5_000;
 /** Connections of one process: these, one for its membership, and those of the dispatcher; ten in all. */
-const POOL_SIZE = 7;
+export const STORE_CONNECTIONS = 7;
+export const DISPATCH_CONNECTIONS = 2;
 const OLDEST_POSTGRES = 130_000;
 
 const SESSION = `
@@ -74,11 +76,11 @@ function ignoreError(): void {
   // Whoever has the connection learns it from the query under way; a connection that nobody has leaves the pool.
 }
 
-export function createPool({ config }: Address): Pool {
+export function createPool({ config }: Address, size: number): Pool {
   const pool = new Pool({
     ...config,
-    max: POOL_SIZE,
-    pipeline: true,
+    max: size,
+    pipeline: size === STORE_CONNECTIONS,
     verify: (client, done) => client.query(SESSION, (error) => done(error)),
   });
   pool.on("connect", (client) => client.on("error", ignoreError));

@@ -8,7 +8,7 @@
  *  3. A statement is prepared once for each connection, under its name.
  */
 
-import type { Pool, PoolClient } from "pg";
+import type { ClientBase, Pool, PoolClient } from "pg";
 import type { World } from "../../contracts/world.ts";
 import { storeClosed } from "../refusals.ts";
 import type { Row } from "../cells.ts";
@@ -112,7 +112,7 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
   };
 }
 
-function askOf(client: PoolClient): Ask {
+export function askOf(client: ClientBase): Ask {
   return async (statement, values) => rowsOf(await client.query({ ...statement, values: [...values] }));
 }
 

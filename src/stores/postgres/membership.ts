@@ -12,14 +12,15 @@
 import type { Client } from "pg";
 import type { CancelTimer, World } from "../../contracts/world.ts";
 import { type Address, connectSession } from "./connection.ts";
+import { type Ask, askOf } from "./database.ts";
 import { LOCK_CLASS } from "./schema.ts";
 
-const LEASE_MS = 10_000;
+export const LEASE_MS = 10_000;
 const SILENT_MS = 3_000;
 const BEAT_MS = 1_000;
 const RECONNECT_MS = 200;
 
-/** True, in a statement, for a number of a worker that is not known to be dead. */
+/** True, in a statement that has no `w` of its own, for a number of a worker that is not known to be dead. */
 export function workerLives(worker: string): string {
   return `exists (
     select 1 from errand.workers w where w.id = ${worker}
@@ -38,8 +39,10 @@ const NOW = "extract(epoch from clock_timestamp())::double precision * 1000";
 const JOIN = `insert into errand.workers (name) values ($1) returning id, ${NOW} as now`;
 /** A worker that others took for dead, and whose row they removed, is back. */
 const BEAT = `
-  insert into errand.workers (id, name) overriding system value values ($1, $2)
+  insert into errand.workers (id, name, pool) overriding system value values ($1, $2, $3)
   on conflict (id) do update set seen_at = clock_timestamp() returning ${NOW} as now`;
+
+const GIVE_UP = "update errand.trees set owner = null where owner = $1 returning id";
 
 export interface Membership {
   readonly worker: number;
@@ -49,7 +52,12 @@ export interface Membership {
   steady(): boolean;
   /** True while others cannot have taken this worker for dead. */
   known(): boolean;
-  close(): Promise<void>;
+  /** Called after the connection was lost, and after a silence of a lease or more: then others may have acted. */
+  onReturn(listener: () => void): void;
+  /** The name under which its dispatcher locks jobs, which others must know when it is dead. */
+  show(pool: string): void;
+  /** Gives up all trees, of which `freed` is told while it is still known, and leaves. */
+  close(freed: (ask: Ask, trees: readonly string[]) => Promise<void>): Promise<void>;
 }
 
 export async function joinWorkers(session: Client, address: Address, world: World, name: string): Promise<Membership> {
@@ -58,6 +66,9 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
   let closed = false;
   let steadySince = Number.NEGATIVE_INFINITY;
   let seenAt = 0;
+  let pool: string | null = null;
+  let cutOff = false;
+  const listeners: (() => void)[] = [];
   /** What to add to this machine's monotonic time to have the database's. */
   let ahead = 0;
 
@@ -87,10 +98,14 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
   async function beat(): Promise<void> {
     const asked = world.monotonic();
     try {
-      const { rows } = await client.query<{ now: number }>(BEAT, [worker, name]);
+      const { rows } = await client.query<{ now: number }>(BEAT, [worker, name, pool]);
+      const returned = cutOff || asked - seenAt >= LEASE_MS;
+      cutOff = false;
       saw(asked, rows[0]?.now ?? 0);
       arm(BEAT_MS);
+      if (returned) for (const listener of listeners) listener();
     } catch {
+      cutOff = true;
       await reconnect();
     }
   }
@@ -114,12 +129,18 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
     now: () => Math.floor(world.monotonic() + ahead),
     steady: () => world.monotonic() >= steadySince,
     known: () => world.monotonic() - seenAt < LEASE_MS,
-    async close() {
+    onReturn: (listener) => void listeners.push(listener),
+    show: (name) => void (pool = name),
+    async close(freed) {
       if (closed) return;
       closed = true;
       timer?.();
       try {
-        await client.query("update errand.trees set owner = null where owner = $1", [worker]);
+        const { rows } = await client.query<{ id: string }>(GIVE_UP, [worker]);
+        await freed(
+          askOf(client),
+          rows.map(({ id }) => id),
+        );
         await client.query("delete from errand.workers where id = $1", [worker]);
       } catch {
         // The server is gone: the others see this worker as dead when its lease is over.

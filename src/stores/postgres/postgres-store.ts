@@ -15,7 +15,14 @@ import { treeStatuses } from "../columns.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
 import { columns, textCell } from "./cells.ts";
 import { writeCommit } from "./commit.ts";
-import { type Address, addressOf, connectFirst, createPool } from "./connection.ts";
+import {
+  type Address,
+  addressOf,
+  connectFirst,
+  createPool,
+  DISPATCH_CONNECTIONS,
+  STORE_CONNECTIONS,
+} from "./connection.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { joinWorkers, type Membership, OWNER_LIVES } from "./membership.ts";
 import { createOwnerWrites } from "./owner-writes.ts";
@@ -23,6 +30,7 @@ import { openErrorOf } from "./postgres-errors.ts";
 import { createPutMail } from "./put-mail.ts";
 import { createQueries } from "./queries.ts";
 import { migrate, requireSchema } from "./schema.ts";
+import { createWaking, type Waking } from "./waking.ts";
 
 export interface PostgresStoreOptions {
   readonly url: string;
@@ -65,7 +73,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 function openRead(address: Address, world: World): Store {
   const { description } = address;
-  const pool = createPool(address);
+  const pool = createPool(address, STORE_CONNECTIONS);
   const database = createDatabase({ pool, world, description, patienceMs: READER_PATIENCE_MS });
   const refuse = async (): Promise<never> => {
     database.live();
@@ -76,7 +84,7 @@ function openRead(address: Address, world: World): Store {
     );
   };
   return {
-    ...sharedParts(database, null),
+    ...sharedParts(database, createWaking(database.ask), null).parts,
     commit: refuse,
     claim: refuse,
     markFailure: refuse,
@@ -93,11 +101,13 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
   const { world, name = "a worker" } = options;
   const { description } = address;
   const membership = await joinWorkers(session, address, world, name);
-  const pool = createPool(address);
+  const pool = createPool(address, STORE_CONNECTIONS);
   const database = createDatabase({ pool, world, description, patienceMs: Number.POSITIVE_INFINITY });
   const { worker } = membership;
+  const waking = createWaking(database.ask);
+  const { parts, standing } = sharedParts(database, waking, worker);
   return {
-    ...sharedParts(database, worker),
+    ...parts,
     ...createOwnerWrites(database),
     commit: (commit: Commit) => writeCommit(database, worker, commit),
     async claim(ids) {
@@ -106,19 +116,48 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
       for (const tree of rows.map(columns.treeOf)) claimed.set(tree.id, tree);
       return ids.flatMap((id) => claimed.get(id) ?? []);
     },
-    shared: { now: membership.now },
+    shared: {
+      now: membership.now,
+      alive: membership.known,
+      standing,
+      letGo: waking.letGo,
+      onReturn: membership.onReturn,
+      async dispatch(take, onFailure) {
+        // Loaded by those who need it: graphile-worker takes longer to load than a command line may take to start.
+        const { startDispatch } = await import("./dispatch.ts");
+        const own = createPool(address, DISPATCH_CONNECTIONS);
+        try {
+          const stop = await startDispatch({
+            pool: own,
+            ask: database.ask,
+            waking,
+            membership,
+            world,
+            take,
+            onFailure,
+          });
+          return async () => {
+            await stop();
+            await own.end();
+          };
+        } catch (error) {
+          await own.end();
+          throw openErrorOf(error, description);
+        }
+      },
+    },
     close: createClose(database, membership),
   };
 }
 
 /** What a process may do whether it runs trees or not. */
-function sharedParts(database: Database, worker: number | null) {
-  const { pendingArrivals, ...queries } = createQueries(database, worker);
+function sharedParts(database: Database, waking: Waking, worker: number | null) {
+  const { pendingArrivals, standing, ...queries } = createQueries(database, worker);
   let seen: ReadonlySet<number> = new Set();
-  return {
+  const parts = {
     description: database.description,
     ...queries,
-    putMail: createPutMail(database),
+    putMail: createPutMail(database, waking),
     /** Other workers write their own trees; what concerns this one is mail that it has not been told of. */
     async changed() {
       const waiting = await pendingArrivals(MAIL_LOOKED_AT);
@@ -127,12 +166,13 @@ function sharedParts(database: Database, worker: number | null) {
       return differs;
     },
   };
+  return { parts, standing };
 }
 
 function createClose(database: Database, membership: Membership | null): () => Promise<void> {
   let closing: Promise<void> | null = null;
   return () => {
-    closing ??= database.close().then(() => membership?.close());
+    closing ??= database.close().then(() => membership?.close((ask, trees) => createWaking(ask).wakeFree(trees)));
     return closing;
   };
 }

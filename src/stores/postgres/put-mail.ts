@@ -7,6 +7,7 @@
 import type { Mail, MailPut } from "../../contracts/store.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Database } from "./database.ts";
+import type { Waking } from "./waking.ts";
 
 const PUT = {
   name: "errand-put-mail",
@@ -15,11 +16,14 @@ const PUT = {
 };
 const KNOWN = { name: "errand-known-mail", text: "select hash from errand.posts where tree = $1 and id = $2" };
 
-export function createPutMail({ ask }: Database): (mail: Mail) => Promise<MailPut> {
+export function createPutMail({ ask }: Database, { wakeMailed }: Waking): (mail: Mail) => Promise<MailPut> {
   return async (mail) => {
     const key = [textCell(mail.tree), textCell(mail.id)];
     const put = await ask(PUT, [...key, textCell(mail.hash), textCell(mail.payload)]);
-    if (put.length > 0) return { status: "put" };
+    if (put.length > 0) {
+      await wakeMailed(mail.tree);
+      return { status: "put" };
+    }
     const [earlier] = await ask(KNOWN, key);
     // It expired in between, with its tree: nobody will take it any more.
     if (earlier === undefined) return { status: "known" };

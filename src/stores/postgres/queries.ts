@@ -14,6 +14,7 @@ import type {
   RunQuery,
   Snapshot,
   StoredRun,
+  StoreWorker,
   TreeQuery,
   TreeRecord,
 } from "../../contracts/store.ts";
@@ -28,6 +29,7 @@ import { OWNER_LIVES, workerLives } from "./membership.ts";
 
 export interface Queries {
   tree(id: TreeId): Promise<TreeRecord | null>;
+  standing(ids: readonly TreeId[]): Promise<TreeRecord[]>;
   trees(query: TreeQuery): Promise<TreeRecord[]>;
   unfinished(at: number): Promise<TreeId[]>;
   due(at: number): Promise<TreeId[]>;
@@ -48,7 +50,7 @@ export interface Queries {
   outboxTrees(): Promise<TreeId[]>;
   format(): Promise<number>;
   anchor(): Promise<Anchor | null>;
-  workers(): Promise<string[]>;
+  workers(): Promise<StoreWorker[]>;
 }
 
 const { journalRowOf, outboxMessageOf, postOf, runOf, snapshotOf, treeOf } = columns;
@@ -63,6 +65,7 @@ const MY_MAIL = `
 
 const statements = {
   tree: "select * from errand.trees where id = $1",
+  standing: "select * from errand.trees where id = any ($1::text[])",
   trees: `
     select * from errand.trees
     where key < case when $1::text is null then 9223372036854775807
@@ -102,7 +105,7 @@ const statements = {
   "outbox-trees": "select id from errand.trees where key in (select tree from errand.outbox) order by key",
   format: "select value::integer as format from errand.meta where name = 'format'",
   anchor: "select * from errand.anchor",
-  workers: `select name from errand.workers t where ${workerLives("t.id")} order by id`,
+  workers: `select name, pool is not null as takes from errand.workers t where ${workerLives("t.id")} order by id`,
 } as const;
 
 function statement(name: keyof typeof statements): Statement {
@@ -138,6 +141,7 @@ function anchorOf(row: Row): Anchor {
 export function createQueries(database: Database, worker: number | null): Queries {
   const all = (name: keyof typeof statements, ...values: Values) => database.ask(statement(name), values);
   return {
+    standing: async (ids) => (await all("standing", ids.map(textCell))).map(treeOf),
     tree: async (id) => found(await all("tree", textCell(id)), treeOf),
     async trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);
@@ -172,7 +176,8 @@ export function createQueries(database: Database, worker: number | null): Querie
       (await all("pending-arrivals", limit, worker)).map((row) => numberOf(row, "arrival")),
     pendingOutbox: async (id) => (await all("pending-outbox", textCell(id))).map(outboxMessageOf),
     outboxTrees: async () => (await all("outbox-trees")).map(treeIdOf),
-    workers: async () => (await all("workers")).map((row) => textOf(row, "name")),
+    workers: async () =>
+      (await all("workers")).map((row) => ({ name: textOf(row, "name"), takes: row["takes"] === true })),
     format: async () => found(await all("format"), (row) => numberOf(row, "format")) ?? FIRST_FORMAT,
     anchor: async () => found(await all("anchor"), anchorOf),
   };

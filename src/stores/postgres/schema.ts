@@ -145,6 +145,8 @@ const MIGRATIONS: readonly string[] = [
     primary key (tree, key)
   );
   `,
+  // Who takes trees that nobody runs, and under which name the dispatcher locks its jobs.
+  "alter table errand.workers add column pool text;",
 ];
 
 const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,0 +1,134 @@
+/**
+ * Dispatch: how a worker learns of trees that have something to do and no living owner.
+ *
+ * Invariants:
+ *  1. A job lasts for as long as claiming a tree does. It never fails: what it could not do, the sweep finds again.
+ *  2. The sweep comes every `SWEEP_MS`, and at once when a worker is found dead. The jobs that a dead one had locked are unlocked.
+ *  3. A dispatcher that stops by itself is started again.
+ *
+ * Jobs have no queue, and a worker fetches them one by one: whoever fetches a wake-up runs the tree, so that a heap of them taken at once
+ * would heap the trees on one worker.
+ */
+
+import { EventEmitter } from "node:events";
+import { Logger, run, type Runner, type TaskList, type WorkerEvents } from "graphile-worker";
+import type { Pool } from "pg";
+import type { CancelTimer, World } from "../../contracts/world.ts";
+import { asTreeId, type TreeId } from "../../core/ids.ts";
+import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import { textOf } from "./cells.ts";
+import type { Ask } from "./database.ts";
+import { LEASE_MS, type Membership, workerLives } from "./membership.ts";
+import { TIMER, WAKE, type Waking } from "./waking.ts";
+
+const SWEEP_MS = 5_000;
+const LOOK_FOR_DEAD_MS = 1_000;
+const AGAIN_MS = 1_000;
+const CONCURRENCY = 4;
+/** Graphile's own look for jobs that it was not notified of. */
+const POLL_MS = 2_000;
+
+const DEAD = {
+  name: "errand-dead",
+  text: `select pool from errand.workers t where not ${workerLives("t.id")}`,
+};
+/** Of those that were silent for a lease nothing is left to know: whose row is gone is dead. */
+const BURY = {
+  name: "errand-bury-workers",
+  text: `delete from errand.workers t where not ${workerLives("t.id")} and t.seen_at < clock_timestamp() - interval '${LEASE_MS} milliseconds'`,
+};
+const UNLOCK = { name: "errand-unlock", text: "select graphile_worker.force_unlock_workers($1::text[])" };
+const SHOW_POOL = { name: "errand-show-pool", text: "update errand.workers set pool = $2 where id = $1" };
+
+interface DispatchParts {
+  /** Connections of its own: a heap of commits does not delay waking, nor the other way round. */
+  readonly pool: Pool;
+  readonly ask: Ask;
+  readonly waking: Waking;
+  readonly membership: Membership;
+  readonly world: World;
+  readonly take: (tree: TreeId) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Begins, and returns a function that ends it. */
+export async function startDispatch(parts: DispatchParts): Promise<() => Promise<void>> {
+  const { ask, waking, membership, world } = parts;
+  let stopped = false;
+  let timer: CancelTimer | null = null;
+  let swept = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> = Promise.resolve();
+  let runner = await start();
+
+  async function start(): Promise<Runner> {
+    const events: WorkerEvents = new EventEmitter();
+    let pool = "";
+    events.on("pool:create", ({ workerPool }) => (pool = workerPool.id));
+    const started = await run({
+      pgPool: parts.pool,
+      taskList: tasksFor(parts.take),
+      concurrency: CONCURRENCY,
+      pollInterval: POLL_MS,
+      noHandleSignals: true,
+      logger: SILENT,
+      events,
+    });
+    void started.promise.catch(() => undefined).then(restart);
+    membership.show(pool);
+    await ask(SHOW_POOL, [membership.worker, pool]);
+    return started;
+  }
+
+  async function restart(): Promise<void> {
+    while (!stopped) {
+      await new Promise<void>((resolve) => world.after(AGAIN_MS, resolve));
+      if (stopped) return;
+      try {
+        runner = await start();
+        return;
+      } catch {
+        // The server is away: again, a little later.
+      }
+    }
+  }
+
+  function arm(after: number): void {
+    if (stopped) return;
+    timer = world.after(after, () => {
+      looking = look().catch(parts.onFailure);
+      void looking.then(() => arm(LOOK_FOR_DEAD_MS));
+    });
+  }
+
+  async function look(): Promise<void> {
+    const dead = membership.steady() ? await ask(DEAD, []) : [];
+    const pools = dead.flatMap((row) => (typeof row["pool"] === "string" ? [row["pool"]] : []));
+    if (pools.length > 0) await ask(UNLOCK, [pools]);
+    if (dead.length === 0 && world.monotonic() - swept < SWEEP_MS) return;
+    swept = world.monotonic();
+    await waking.sweep(membership.steady());
+    if (membership.steady()) await ask(BURY, []);
+  }
+
+  await look();
+  arm(LOOK_FOR_DEAD_MS);
+  return async () => {
+    stopped = true;
+    timer?.();
+    await looking;
+    await runner.stop().catch(() => undefined);
+  };
+}
+
+function tasksFor(take: DispatchParts["take"]): TaskList {
+  const tasks: TaskList = {};
+  for (let format = 1; format <= JOURNAL_FORMAT; format += 1) {
+    for (const name of [WAKE, TIMER]) {
+      tasks[`${name}${format}`] = (payload) => take(asTreeId(textOf(payload as { tree: unknown }, "tree")));
+    }
+  }
+  return tasks;
+}
+
+/** What goes wrong with a job is mended by the sweep, and a server that is away is told of by whoever needs it. */
+const SILENT = new Logger(() => () => undefined);

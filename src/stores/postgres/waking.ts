@@ -1,0 +1,111 @@
+/**
+ * Waking trees that nobody runs: jobs of graphile-worker, which are hints and never the truth. A lost one delays, and the sweep finds its tree.
+ *
+ * Invariants:
+ *  1. Two keys for each tree, `wake:TREE` for now and `timer:TREE` for later, never written with each other's time: one key for both would
+ *     move a wake-up of now into the future, or lose the later one.
+ *  2. The format of a tree's journal is in the name of the task, so that a process is told only of trees that it can read.
+ *  3. Whoever puts mail looks for a living owner after the mail is durable; whoever lets a tree go looks for mail after that is. One of the
+ *     two sees the other's write.
+ */
+
+import type { OwnedTree } from "../../contracts/store.ts";
+import type { TreeId } from "../../core/ids.ts";
+import { textCell } from "./cells.ts";
+import type { Ask, Statement } from "./database.ts";
+import { OWNER_LIVES, workerLives } from "./membership.ts";
+import { arraysOf, type ColumnTypes, given } from "./table-write.ts";
+
+/** Names of the tasks, without the format. */
+export const WAKE = "errand:wake:";
+export const TIMER = "errand:timer:";
+
+/** A select that adds a job for every tree `t` of what follows it. */
+function addJobs(task: string, key: string, runAt = "null"): string {
+  return `select count(*)::int as added from graphile_worker.add_jobs((
+    select array_agg(json_populate_record(null::graphile_worker.job_spec, json_build_object(
+      'identifier', '${task}' || t.format, 'payload', json_build_object('tree', t.id),
+      'job_key', '${key}:' || t.id, 'run_at', ${runAt}, 'max_attempts', 1)))`;
+}
+
+const HAS_MAIL = "exists (select 1 from errand.posts p where p.tree = t.id and p.seq is null)";
+const NOW_MS = "extract(epoch from clock_timestamp()) * 1000";
+
+const THERE: Statement = {
+  name: "errand-dispatcher-there",
+  text: "select to_regprocedure('graphile_worker.force_unlock_workers(text[])') is not null as there",
+};
+const WAKE_MAILED: Statement = {
+  name: "errand-wake-mailed",
+  text: `${addJobs(WAKE, "wake")} from errand.trees t
+         where id = $1 and status = 0 and (owner is null or not ${OWNER_LIVES})))`,
+};
+const LET_GO_TYPES: ColumnTypes = { id: "text", epoch: "bigint" };
+const LET_GO: Statement = {
+  name: "errand-let-go",
+  text: `update errand.trees t set owner = null from ${given(LET_GO_TYPES)}
+         where t.id = given.id and t.epoch = given.epoch`,
+};
+const WAKE_FREE: Statement = {
+  name: "errand-wake-free",
+  text: `${addJobs(WAKE, "wake")} from errand.trees t
+         where id = any ($1::text[]) and status = 0 and owner is null and (busy or wake_at <= ${NOW_MS} or ${HAS_MAIL})))`,
+};
+const TIME_FREE: Statement = {
+  name: "errand-time-free",
+  text: `${addJobs(TIMER, "timer", "to_timestamp(t.wake_at / 1000.0)")} from errand.trees t
+         where id = any ($1::text[]) and status = 0 and owner is null and wake_at > ${NOW_MS}))`,
+};
+/** Trees with something to do, which nobody runs who is known to live. $1: nobody is declared dead. */
+const SWEEP: Statement = {
+  name: "errand-sweep",
+  text: `with living as materialized (select id from errand.workers t where ${workerLives("t.id")}),
+         waiting as (
+           select key from errand.trees where status = 0 and busy
+           union select key from errand.trees where status = 0 and wake_at is not null and wake_at <= ${NOW_MS}
+           union select t.key from errand.posts p join errand.trees t on t.id = p.tree where p.seq is null and t.status = 0
+         )
+         ${addJobs(WAKE, "wake")} from errand.trees t join waiting using (key)
+         where t.owner is null or not ($1::boolean or t.owner in (select id from living))))`,
+};
+
+export interface Waking {
+  /** Wakes the tree if nobody runs it. Mail for it must be durable. */
+  wakeMailed(tree: TreeId): Promise<void>;
+  letGo(trees: readonly OwnedTree[]): Promise<void>;
+  /** Wakes those of the trees that nobody runs, now or when their time comes. */
+  wakeFree(trees: readonly string[]): Promise<void>;
+  /** Wakes every tree that has something to do and no living owner. */
+  sweep(steady: boolean): Promise<void>;
+}
+
+export function createWaking(ask: Ask): Waking {
+  let there = false;
+
+  /** Before the first dispatcher came there is nothing to add jobs to; the first thing that one does is to sweep. */
+  async function dispatcherThere(): Promise<boolean> {
+    there ||= (await ask(THERE, []))[0]?.["there"] === true;
+    return there;
+  }
+
+  async function wakeFree(cells: readonly string[]): Promise<void> {
+    if (cells.length === 0 || !(await dispatcherThere())) return;
+    await ask(WAKE_FREE, [cells]);
+    await ask(TIME_FREE, [cells]);
+  }
+
+  return {
+    async wakeMailed(tree) {
+      if (await dispatcherThere()) await ask(WAKE_MAILED, [textCell(tree)]);
+    },
+    async letGo(trees) {
+      const rows = trees.map(({ tree, epoch }) => [textCell(tree), epoch]);
+      await ask(LET_GO, arraysOf(LET_GO_TYPES, rows));
+      await wakeFree(trees.map(({ tree }) => textCell(tree)));
+    },
+    wakeFree,
+    async sweep(steady) {
+      await ask(SWEEP, [!steady]);
+    },
+  };
+}

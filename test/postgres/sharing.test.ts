@@ -1,0 +1,102 @@
+/** Several processes' runtimes on one database: who runs a tree, and what the others do meanwhile. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import type { Channel, ErrandOptions } from "../../src/index.ts";
+import { hang, say, type Script } from "../../src/testing/index.ts";
+import { asPostId, asTreeId } from "../../src/core/ids.ts";
+import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
+import { mailOf } from "../../src/runtime/mail.ts";
+import { createDatabase, runSql, type TestDatabase } from "../support/postgres/databases.ts";
+import { openTestErrand } from "../support/test-errand.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let database: TestDatabase;
+beforeEach(async () => {
+  const made = await createDatabase();
+  database = made;
+  // Not afterEach: the runtimes of the test close before, in the reverse order.
+  onTestFinished(() => made.drop());
+});
+
+const open = async (parent: Script, options: Partial<ErrandOptions> = {}) =>
+  (await openTestErrand({ parent }, { store: database.url, ...options })).errand;
+
+const echo: Script = (_request, { newest }) => say(`heard ${newest}`);
+
+async function ownerOf(tree: string): Promise<unknown> {
+  const [row] = await runSql(database.url, `select owner from errand.trees where id = '${tree}'`);
+  return row?.["owner"];
+}
+
+async function until(done: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
+  for (const end = performance.now() + withinMs; !(await done()); await sleep(20)) {
+    if (performance.now() > end) throw new Error("it did not come to pass");
+  }
+}
+
+test("a tree that its process lets go with work under way is taken by a worker, and whoever waits hears the answer", async () => {
+  const first = await open(() => hang(), { recover: false });
+  const agent = await first.openAgent();
+  await agent.post("one", { id: "m1" });
+  const worker = await open(echo);
+  await first.close({ withinMs: 0 });
+  const asking = await open(echo, { recover: false });
+  const reply = await (await asking.agent(agent.id)).postAndAwait("one", { id: "m1" });
+  expect(reply.text).toBe("heard one");
+  expect((await worker.replay(agent.id)).difference).toBeNull();
+});
+
+test("a message for a tree that another process runs is that process's to take, and its answer comes back with what it said", async () => {
+  const owner = await open(echo, { recover: false });
+  const agent = await owner.openAgent();
+  const delivered: string[] = [];
+  const channel: Channel = { deliver: async ({ text }) => void delivered.push(text) };
+  const other = await open(() => say("never asked"), { recover: false });
+  const remote = await other.agent(agent.id, { channel });
+  const facts: string[] = [];
+  const following = (async () => {
+    for await (const event of other.events(agent.id)) {
+      facts.push(...event.facts.map((fact) => fact.type));
+      if (facts.includes("turn-ended")) return;
+    }
+  })();
+  expect((await remote.postAndAwait("two", { id: "m2" })).text).toBe("heard two");
+  await following;
+  await until(async () => delivered.length > 0);
+  expect(delivered).toEqual(["heard two"]);
+  expect((await remote.postAndAwait("two", { id: "m2" })).text).toBe("heard two");
+  await expect(remote.post("other words", { id: "m2" })).rejects.toMatchObject({ code: "id-reused" });
+  expect(other.treesInMemory()).toBe(0);
+});
+
+test("a process that is no worker leaves the trees of others alone", async () => {
+  const first = await open(() => hang(), { recover: false });
+  const agent = await first.openAgent();
+  await agent.post("one");
+  await first.close({ withinMs: 0 });
+  const bystander = await open(echo, { recover: false });
+  await sleep(7_000);
+  expect(bystander.treesInMemory()).toBe(0);
+  expect(await ownerOf(agent.id)).toBeNull();
+});
+
+test("trees at rest are let go, and woken by mail", async () => {
+  const worker = await open(echo);
+  const agents = await Promise.all(Array.from({ length: 40 }, () => worker.openAgent()));
+  await Promise.all(agents.map((agent) => agent.postAndAwait("hello")));
+  await until(async () => {
+    const [row] = await runSql(database.url, "select count(*)::int as free from errand.trees where owner is null");
+    return row?.["free"] === 8;
+  });
+  const [free] = await runSql(database.url, "select id from errand.trees where owner is null limit 1");
+  const reader = await openStoreAt(database.url, "read");
+  const tree = asTreeId(String(free?.["id"]));
+  const input = { type: "message-posted", id: asPostId("late"), to: 0, kind: "user", size: 3 } as const;
+  const before = performance.now();
+  await reader.putMail(mailOf(tree, input, ["you"], sha256));
+  await until(async () => ((await reader.post(tree, asPostId("late")))?.endedSeq ?? null) !== null);
+  process.stdout.write(`woken by mail in ${Math.round(performance.now() - before)} ms\n`);
+  await reader.close();
+});
