@@ -3,7 +3,7 @@
  * folder. Runs in the guard's process (guard.ts), so that it goes when the tests do.
  */
 
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync, type SpawnSyncOptions } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -99,7 +99,26 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-export async function createCluster({ fsync }: { readonly fsync: boolean }): Promise<Cluster> {
+/** Makes the folder of a new server, or of one that follows another. */
+function makeData(programs: string, data: string, standbyOf: number | undefined, how: SpawnSyncOptions): void {
+  const [program, args] =
+    standbyOf === undefined
+      ? ["initdb", ["-D", data, "-U", SUPERUSER, "-E", "UTF8", "--locale=C", "--no-sync", "--auth=trust"]]
+      : [
+          "pg_basebackup",
+          ["-D", data, "-h", "127.0.0.1", "-p", String(standbyOf), "-U", SUPERUSER, "-R", "-c", "fast", "--no-sync"],
+        ];
+  const made = spawnSync(join(programs, program), args, { ...how, encoding: "utf8" });
+  if (made.status !== 0) throw new Error(`${program} failed: ${made.stderr}${made.stdout}`);
+}
+
+export interface ClusterOptions {
+  readonly fsync: boolean;
+  /** The port of the server that it follows. */
+  readonly standbyOf?: number;
+}
+
+export async function createCluster({ fsync, standbyOf }: ClusterOptions): Promise<Cluster> {
   const programs = postgresPrograms();
   if (programs === null) throw new Error(NO_POSTGRES);
   const user = unprivileged();
@@ -110,12 +129,7 @@ export async function createCluster({ fsync }: { readonly fsync: boolean }): Pro
   if (user.uid !== undefined && user.gid !== undefined) {
     for (const place of [folder, data]) chownSync(place, user.uid, user.gid);
   }
-  const made = spawnSync(
-    join(programs, "initdb"),
-    ["-D", data, "-U", SUPERUSER, "-E", "UTF8", "--locale=C", "--no-sync", "--auth=trust"],
-    { ...user, cwd: folder, encoding: "utf8" },
-  );
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${made.stdout}`);
+  makeData(programs, data, standbyOf, { ...user, cwd: folder });
   const port = await freePort();
   appendFileSync(join(data, "postgresql.conf"), settings(port, folder, fsync));
   writeFileSync(join(data, "pg_hba.conf"), ACCESS);
@@ -142,7 +156,7 @@ export async function createCluster({ fsync }: { readonly fsync: boolean }): Pro
   async function ready(): Promise<boolean> {
     try {
       const lines = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");
-      return lines[7]?.trim() === "ready" && (await answers(port));
+      return ["ready", "standby"].includes(lines[7]?.trim() ?? "") && (await answers(port));
     } catch {
       return false;
     }

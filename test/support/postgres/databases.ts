@@ -75,11 +75,17 @@ export interface OwnServer {
 }
 
 export async function createServer(options: { readonly fsync?: boolean } = {}): Promise<OwnServer> {
-  const { port, data } = await ask<{ port: number; data: string }>(
-    "POST",
-    `/own?fsync=${options.fsync ? "on" : "off"}`,
-  );
-  const url = await createDatabaseAt(port);
+  const made = await ask<{ port: number; data: string }>("POST", `/own?fsync=${options.fsync ? "on" : "off"}`);
+  return ownServer(made, await createDatabaseAt(made.port));
+}
+
+/** A server that follows another and can take its place. */
+export async function createStandby(primary: OwnServer): Promise<OwnServer> {
+  const made = await ask<{ port: number; data: string }>("POST", `/own?standbyOf=${primary.port}`);
+  return ownServer(made, primary.url.replace(`:${primary.port}/`, `:${made.port}/`));
+}
+
+function ownServer({ port, data }: { readonly port: number; readonly data: string }, url: string): OwnServer {
   return {
     port,
     data,

@@ -2,7 +2,7 @@
  * The process that runs the tests' PostgreSQL servers. It holds a pipe from the test runner: when that ends, however it does, so do the
  * servers, and their folders go. It answers on a port of the loopback, and starts nothing before it is asked.
  *
- * Requests: `GET /shared`; `POST /own?fsync=on`; `POST /own/PORT/stop?mode=fast`; `POST /own/PORT/start`; `DELETE /own/PORT`.
+ * Requests: `GET /shared`; `POST /own?fsync=on&standbyOf=PORT`; `POST /own/PORT/stop?mode=fast`; `POST /own/PORT/start`; `DELETE /own/PORT`.
  */
 
 import { createServer, type IncomingMessage } from "node:http";
@@ -30,7 +30,9 @@ async function answer({ method = "GET", url = "/" }: IncomingMessage): Promise<o
     return { port };
   }
   if (name === undefined) {
-    const cluster = await createCluster({ fsync: searchParams.get("fsync") === "on" });
+    const followed = searchParams.get("standbyOf");
+    const standby = followed === null ? {} : { standbyOf: Number(followed) };
+    const cluster = await createCluster({ fsync: searchParams.get("fsync") === "on", ...standby });
     own.set(cluster.port, cluster);
     return { port: cluster.port, data: cluster.data };
   }
