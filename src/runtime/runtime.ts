@@ -9,18 +9,16 @@ import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
 import type { DefinitionFacts } from "../core/definition.ts";
-import type { ContextRequest } from "../core/context/request.ts";
-import type { Effect } from "../core/effect.ts";
 import type { Input } from "../core/event.ts";
-import { asTreeId, SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId, uuidOf } from "../core/ids.ts";
+import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId, uuidOf } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
 import type { Settings } from "../core/limits.ts";
 import { JOURNAL_FORMAT } from "../core/revision.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
-import type { Stepped } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
+import { createBeginnings } from "./beginnings.ts";
 import { type Catalog, catalogOfTree } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { type Committed, createCommitLoop } from "./commit-loop.ts";
@@ -80,21 +78,11 @@ const IDLE_TREES = 32;
 /** Trees that wait for a person or for another version or that another process runs, and a store that is closed: told to those who ask for them alone. */
 const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantined", "tree-owned", "store-too-new"]);
 
-/** What was decided and not begun: in a commit that failed, or in the step that a fork begins with. */
-interface Doubt {
-  readonly effects: readonly Effect[];
-  readonly requests: ReadonlyMap<StepKey, ContextRequest>;
-}
-
-const NO_REQUESTS: ReadonlyMap<StepKey, ContextRequest> = new Map();
-
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store, world, clock, catalog, sha256 } = parts;
   const library = createDefinitionLibrary(catalog.texts);
   const subscriptions = createSubscriptions(store);
   const idle = new Set<TreeId>();
-  /** Effects that were decided and not begun, until their tree is loaded. */
-  const doubts = new Map<TreeId, Doubt>();
   let closing = false;
   const sharing =
     store.shared === undefined
@@ -110,9 +98,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           onTaken: () => posts.takeMail(),
           onLost(tree) {
             effects.abortTree(tree);
-            doubts.delete(tree);
+            beginnings.forget(tree);
           },
-          onKept: beginDoubtful,
+          onKept: (loaded) => beginnings.beginHeld(loaded),
           onNotice: parts.onNotice,
           onFailure: failed,
         });
@@ -145,7 +133,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     onCommitted,
     onSettled,
     onAcknowledged: (keys) => outbox.settled(keys),
-    onDoubt,
+    onDoubt: (tree, steps) => beginnings.hold(tree, steps),
     onFailure: parts.onFailure,
   });
   const posts = createPosts({ store, world, loop, sha256, onFailure: failed });
@@ -161,6 +149,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     submit: (submission) => void loop.submit(submission).catch(failed),
     onText: parts.onText,
   });
+  const beginnings = createBeginnings(effects, () => sharing?.alive() ?? true);
 
   const housekeeping = createHousekeeping({
     store,
@@ -201,10 +190,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const input: Input = { type: "catalog-changed", catalog: facts, root: renewed };
       void loop.submit({ tree: loaded.id, input, texts: [], blobs }).catch(failed);
     }
-    if (doubts.has(loaded.id)) void settleDoubt(loaded.id).catch(failed);
+    if (beginnings.holds(loaded.id)) void settleDoubt(loaded.id).catch(failed);
     // A doubtful commit that became durable may have ended what is still executed here.
     effects.abortClosed(loaded);
-    beginDoubtful(loaded);
+    beginnings.beginHeld(loaded);
     const lost = [...state.effects].filter(
       ([key, effect]) => effect.retryAt === null && !effects.under(loaded.id, key) && !loop.brings(loaded.id, key),
     );
@@ -212,39 +201,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (state.queued > 0) void inner(loaded.id, { type: "slots-offered" });
   }
 
-  /** This process decided them and knows that it never started them: they are begun, not repeated. */
-  function beginDoubtful(loaded: LoadedTree): void {
-    const doubtful = doubts.get(loaded.id);
-    doubts.delete(loaded.id);
-    for (const effect of doubtful?.effects ?? []) {
-      const open = effect.type === "abort" ? undefined : loaded.tree.state.effects.get(effect.key);
-      if (effect.type !== "abort" && open?.attempt === effect.attempt)
-        start(loaded, effect, doubtful?.requests ?? NO_REQUESTS);
-    }
-  }
-
-  /** Others may have taken a process for dead that they did not hear of: until it is sure that they did not, it begins nothing. */
-  function start(loaded: LoadedTree, effect: Effect, requests: ReadonlyMap<StepKey, ContextRequest>): void {
-    if (sharing === null || sharing.alive() || effect.type === "abort") return effects.start(loaded, effect, requests);
-    addDoubt(loaded.id, { effects: [effect], requests });
-  }
-
-  /** Whoever has not seen the steps of a doubtful commit sees them now, should it have become durable. */
-  function onDoubt(tree: TreeId, steps: readonly Stepped[]): void {
-    addDoubt(tree, {
-      effects: steps.flatMap((step) => step.decision.effects),
-      requests: new Map(steps.flatMap((step) => [...step.requests])),
-    });
-  }
-
-  function addDoubt(tree: TreeId, doubt: Doubt): void {
-    const earlier = doubts.get(tree);
-    doubts.set(tree, {
-      effects: [...(earlier?.effects ?? []), ...doubt.effects],
-      requests: new Map([...(earlier?.requests ?? []), ...doubt.requests]),
-    });
-  }
-
+  /** Whoever has not seen the steps of a doubtful commit, or of a tree that is run elsewhere, sees them now. */
   async function settleDoubt(tree: TreeId): Promise<void> {
     subscriptions.recheck(tree);
     await posts.recheck(tree);
@@ -260,7 +217,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (const effect of stepped.decision.effects) {
       // A later step of the same commit may have gone on without it: then it is not begun.
       const open = effect.type === "abort" || loaded.tree.state.effects.get(effect.key)?.attempt === effect.attempt;
-      if (open) start(loaded, effect, stepped.requests);
+      if (open) beginnings.begin(loaded, effect, stepped.requests);
     }
   }
 
@@ -350,7 +307,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         salt: world.random(SALT_DIGITS),
         root,
       });
-      doubts.set(id, { effects: stepped.decision.effects, requests: stepped.requests });
+      beginnings.hold(id, [stepped]);
       await trees.load(id);
       return id;
     },

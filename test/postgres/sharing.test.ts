@@ -100,3 +100,61 @@ test("trees at rest are let go, and woken by mail", async () => {
   process.stdout.write(`woken by mail in ${Math.round(performance.now() - before)} ms\n`);
   await reader.close();
 });
+
+test("a process that others may have taken for dead begins nothing until it knows that they did not", async () => {
+  const inner = await openStoreAt(database.url, "own");
+  const { shared } = inner;
+  if (shared === undefined) throw new Error("not shared");
+  let alive = false;
+  const returns: (() => void)[] = [];
+  const store = {
+    ...inner,
+    shared: { ...shared, alive: () => alive, onReturn: (listener: () => void) => void returns.push(listener) },
+  };
+  const { errand, models } = await openTestErrand({ parent: echo }, { store, recover: false });
+  const agent = await errand.openAgent();
+  await agent.post("one", { id: "m1" });
+  await sleep(500);
+  expect(models.requests).toEqual([]);
+  alive = true;
+  for (const listener of returns) listener();
+  expect((await agent.postAndAwait("one", { id: "m1" })).text).toBe("heard one");
+  expect(models.requests.length).toBe(1);
+});
+
+test("workers with different versions of a definition: the journal says which was used, and replay holds", async () => {
+  const seen: string[] = [];
+  const telling: Script = ({ system }, { newest }) => {
+    seen.push(system.includes("second edition") ? "second" : "first");
+    return say(`heard ${newest}`);
+  };
+  const edition = (prompt: string) => ({ parent: { prompt }, store: database.url });
+  const first = (await openTestErrand({ parent: telling }, edition("The first edition."))).errand;
+  const agent = await first.openAgent();
+  await agent.postAndAwait("one");
+  await first.close();
+  const second = (await openTestErrand({ parent: telling }, edition("The second edition."))).errand;
+  await (await second.agent(agent.id)).postAndAwait("two");
+  await second.close();
+  const third = (await openTestErrand({ parent: telling }, edition("The first edition."))).errand;
+  await (await third.agent(agent.id)).postAndAwait("three");
+  expect(seen).toEqual(["first", "second", "first"]);
+  const report = await third.replay(agent.id);
+  expect(report.difference).toBeNull();
+  const hashes: string[] = [];
+  for await (const { facts } of third.events(agent.id)) {
+    for (const fact of facts) {
+      const catalog = fact.type === "tree-opened" || fact.type === "catalog-changed" ? fact.catalog : [];
+      hashes.push(...catalog.filter(({ name }) => name === "orchestrator").map(({ hash }) => hash));
+    }
+    if (hashes.length === 3) break;
+  }
+  expect(new Set(hashes).size).toBe(2);
+  expect(hashes[2]).toBe(hashes[0]);
+  // Each text is kept with the tree, so that anybody can read later what was used.
+  const reader = await openStoreAt(database.url, "read");
+  const texts = await Promise.all(hashes.slice(0, 2).map((hash) => reader.blob(asTreeId(agent.id), hash)));
+  await reader.close();
+  expect(texts[0]).toContain("The first edition.");
+  expect(texts[1]).toContain("The second edition.");
+});

@@ -12,7 +12,7 @@ import { Client, type ClientConfig, Pool, TypeOverrides } from "pg";
 import { ErrandError } from "../../errors.ts";
 import { openErrorOf } from "./postgres-errors.ts";
 
-const CONNECT_WITHIN_MS = 5_000;
+const CONNECT_WITHIN_MS = 10_000;
 const STATEMENT_WITHIN_MS = 30_000;
 const LOCK_WITHIN_MS = 10_000;
 /** Shorter than the lease: a process that stands still within a commit must not keep its trees from whoever takes them over. */
