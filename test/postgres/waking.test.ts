@@ -1,6 +1,7 @@
 /** Waking, claiming and dying, at the store: which jobs are added when, whose trees may be taken, what is done for the dead. */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { SharedStore, Store } from "../../src/contracts/store.ts";
 import type { TreeId } from "../../src/core/ids.ts";
@@ -125,6 +126,32 @@ describe("the dispatcher", () => {
     await sleep(300);
     await stop();
     expect([...told].toSorted()).toEqual([busy, due, mailed].toSorted());
+  });
+
+  test("goes on when a connection is cut over which it says that a job is done", async () => {
+    const store = await open();
+    await store.commit(commitOf(birth(one), birth(two)));
+    await store.shared.letGo([one, two].map((tree) => ({ tree, epoch: 1 })));
+    const holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    const told: TreeId[] = [];
+    const stop = await store.shared.dispatch(async (tree) => {
+      told.push(tree);
+      if (told.length > 1) return;
+      await holder.query("begin; select * from graphile_worker._private_jobs for update");
+    }, fail);
+    await store.putMail(sampleMail(one, "m"));
+    const blocked = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+                     and query like '%delete from%_private_jobs%'`;
+    await until("its end is waited for", async () => (await runSql(database.url, blocked)).length > 0);
+    await runSql(database.url, `select pg_terminate_backend(pid) from (${blocked}) waiting`);
+    await holder.end();
+    await until("told of the next", async () => {
+      await runSql(database.url, `delete from errand.posts`);
+      await store.putMail(sampleMail(two, "m"));
+      return told.includes(two);
+    });
+    await stop();
   });
 
   test("unlocks the jobs of a dead worker, and buries it once it was silent for a lease", async () => {

@@ -24,9 +24,16 @@ import { TIMER, WAKE, type Waking } from "./waking.ts";
 const SWEEP_MS = 5_000;
 const LOOK_FOR_DEAD_MS = 1_000;
 const AGAIN_MS = 1_000;
-const CONCURRENCY = 4;
-/** Graphile's own look for jobs that it was not notified of. */
-const POLL_MS = 2_000;
+const PRESET: GraphileConfig.Preset = {
+  worker: {
+    concurrentJobs: 4,
+    /** Its own look for jobs that it was not notified of. */
+    pollInterval: 2_000,
+    // In batches, though of those that are ready at once: the end of a job by itself is not waited for, and one that fails ends the process.
+    completeJobBatchDelay: 0,
+    failJobBatchDelay: 0,
+  },
+};
 
 const DEAD = {
   name: "errand-dead",
@@ -64,16 +71,17 @@ export async function startDispatch(parts: DispatchParts): Promise<() => Promise
     const events: WorkerEvents = new EventEmitter();
     let pool = "";
     events.on("pool:create", ({ workerPool }) => (pool = workerPool.id));
+    // It gives up when a connection fails at the wrong moment, and takes long over it: the next one does not wait for that.
+    events.once("pool:gracefulShutdown", () => void restart());
     const started = await run({
       pgPool: parts.pool,
       taskList: tasksFor(parts.take),
-      concurrency: CONCURRENCY,
-      pollInterval: POLL_MS,
+      preset: PRESET,
       noHandleSignals: true,
       logger: SILENT,
       events,
     });
-    void started.promise.catch(() => undefined).then(restart);
+    started.promise.catch(() => undefined);
     membership.show(pool);
     await ask(SHOW_POOL, [membership.worker, pool]);
     return started;
