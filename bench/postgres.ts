@@ -78,6 +78,11 @@ async function startWorkers(url: string, count: number): Promise<() => Promise<v
       stdio: ["ignore", "pipe", "inherit"],
     }),
   );
+  for (const worker of started) {
+    worker.on("exit", (code) => {
+      if (code !== 0) throw new Error(`a worker ended with ${code}`);
+    });
+  }
   await Promise.all(started.map((worker) => once(worker.stdout, "data")));
   return async () => {
     const gone = started.map((worker) => once(worker, "exit"));
