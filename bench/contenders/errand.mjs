@@ -1,0 +1,77 @@
+/** Errand, as built: awaited children (`subagent`) that report by the default protocol, in memory or in SQLite. */
+import { createErrand } from "../../dist/index.js";
+import { answerFor, CHILD_PROMPT, itemIn, lookUp, PARENT_PROMPT, tasksFor } from "../script.mjs";
+
+const usage = { input: 100, output: 20 };
+const says = (text) => ({ parts: [{ type: "text", text }], usage, stop: "end" });
+const calls = (name, inputs) => ({
+  parts: inputs.map((input, index) => ({ type: "tool-call", id: `call_${index}`, name, input })),
+  usage,
+  stop: "tools",
+});
+
+/** The results at the end of the context: what the calls of the last reply were answered. */
+function lastResults(messages) {
+  const last = messages.at(-1);
+  return last?.role === "tool" ? last.results.map((result) => result.text) : null;
+}
+
+const models = {
+  parent: {
+    async call({ messages }) {
+      const results = lastResults(messages);
+      if (results !== null) return says(answerFor(results));
+      return calls(
+        "subagent",
+        tasksFor(messages.at(-1).text).map((task) => ({ task })),
+      );
+    },
+  },
+  child: {
+    async call({ messages }) {
+      const results = lastResults(messages);
+      if (results === null) return calls("lookup", [{ key: itemIn(messages.at(-1).text) }]);
+      if (messages.length === 3) return calls("send_agent_message", [{ text: results[0] }]);
+      return says("Reported.");
+    },
+  },
+};
+
+export const lookupTool = {
+  name: "lookup",
+  description: "Looks an item up.",
+  schema: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
+  safe: true,
+  run: async ({ key }) => ({ text: lookUp(key), failed: false }),
+};
+
+/** What the runtime is opened with, besides its store. */
+export const errandOptions = {
+  models: [
+    {
+      resolve: (name) => ({
+        model: name === "bench/parent" ? models.parent : models.child,
+        facts: { window: null, price: null },
+      }),
+    },
+  ],
+  tools: [lookupTool],
+  agents: [
+    { name: "orchestrator", prompt: PARENT_PROMPT, model: "bench/parent" },
+    { name: "worker", prompt: CHILD_PROMPT, model: "bench/child" },
+    { name: "researcher", prompt: CHILD_PROMPT, model: "bench/child" },
+  ],
+  // The defaults protect a user's purse: 100 runs a tree, 8 of them at a time.
+  limits: { runsPerTree: 100_000, liveChildren: 64 },
+};
+
+export async function open({ path, durability }) {
+  const errand = await createErrand({ ...errandOptions, store: path === null ? "memory" : { path, durability } });
+  return {
+    async conversation() {
+      const agent = await errand.openAgent();
+      return async (message) => (await agent.postAndAwait(message)).text;
+    },
+    close: () => errand.close(),
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * `npm run bench`: Errand and its peers side by side. Every measurement is a fresh process; rounds go over all of them in turn, so that what else
+ * the machine does hits everybody alike; the median counts. Writes its table and chart into docs/ unless it was only a part or a quick look.
+ *
+ * Options: --rounds N (default 3), --only NAME (a contender; may be given again), --quick (small sizes, one round), --json.
+ */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { chartOf } from "./chart.ts";
+import { type Column, COLUMNS, measurementOf, type Row, ROWS } from "./plan.ts";
+import { measureApart, medianOf, type Outcome } from "./rounds.ts";
+import { tableOf } from "./table.ts";
+
+const root = join(import.meta.dirname, "..");
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string" },
+    only: { type: "string", multiple: true },
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+const rows = ROWS.filter((row) => values.only?.includes(row.contender) ?? true);
+
+const measured = new Map<Row, Map<Column, Outcome[]>>(rows.map((row) => [row, new Map()]));
+const columns = Object.keys(COLUMNS) as Column[];
+for (let round = 1; round <= rounds; round += 1) {
+  for (const column of columns) {
+    for (const [row, cells] of measured) {
+      if (!row.cells.includes(column)) continue;
+      const outcome = await measureApart(measurementOf(row, column, values.quick));
+      const text = "failed" in outcome ? `failed: ${outcome.failed}` : outcome.value.toPrecision(4);
+      process.stderr.write(`round ${round}/${rounds}  ${COLUMNS[column].padEnd(18)} ${row.title.padEnd(36)} ${text}\n`);
+      cells.set(column, [...(cells.get(column) ?? []), outcome]);
+    }
+  }
+}
+
+const results = new Map(
+  [...measured].map(([row, cells]) => [
+    row,
+    new Map(
+      [...cells].flatMap(([column, outcomes]) => {
+        const median = medianOf(outcomes);
+        return median === undefined ? [] : [[column, median] as const];
+      }),
+    ),
+  ]),
+);
+const machine = `Node.js ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}, load ${loadavg()[0]?.toFixed(1)}`;
+
+if (values.json) {
+  const named = [...results].map(([row, cells]) => ({ title: row.title, ...Object.fromEntries(cells) }));
+  process.stdout.write(`${JSON.stringify({ machine, rounds, results: named })}\n`);
+} else process.stdout.write(`${tableOf(results)}\n`);
+
+if (values.only === undefined && !values.quick) {
+  writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
+  writeBetween(
+    "bench",
+    `${tableOf(results)}\n\n${versions()}\n\nMeasured on ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds.`,
+  );
+}
+
+function versions(): string {
+  const packages = [...new Set(ROWS.flatMap((row) => row.packages))];
+  const named = packages.map((name) => {
+    const file = join(import.meta.dirname, "node_modules", name, "package.json");
+    const { version } = existsSync(file)
+      ? (JSON.parse(readFileSync(file, "utf8")) as { version: string })
+      : { version: "?" };
+    return `${name} ${version}`;
+  });
+  return `Versions: ${named.join(", ")}.`;
+}
+
+/** Replaces what stands between the page's marks of that name. */
+function writeBetween(name: string, text: string): void {
+  const file = join(root, "docs", "performance.md");
+  const page = readFileSync(file, "utf8");
+  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${file} has no marks ${begin} and ${end}`);
+  writeFileSync(file, `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`);
+}
