@@ -9,7 +9,7 @@ import { apply } from "./apply.ts";
 import { type Contexts, contextsEmpty, contextsFromText, contextsToText } from "./context/contexts.ts";
 import { observe } from "./context/observe.ts";
 import type { Observing } from "./context/observing.ts";
-import { type ContextRequest, contextRequest, contextRequestHash } from "./context/request.ts";
+import { type ContextRequest, contextRequest } from "./context/request.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Observer, Step } from "./deciding.ts";
 import type { DefinitionText } from "./definition.ts";
@@ -83,9 +83,9 @@ function gather(tree: Tree, into: Gathered): Observer {
     if (ended !== null) into.delegations.push(ended);
     const called = modelCall(state, fact, place);
     if (called !== null) {
-      into.contexts.push(contextRequestHash(state, contexts, called.agent, place.at, source.sha256));
-      const request = contextRequest(state, contexts, called.agent, place.at);
-      if (request !== null) into.requests.set(called.key, request);
+      const asked = contextRequest(state, contexts, called.agent, place.at, source.sha256);
+      into.contexts.push(asked?.hash ?? "");
+      if (asked !== null) into.requests.set(called.key, asked.request);
     }
     const patch = runPatch(state, contexts, fact, place);
     if (patch !== null) into.runs.push(...patch);

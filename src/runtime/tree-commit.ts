@@ -1,9 +1,9 @@
 /** What the steps of one tree contribute to a commit. */
 
-import type { Blob, TreeCommit, TreeCreation } from "../contracts/store.ts";
+import type { Blob, OutboxMessage, PostRecord, TreeCommit, TreeCreation } from "../contracts/store.ts";
 import type { Input } from "../core/event.ts";
 import type { PostId, TreeId } from "../core/ids.ts";
-import type { RunPatch } from "../core/journal.ts";
+import type { JournalRow, RunPatch } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
@@ -34,31 +34,47 @@ export interface CommitPart<Step extends { readonly submission: Submission; read
 type AnyPart = CommitPart<{ readonly submission: Submission; readonly stepped: Stepped }>;
 
 export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
-  const { loaded, steps } = part;
+  const { loaded, steps, expectedSeq } = part;
   const { state } = loaded.tree;
-  const submissions = steps.map((step) => step.submission);
-  const stepped = steps.map((step) => step.stepped);
-  const create = submissions.find((submission) => submission.create !== undefined)?.create;
-  const erased = submissions.flatMap((submission) => submission.erased ?? []);
+  const { at } = state;
+  let create: Submission["create"];
+  const rows: JournalRow[] = [];
+  const blobs: Blob[] = [];
+  const runs: RunPatch[] = [];
+  const posts: PostRecord[] = [];
+  const ended: { id: PostId; seq: number }[] = [];
+  const outbox: OutboxMessage[] = [];
+  const erased: TreeCommit["erased"][number][] = [];
+  // One pass: this runs for every commit, and nearly all of these lists stay empty.
+  for (const { submission, stepped } of steps) {
+    const { row } = stepped;
+    create ??= submission.create;
+    if (submission.blobs !== undefined) blobs.push(...submission.blobs);
+    if (submission.post !== undefined)
+      posts.push({ ...submission.post, seq: expectedSeq + rows.length, endedSeq: null });
+    if (submission.erased !== undefined) erased.push(...submission.erased);
+    for (const patch of stepped.runs) runs.push(patch);
+    for (const id of postsEnded(stepped.decision.events)) ended.push({ id, seq: row.seq });
+    for (const message of stepped.outgoing) outbox.push({ ...message, at });
+    rows.push(row);
+  }
   const snapshot = trees.snapshotDue(loaded, erased.length > 0);
   return {
     tree: loaded.id,
     epoch: loaded.epoch,
-    expectedSeq: part.expectedSeq,
+    expectedSeq,
     ...(create === undefined ? {} : { create }),
-    rows: stepped.map((one) => one.row),
+    rows,
     status: state.closed && state.agents.size === 0 ? "closed" : "open",
     wakeAt: timersNext(state.timers),
     busy: stateBusy(state),
     questions: state.questions.size,
-    at: state.at,
-    blobs: submissions.flatMap((submission) => submission.blobs ?? []),
-    runs: mergePatches(stepped.flatMap((one) => one.runs)),
-    posts: submissions.flatMap(({ post }, index) =>
-      post === undefined ? [] : [{ ...post, seq: part.expectedSeq + index, endedSeq: null }],
-    ),
-    postsEnded: stepped.flatMap(({ row, decision }) => postsEnded(decision.events).map((id) => ({ id, seq: row.seq }))),
-    outbox: stepped.flatMap((one) => one.outgoing.map((message) => ({ ...message, at: state.at }))),
+    at,
+    blobs,
+    runs: mergePatches(runs),
+    posts,
+    postsEnded: ended,
+    outbox,
     erased,
     ...(snapshot === null ? {} : { snapshot }),
   };

@@ -18,7 +18,9 @@ export interface Reply {
 
 /** The posts that are answered, or never will be, from these events on. */
 export function postsEnded(events: readonly Decided[]): readonly PostId[] {
-  return events.flatMap((event) => ("posts" in event ? (event.posts ?? []) : []));
+  const ended: PostId[] = [];
+  for (const event of events) if ("posts" in event && event.posts !== undefined) ended.push(...event.posts);
+  return ended;
 }
 
 export function turnOutcome(row: JournalRow, post: PostId): Reply | ErrandError {

@@ -187,10 +187,17 @@ export function delegationToolVisible(name: DelegationTool, agent: Seer, sight: 
   return VISIBLE[name](agent, sight);
 }
 
+const SPECS: readonly (ToolSpec & { readonly name: DelegationTool })[] = Object.keys(VISIBLE)
+  .filter(delegationToolIs)
+  .map((name) => ({ name, description: DESCRIPTIONS[name], schema: DELEGATION_SCHEMAS[name] }));
+const SPEC_TEXTS: ReadonlyMap<ToolSpec, string> = new Map(SPECS.map((spec) => [spec, JSON.stringify(spec)]));
+
 /** What a model of this agent is told about the delegation tools it has. */
 export function delegationToolSpecs(agent: Seer, sight: Sight): ToolSpec[] {
-  const names = Object.keys(VISIBLE).filter(delegationToolIs);
-  return names
-    .filter((name) => delegationToolVisible(name, agent, sight))
-    .map((name) => ({ name, description: DESCRIPTIONS[name], schema: DELEGATION_SCHEMAS[name] }));
+  return SPECS.filter((spec) => delegationToolVisible(spec.name, agent, sight));
+}
+
+/** `JSON.stringify` of tools. Most of it is the delegation tools, the same for every child: they are written once. */
+export function toolsText(tools: readonly ToolSpec[]): string {
+  return `[${tools.map((tool) => SPEC_TEXTS.get(tool) ?? JSON.stringify(tool)).join(",")}]`;
 }

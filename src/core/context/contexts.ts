@@ -9,6 +9,7 @@
  *  3. Whatever a child wrote stands in its parent's context inside a frame of that child's id, or as a JSON string of a result.
  */
 
+import { toolsText } from "../agent/delegation-tools.ts";
 import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
 import type { Sha256 } from "../journal.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../message.ts";
@@ -63,7 +64,7 @@ export function contextsEmpty(): Contexts {
 }
 
 export function contextNew(system: string, tools: readonly ToolSpec[], model: string, sha256: Sha256): AgentContext {
-  const hash = sha256(JSON.stringify([model, system, tools]));
+  const hash = sha256(`[${JSON.stringify(model)},${JSON.stringify(system)},${toolsText(tools)}]`);
   return {
     system,
     tools,

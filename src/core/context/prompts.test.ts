@@ -4,7 +4,7 @@ import { apply } from "../apply.ts";
 import type { DefinitionFacts, DefinitionText } from "../definition.ts";
 import { settingsOf } from "../limits.ts";
 import { type AgentState, type Run, stateEmpty } from "../state.ts";
-import { promptFill, promptOfChild, promptOfRoot, taskMessage } from "./prompts.ts";
+import { promptFill, promptOfChild, promptOfRoot, promptTemplate, taskMessage } from "./prompts.ts";
 
 /** What a template's place looks like: a name in braces. */
 const UNFILLED = /\{[a-z]+\}/g;
@@ -81,7 +81,9 @@ test.each(rendered)("%s prompt has no place left unfilled", (_, prompt) => {
 });
 
 test("an unfilled place would be found: filling leaves a name without a value as it is", () => {
-  expect(promptFill("{known} and {forgotten}", { known: "here" }).match(UNFILLED)).toEqual(["{forgotten}"]);
+  expect(promptFill(promptTemplate("{known} and {forgotten}"), { known: "here" }).match(UNFILLED)).toEqual([
+    "{forgotten}",
+  ]);
 });
 
 test.each(["tool", "tag"] as const)("a child that reports by %s learns who it is, its limits and its tools", (kind) => {

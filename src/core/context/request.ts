@@ -18,39 +18,30 @@ export interface ContextRequest {
 /** Characters of a recorded context hash: 132 bits of SHA-256. */
 const HASH_LENGTH = 22;
 
-/** What the model is sent now. The messages are the context's own array where nothing stands at the end: not to be changed. */
+/**
+ * What the model is sent now, and the hash of it that is recorded with the call. The messages are the context's own array where nothing stands
+ * at the end: not to be changed.
+ */
 export function contextRequest(
   state: TreeState,
   contexts: Contexts,
   number: AgentNumber,
   at: number,
-): ContextRequest | null {
+  sha256: Sha256,
+): { readonly request: ContextRequest; readonly hash: string } | null {
   const context = contexts.agents.get(number);
   const agent = state.agents.get(number);
   if (context === undefined || agent === undefined) return null;
   const { model, system, tools } = context;
   const end = requestEnd(state, contexts, agent, context, at);
-  if (end === "") return { model, system, tools, messages: context.messages };
+  if (end === "") {
+    return { request: { model, system, tools, messages: context.messages }, hash: context.hash.slice(0, HASH_LENGTH) };
+  }
   const messages = context.compacting ? contextEarlier(context) : [...context.messages];
   const last = messages.at(-1);
   if (last?.role === "user") messages[messages.length - 1] = { role: "user", text: `${last.text}\n\n${end}` };
   else messages.push({ role: "user", text: end });
-  return { model, system, tools, messages };
-}
-
-/** The hash of what the model is sent now: recorded with the call. */
-export function contextRequestHash(
-  state: TreeState,
-  contexts: Contexts,
-  number: AgentNumber,
-  at: number,
-  sha256: Sha256,
-): string {
-  const context = contexts.agents.get(number);
-  const agent = state.agents.get(number);
-  if (context === undefined || agent === undefined) return "";
-  const end = requestEnd(state, contexts, agent, context, at);
-  return (end === "" ? context.hash : sha256(context.hash + end)).slice(0, HASH_LENGTH);
+  return { request: { model, system, tools, messages }, hash: sha256(context.hash + end).slice(0, HASH_LENGTH) };
 }
 
 function requestEnd(
@@ -61,7 +52,9 @@ function requestEnd(
   at: number,
 ): string {
   if (context.compacting) return COMPACTION_REQUEST;
-  const open = [...agent.live, ...agent.queue];
+  const { live, queue, batches, pending } = agent;
+  if (live.size === 0 && queue.length === 0 && batches.size === 0 && pending === null) return "";
+  const open = [...live, ...queue];
   const ended = [...agent.batches.values()].flatMap((batch) => batch.ended);
   return [...open, ...ended, ...(agent.pending?.runs ?? [])]
     .toSorted((a, b) => a - b)
