@@ -20,7 +20,12 @@ test("apply, the contexts and the projection are total: facts of one tree folded
         if (fact === undefined) continue;
         const place = { seq: tree.state.seq + 1, at: tree.state.at };
         apply(tree.state, fact, place);
-        observe({ ...testSource, state: tree.state, contexts: tree.contexts }, fact, place, () => undefined);
+        observe(
+          { ...testSource, state: tree.state, contexts: tree.contexts, calls: null },
+          fact,
+          place,
+          () => undefined,
+        );
         runPatch(tree.state, tree.contexts, fact, place);
         tree.state.seq += 1;
       }
@@ -35,7 +40,7 @@ test("facts before the tree is opened change nothing but what they name by thems
     if (fact.type === "tree-opened") continue;
     const state = stateEmpty();
     apply(state, fact, { seq: 1, at: 1 });
-    observe({ ...testSource, state, contexts: contextsEmpty() }, fact, { seq: 1, at: 1 }, () => undefined);
+    observe({ ...testSource, state, contexts: contextsEmpty(), calls: null }, fact, { seq: 1, at: 1 }, () => undefined);
     expect(state.agents.size).toBe(0);
   }
 });

@@ -5,7 +5,7 @@
 
 const DECIDE_REVISION = 2;
 const CONTEXT_REVISION = 2;
-const APPLY_REVISION = 3;
+const APPLY_REVISION = 4;
 
 /** Written into each row. */
 export const ROW_REVISION = `${DECIDE_REVISION}.${CONTEXT_REVISION}`;

@@ -12,7 +12,7 @@ import type { AgentKind } from "./event.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunState, RunStatus } from "./journal.ts";
 import type { Settings } from "./limits.ts";
-import { plainFromText, plainToText } from "./plain-text.ts";
+import { plainToText } from "./plain-text.ts";
 import { type Timers, timersEmpty, timersFrom } from "./timers.ts";
 
 export type MessageKind = "user" | "system" | "user-facing" | "steer";
@@ -247,8 +247,10 @@ export function stateToText(state: TreeState): string {
   return plainToText({ ...state, timers: moments });
 }
 
-export function stateFromText(text: string): TreeState {
-  const plain = plainFromText(text) as Omit<TreeState, "timers"> & { timers: [string, number][] };
+/** The state as its text is read. */
+export type PlainState = Omit<TreeState, "timers"> & { readonly timers: readonly (readonly [string, number])[] };
+
+export function stateFromPlain(plain: PlainState): TreeState {
   return { ...plain, timers: timersFrom(plain.timers) };
 }
 

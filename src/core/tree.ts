@@ -6,7 +6,13 @@
  */
 
 import { apply } from "./apply.ts";
-import { type Contexts, contextsEmpty, contextsFromText, contextsToText } from "./context/contexts.ts";
+import {
+  type Contexts,
+  contextsEmpty,
+  contextsFromPlain,
+  contextsToText,
+  type PlainContexts,
+} from "./context/contexts.ts";
 import { observe } from "./context/observe.ts";
 import type { Observing } from "./context/observing.ts";
 import { type ContextRequest, contextRequest } from "./context/request.ts";
@@ -19,11 +25,12 @@ import type { JournalRow, RunPatch, Sha256 } from "./journal.ts";
 import type { Json } from "./json.ts";
 import { replyPartsOf, replyText } from "./message.ts";
 import type { Place } from "./place.ts";
+import { plainFromText } from "./plain-text.ts";
 import { questionText } from "./questions/question-text.ts";
 import { bodyRead, CHAIN_START, headRead, rowWrite } from "./row.ts";
 import { type DelegationRecord, endedRecord, refusedRecord } from "./runs/delegation-record.ts";
 import { runPatch } from "./runs/run-patch.ts";
-import { stateEmpty, stateFromText, stateToText, type TreeState } from "./state.ts";
+import { type PlainState, stateEmpty, stateFromPlain, stateToText, type TreeState } from "./state.ts";
 import { sayBlocks } from "./text/index.ts";
 
 export interface TreeSource {
@@ -69,7 +76,7 @@ interface Gathered {
 }
 
 function gather(tree: Tree, into: Gathered): Observer {
-  const observing: Observing = { ...tree.source, state: tree.state, contexts: tree.contexts };
+  const observing: Observing = { ...tree.source, state: tree.state, contexts: tree.contexts, calls: null };
   const { state, contexts, source } = tree;
   return (fact, place, textAt) => {
     if (fact.type === "channel-sent") into.outgoing.push(outgoingOf(tree, fact, place, textAt));
@@ -152,10 +159,10 @@ export function treeFold(tree: Tree, row: JournalRow): readonly RunPatch[] {
 
 /** A snapshot's text, and a tree from it. */
 export function treeToText(tree: Tree): string {
-  return JSON.stringify([tree.hash, stateToText(tree.state), contextsToText(tree.contexts)]);
+  return `[${JSON.stringify(tree.hash)},${stateToText(tree.state)},${contextsToText(tree.contexts)}]`;
 }
 
 export function treeFromText(text: string, source: TreeSource): Tree {
-  const [hash, state, contexts] = JSON.parse(text) as [string, string, string];
-  return { source, hash, state: stateFromText(state), contexts: contextsFromText(contexts) };
+  const [hash, state, contexts] = plainFromText(text) as [string, PlainState, PlainContexts];
+  return { source, hash, state: stateFromPlain(state), contexts: contextsFromPlain(contexts) };
 }

@@ -199,7 +199,11 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       const snapshot = commit.trees[index]?.snapshot;
       const last = steps.at(-1)?.stepped.row;
       if (last !== undefined) loaded.durable = { seq: last.seq, hash: last.hash };
-      if (snapshot !== undefined) loaded.snapshotSeq = snapshot.seq;
+      if (snapshot !== undefined) {
+        loaded.snapshotSeq = snapshot.seq;
+        loaded.snapshotLength = snapshot.text.length;
+        loaded.rowsLength = 0;
+      }
       scheduler.wakeAt(timersNext(loaded.tree.state.timers));
       for (const one of steps) {
         parts.onCommitted({ tree: loaded.id, loaded, stepped: one.stepped });

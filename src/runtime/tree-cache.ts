@@ -22,8 +22,11 @@ export interface LoadedTree {
   readonly epoch: number;
   /** The last row that is known to be durable. */
   durable: Durable;
-  /** The sequence of the newest snapshot. */
+  /** The sequence of the newest snapshot, and its length. */
   snapshotSeq: number;
+  snapshotLength: number;
+  /** The length of the rows since. */
+  rowsLength: number;
 }
 
 export interface Durable {
@@ -32,7 +35,10 @@ export interface Durable {
 }
 
 const MAX_FAILURES = 3;
-/** A snapshot is written when this many rows came since the last, and at least half as many as it covers. */
+/**
+ * A snapshot is written when this many rows came since the last, and at least half as many as it covers, and one for each living agent, and
+ * not less to read than the last one was: it saves reading rows, so it must not cost more than they did.
+ */
 const SNAPSHOT_ROWS = 200;
 
 export interface TreeCache {
@@ -101,9 +107,8 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
       });
     }
     try {
-      const { tree, snapshotSeq } = await readTree(store, record, source, library);
       const durable = { seq: record.nextSeq - 1, hash: record.hash };
-      return { id, tree, epoch: record.epoch, durable, snapshotSeq };
+      return { id, epoch: record.epoch, durable, ...(await readTree(store, record, source, library)) };
     } catch (cause) {
       await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
       throw cause;
@@ -131,7 +136,8 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
     get: (id) => trees.get(id),
     all: () => [...trees.values()],
     begin(id) {
-      const loaded = { id, tree: treeNew(source), epoch: 1, durable: { seq: 0, hash: "" }, snapshotSeq: 0 };
+      const durable = { seq: 0, hash: "" };
+      const loaded = { id, tree: treeNew(source), epoch: 1, durable, snapshotSeq: 0, snapshotLength: 0, rowsLength: 0 };
       trees.set(id, loaded);
       return loaded;
     },
@@ -158,9 +164,11 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
       await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
       await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
     },
-    snapshotDue({ tree, snapshotSeq }, erasing) {
+    snapshotDue({ tree, snapshotSeq, snapshotLength, rowsLength }, erasing) {
       const since = tree.state.seq - snapshotSeq;
-      if (!(erasing && snapshotSeq > 0) && since < Math.max(SNAPSHOT_ROWS, snapshotSeq / 2)) return null;
+      const worth =
+        since >= Math.max(SNAPSHOT_ROWS, snapshotSeq / 2, tree.state.agents.size) && rowsLength >= snapshotLength;
+      if (!worth && !(erasing && snapshotSeq > 0)) return null;
       return { seq: tree.state.seq, revision: SNAPSHOT_REVISION, text: treeToText(tree) };
     },
     size: () => trees.size,

@@ -8,6 +8,7 @@ import type { Json } from "../core/json.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
 import type { Stepped } from "../core/tree.ts";
+import { rowLength } from "./read-tree.ts";
 import type { LoadedTree, TreeCache } from "./tree-cache.ts";
 import { postsEnded } from "./turn-outcome.ts";
 
@@ -57,6 +58,7 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
     for (const id of postsEnded(stepped.decision.events)) ended.push({ id, seq: row.seq });
     for (const message of stepped.outgoing) outbox.push({ ...message, at });
     rows.push(row);
+    loaded.rowsLength += rowLength(row);
   }
   const snapshot = trees.snapshotDue(loaded, erased.length > 0);
   return {

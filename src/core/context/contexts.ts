@@ -13,7 +13,7 @@ import { toolsText } from "../agent/delegation-tools.ts";
 import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
 import type { Sha256 } from "../journal.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../message.ts";
-import { plainFromText, plainToText } from "../plain-text.ts";
+import { plainToText } from "../plain-text.ts";
 import type { RunTexts } from "./run-texts.ts";
 
 export interface AgentContext {
@@ -135,12 +135,31 @@ export function contextRewind(context: AgentContext): void {
   context.hash = hash;
 }
 
-export function contextsToText(contexts: Contexts): string {
-  return plainToText(contexts);
+/** The contexts as their text is read: an agent's tools are the place of their list in `toolLists`. */
+export interface PlainContexts extends Omit<Contexts, "agents"> {
+  readonly agents: Map<AgentNumber, Omit<AgentContext, "tools"> & { readonly tools: number }>;
+  readonly toolLists: readonly (readonly ToolSpec[])[];
 }
 
-export function contextsFromText(text: string): Contexts {
-  return plainFromText(text) as Contexts;
+/** JSON text of the contexts. A thousand children of one definition have the same tools, which are written once. */
+export function contextsToText(contexts: Contexts): string {
+  const lists = new Map<string, number>();
+  const agents = new Map<AgentNumber, Omit<AgentContext, "tools"> & { readonly tools: number }>();
+  for (const [number, context] of contexts.agents) {
+    const list = toolsText(context.tools);
+    const place = lists.get(list) ?? lists.size;
+    lists.set(list, place);
+    agents.set(number, { ...context, tools: place });
+  }
+  const others = plainToText({ ...contexts, agents });
+  return `${others.slice(0, -1)},"toolLists":[${[...lists.keys()].join(",")}]}`;
+}
+
+export function contextsFromPlain({ toolLists, ...plain }: PlainContexts): Contexts {
+  const agents = new Map<AgentNumber, AgentContext>();
+  for (const [number, context] of plain.agents)
+    agents.set(number, { ...context, tools: toolLists[context.tools] ?? [] });
+  return { ...plain, agents };
 }
 
 /** Forgets an agent that is gone, with all that waited for it. */

@@ -16,7 +16,7 @@ export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: Tex
   const child = o.state.agents.get(fact.run);
   const run = o.state.runs.get(fact.run);
   if (child === undefined || run === undefined || o.state.settings === null) return;
-  const args = argumentsOf(fact.call, textAt);
+  const args = argumentsOf(o, fact.call, textAt);
   const task = args["task"] === undefined ? SKILL_TASK : asText(args["task"]);
   const label = typeof args["label"] === "string" ? args["label"] : null;
   const text = o.definition(child.definition.hash);
@@ -63,7 +63,7 @@ function runName(label: string | null, task: string): string {
 export function report(o: Observing, fact: FactOf<"run-reported">, textAt: TextAt): void {
   const texts = o.contexts.runs.get(fact.run);
   if (texts === undefined) return;
-  const args = argumentsOf(fact.call, textAt);
+  const args = argumentsOf(o, fact.call, textAt);
   texts.reports += 1;
   texts.report = asText(args["text"]);
   texts.artifacts = args["artifacts"] ?? [];

@@ -136,7 +136,7 @@ function sent(o: Observing, fact: FactOf<"message-sent">, key: StepKey, textAt: 
     return void messages.set(key, { to: fact.to, text });
   }
   const origin = o.state.agents.get(fact.from)?.id ?? "runtime";
-  const text = asText(argumentsOf(fact.call, textAt)["text"]);
+  const text = asText(argumentsOf(o, fact.call, textAt)["text"]);
   if (fact.kind !== "user-facing")
     return void messages.set(key, { to: fact.to, text: messageBuildSystemText(text, origin) });
   messages.set(key, { to: fact.to, text: messageBuildUserFacing(text, origin) });

@@ -14,6 +14,8 @@ export interface Observing {
   readonly sha256: Sha256;
   /** The text of a definition, by its hash. */
   readonly definition: (hash: string) => DefinitionText;
+  /** The calls of the reply of the row that is folded, by their ids; null until somebody asks for one. */
+  calls: ReadonlyMap<string, Json> | null;
 }
 
 /** A text of the row that is folded, by its index. */
@@ -24,10 +26,26 @@ export function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
-/** The arguments of a call of this row's reply. */
-export function argumentsOf(call: string | null | undefined, textAt: TextAt): { readonly [name: string]: Json } {
-  const first = textAt(0);
-  if (call === null || call === undefined) return jsonObjectIs(first) ? first : {};
-  const part = replyPartsOf(first).find((given) => given.type === "tool-call" && given.id === call);
-  return part?.type === "tool-call" && jsonObjectIs(part.input) ? part.input : {};
+/** The arguments of a call of this row's reply. A reply may hold a thousand calls: it is looked through once. */
+export function argumentsOf(
+  o: Observing,
+  call: string | null | undefined,
+  textAt: TextAt,
+): { readonly [name: string]: Json } {
+  if (call === null || call === undefined) {
+    const first = textAt(0);
+    return jsonObjectIs(first) ? first : {};
+  }
+  o.calls ??= inputsById(textAt(0));
+  const input = o.calls.get(call);
+  return jsonObjectIs(input) ? input : {};
+}
+
+/** Of two calls with one id the first counts. */
+function inputsById(reply: Json | undefined): ReadonlyMap<string, Json> {
+  const inputs = new Map<string, Json>();
+  for (const part of replyPartsOf(reply)) {
+    if (part.type === "tool-call" && !inputs.has(part.id)) inputs.set(part.id, part.input);
+  }
+  return inputs;
 }

@@ -14,7 +14,8 @@ type OpenState = "running" | "waiting" | "needs_input";
 /** Says anew what the agent's run is doing, if that has changed. */
 export function restate(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
-  if (agent !== undefined) runIs(d, number, standing(d, agent));
+  // An agent that is nobody's child has no run; it may have a thousand calls to look through.
+  if (agent !== undefined && d.state.runs.has(number)) runIs(d, number, standing(d, agent));
 }
 
 /** The run does this from here on. */
