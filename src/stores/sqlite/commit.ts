@@ -4,8 +4,8 @@
  * Invariants:
  *  1. The tree's row is looked at first, under the writer's lock; unless epoch and sequence are as the writer knew them, all of the
  *     commit is rolled back. A lower epoch, a gap or a repetition therefore changes nothing.
- *  2. A column that stands in an index is written only when it changes: most commits leave them as they
- *     were, and then touch one page of `trees` and no index of it. (No RETURNING here: it doubles the cost of an update.)
+ *  2. A column that stands in an index is named only when it changes, because naming it is enough for SQLite to write the index anew: most
+ *     commits leave them as they were, and then touch one page of `trees` and no index of it. (No RETURNING here: it doubles the cost of an update.)
  *  3. A process that is no longer the owner writes nothing (`fence`).
  */
 
@@ -43,7 +43,12 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const advance = prepare(
     "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ? where key = ?",
   );
-  const index = prepare("update trees set status = ?, wake_at = ?, busy = ?, questions = ? where key = ?");
+  const advanceWake = prepare(
+    "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ?, wake_at = ? where key = ?",
+  );
+  const advanceIndexed = prepare(
+    "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ?, status = ?, wake_at = ?, busy = ?, questions = ? where key = ?",
+  );
   const append = prepare("insert into journal (tree, seq, head, body, hash) values (?, ?, ?, ?, ?)");
   const erase = prepare("update journal set body = ? where tree = ? and seq = ?");
   const blob = prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
@@ -96,12 +101,14 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
     const next = numberOf(row, "next_seq");
     if (next !== expectedSeq) throw treeConflict(tree, `its next row is ${next}, not ${expectedSeq}`);
     const key = numberOf(row, "key");
-    advance().run(epoch, expectedSeq + rows.length, hash, part.at, key);
+    const after = expectedSeq + rows.length;
+    const { at, questions } = part;
     const status = treeStatuses.cell(part.status);
     const busy = Number(part.busy);
-    const now = { status, wake_at: wakeAt, busy, questions: part.questions };
-    const same = Object.entries(now).every(([column, value]) => row[column] === value);
-    if (!same) index().run(status, wakeAt, busy, part.questions, key);
+    const settled = row["status"] === status && row["busy"] === busy && row["questions"] === questions;
+    if (!settled) advanceIndexed().run(epoch, after, hash, at, status, wakeAt, busy, questions, key);
+    else if (row["wake_at"] !== wakeAt) advanceWake().run(epoch, after, hash, at, wakeAt, key);
+    else advance().run(epoch, after, hash, at, key);
     return key;
   }
 

@@ -58,16 +58,19 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
   function patchRun(tree: TreeKey, patch: RunPatch): void {
     const names: string[] = [];
     const cells: Cell[] = [];
+    const whole = patchIsWhole(patch);
     for (const column of runColumns) {
-      const cell = column.cell(patch);
+      // The number names the run: set again, it would make SQLite write the index of the key again.
+      const cell = !whole && column.name === "number" ? undefined : column.cell(patch);
       if (cell === undefined) continue;
       names.push(column.name);
       cells.push(cell);
     }
-    if (patchIsWhole(patch)) {
+    if (whole) {
       wholeRun().run(tree.key, ...cells);
       return;
     }
+    if (names.length === 0) return;
     const { changes } = patchStatement(names)().run(...cells, tree.key, patch.number);
     if (changes === 0) throw patchedRunUnknown(tree.id, patch.number);
   }
