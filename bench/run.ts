@@ -2,7 +2,8 @@
  * `npm run bench`: Errand and its peers side by side. Every measurement is a fresh process; rounds go over all of them in turn, so that what else
  * the machine does hits everybody alike; the median counts. Writes its table and chart into docs/ unless it was only a part or a quick look.
  *
- * Options: --rounds N (default 3), --only NAME (a contender; may be given again), --quick (small sizes, one round), --json.
+ * Options: --rounds N (default 3), --only NAME (a contender; may be given again), --quick (small sizes, one round), --json,
+ * --figures (what Errand promises of itself, instead of the comparison).
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chartOf } from "./chart.ts";
+import { figureLines } from "./figures.ts";
 import { type Column, COLUMNS, measurementOf, type Row, ROWS } from "./plan.ts";
 import { measureApart, medianOf, type Outcome } from "./rounds.ts";
 import { tableOf } from "./table.ts";
@@ -21,49 +23,63 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    figures: { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
 const rows = ROWS.filter((row) => values.only?.includes(row.contender) ?? true);
 
-const measured = new Map<Row, Map<Column, Outcome[]>>(rows.map((row) => [row, new Map()]));
-const columns = Object.keys(COLUMNS) as Column[];
-for (let round = 1; round <= rounds; round += 1) {
-  for (const column of columns) {
-    for (const [row, cells] of measured) {
-      if (!row.cells.includes(column)) continue;
-      const outcome = await measureApart(measurementOf(row, column, values.quick));
-      const text = "failed" in outcome ? `failed: ${outcome.failed}` : outcome.value.toPrecision(4);
-      process.stderr.write(`round ${round}/${rounds}  ${COLUMNS[column].padEnd(18)} ${row.title.padEnd(36)} ${text}\n`);
-      cells.set(column, [...(cells.get(column) ?? []), outcome]);
-    }
-  }
+const machine = `Node.js ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}, load ${loadavg()[0]?.toFixed(1)}`;
+const stamp = `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds.`;
+if (values.figures) await figures();
+else await compare();
+
+async function figures(): Promise<void> {
+  const lines = await figureLines(values.quick, rounds, (line) => void process.stderr.write(`${line}\n`));
+  if (values.json) process.stdout.write(`${JSON.stringify({ machine, rounds, lines })}\n`);
+  if (values.quick) return;
+  const rows = lines.map(({ what, measured, toReach }) => `| ${what} | ${measured} | ${toReach} |`);
+  writeBetween("figures", ["| what | measured | to reach |", "|---|---:|---:|", ...rows, "", stamp].join("\n"));
 }
 
-const results = new Map(
-  [...measured].map(([row, cells]) => [
-    row,
-    new Map(
-      [...cells].flatMap(([column, outcomes]) => {
-        const median = medianOf(outcomes);
-        return median === undefined ? [] : [[column, median] as const];
-      }),
-    ),
-  ]),
-);
-const machine = `Node.js ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}, load ${loadavg()[0]?.toFixed(1)}`;
+async function compare(): Promise<void> {
+  const measured = new Map<Row, Map<Column, Outcome[]>>(rows.map((row) => [row, new Map()]));
+  const columns = Object.keys(COLUMNS) as Column[];
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const column of columns) {
+      for (const [row, cells] of measured) {
+        if (!row.cells.includes(column)) continue;
+        const outcome = await measureApart(measurementOf(row, column, values.quick));
+        const text = "failed" in outcome ? `failed: ${outcome.failed}` : outcome.value.toPrecision(4);
+        process.stderr.write(
+          `round ${round}/${rounds}  ${COLUMNS[column].padEnd(18)} ${row.title.padEnd(36)} ${text}\n`,
+        );
+        cells.set(column, [...(cells.get(column) ?? []), outcome]);
+      }
+    }
+  }
 
-if (values.json) {
-  const named = [...results].map(([row, cells]) => ({ title: row.title, ...Object.fromEntries(cells) }));
-  process.stdout.write(`${JSON.stringify({ machine, rounds, results: named })}\n`);
-} else process.stdout.write(`${tableOf(results)}\n`);
-
-if (values.only === undefined && !values.quick) {
-  writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
-  writeBetween(
-    "bench",
-    `${tableOf(results)}\n\n${versions()}\n\nMeasured on ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds.`,
+  const results = new Map(
+    [...measured].map(([row, cells]) => [
+      row,
+      new Map(
+        [...cells].flatMap(([column, outcomes]) => {
+          const median = medianOf(outcomes);
+          return median === undefined ? [] : [[column, median] as const];
+        }),
+      ),
+    ]),
   );
+
+  if (values.json) {
+    const named = [...results].map(([row, cells]) => ({ title: row.title, ...Object.fromEntries(cells) }));
+    process.stdout.write(`${JSON.stringify({ machine, rounds, results: named })}\n`);
+  } else process.stdout.write(`${tableOf(results)}\n`);
+
+  if (values.only === undefined && !values.quick) {
+    writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
+    writeBetween("bench", `${tableOf(results)}\n\n${versions()}\n\n${stamp}`);
+  }
 }
 
 function versions(): string {

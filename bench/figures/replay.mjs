@@ -1,0 +1,36 @@
+/** Proving a journal: every decision taken again, every context built again, every hash compared. */
+import { join } from "node:path";
+import { createErrand } from "../../dist/index.js";
+import { errandOptions } from "../contenders/errand.mjs";
+import { answerOne, askOne } from "../script.mjs";
+
+export async function prepare({ folder, delegations }) {
+  const store = { path: join(folder, "store.db"), durability: "relaxed" };
+  const errand = await createErrand({ ...errandOptions, store });
+  const agent = await errand.openAgent();
+  for (let number = 0; number < delegations; number += 1) {
+    const { text } = await agent.postAndAwait(askOne(number));
+    if (text !== answerOne(number)) throw new Error(`wrong answer: ${text}`);
+  }
+  await errand.close();
+}
+
+function worked() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}
+
+export async function measure({ folder }) {
+  const errand = await createErrand({ ...errandOptions, store: join(folder, "store.db") });
+  const [tree] = await errand.agents({ limit: 1 });
+  const rates = [];
+  for (let time = 0; time < 5; time += 1) {
+    // Of the processor, not of the clock: this is work alone, and others on the machine make it wait.
+    const begun = worked();
+    const report = await errand.replay(tree.id);
+    if (report.difference !== null || report.decided !== report.rows) throw new Error("not proven");
+    rates.push(report.facts / (worked() - begun));
+  }
+  await errand.close();
+  return { eventsPerSecond: rates.toSorted((a, b) => a - b)[2] };
+}
