@@ -40,18 +40,24 @@ export async function figureLines(quick: boolean, rounds: number, say: (line: st
 
     const agents = quick ? 1_000 : 100_000;
     const waiting = await prepared("waiting", folder, { agents });
-    const empty = await waiting({ empty: true });
-    const full = await waiting({});
+    const empty = await waiting({ empty: true, durability: "full" });
+    const full = await waiting({ durability: "full" });
+    const relaxed = await waiting({ durability: "relaxed" });
     add(
       `${whole(agents)} waiting agents, above an empty process`,
       `${(number(full, "openMb") - number(empty, "openMb")).toFixed(1)} MB`,
       "≤ 100 MB",
     );
-    add(
-      "waking one of them until its message is durable, p50 and p99",
-      `${number(full, "wakeP50").toFixed(1)} and ${number(full, "wakeP99").toFixed(1)} ms`,
-      "≤ 10 ms p99",
-    );
+    for (const [name, told] of [
+      ["SQLite FULL", full],
+      ["SQLite relaxed", relaxed],
+    ] as const) {
+      add(
+        `waking one of them until its message is stored, ${name}, p50 and p99`,
+        `${number(told, "wakeP50").toFixed(1)} and ${number(told, "wakeP99").toFixed(1)} ms`,
+        "≤ 10 ms p99",
+      );
+    }
 
     const replay = await prepared("replay", folder, { delegations: quick ? 200 : 2_000 });
     const proven = await replay({});

@@ -27,9 +27,9 @@ export async function prepare({ folder, agents }) {
   await errand.close();
 }
 
-export async function measure({ folder, agents, empty }) {
+export async function measure({ folder, agents, empty, durability }) {
   const path = join(folder, empty ? "empty.db" : "store.db");
-  const errand = await createErrand({ ...options, store: { path, durability: "full" } });
+  const errand = await createErrand({ ...options, store: { path, durability } });
   globalThis.gc();
   const openMb = process.memoryUsage().rss / 2 ** 20;
   if (empty) return { openMb };
