@@ -47,7 +47,9 @@ export function createPeople(parts: PeopleParts): People {
     return {
       deliver(message) {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
-        if (unheard(life, "tells the user something", parts.onStray)) return promise;
+        // What it finds in the store it may tell again, as whoever has come after it may: the id is the same, and it says so.
+        const stray = message.repeated ? () => undefined : parts.onStray;
+        if (unheard(life, "tells the user something", stray)) return promise;
         const delivery = { id: message.id, text: message.text, repeated: message.repeated, taken: false };
         watch.check(() => checkDelivery(outside, delivery));
         outside.deliveries.push(delivery);
