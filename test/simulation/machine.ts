@@ -60,6 +60,8 @@ interface Stopped {
 /** How much a process that was replaced may do before somebody ends it. */
 const STRAY_HAPPENINGS = 12;
 
+const STORE_GIVES_UP: ReadonlySet<string> = new Set(["store-failed", "commit-unknown"]);
+
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
 export function createMachine(parts: MachineParts): Machine {
@@ -106,7 +108,8 @@ export function createMachine(parts: MachineParts): Machine {
   }
 
   function failed(error: ErrandError): void {
-    if (error.code === "store-failed" && error.message.includes("simulation")) {
+    // A store that is broken, or silent again and again: what nobody catches ends the process.
+    if (STORE_GIVES_UP.has(error.code) && error.message.includes("simulation")) {
       count("stopped by the store");
       return die();
     }
