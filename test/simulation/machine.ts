@@ -197,6 +197,8 @@ export function createMachine(parts: MachineParts): Machine {
     },
     async close(withinMs) {
       const closing = machine.life;
+      // Deadlines that come while it closes are kept by whoever comes next.
+      machine.troubledAt = Math.max(machine.troubledAt, world.now + withinMs);
       await machine.errand?.close({ withinMs }).catch(() => count("close without room"));
       if (closing === null || closing !== machine.life) return null;
       const left = { timers: closing.waiting(), calls: under.open.size };
