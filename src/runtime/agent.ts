@@ -142,9 +142,11 @@ export function createAgent(
     const { late } = await runtime.post(tree, { type: "run-asked", id: asked, parent: number, facts }, [args]);
     if (late !== null) throw new ErrandError("usage", `The run was refused: ${late}.`);
     const seq = (await store.post(tree, asked))?.seq;
-    const runs = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
-    const made = runs.find((run) => run.createdSeq === seq);
-    if (made === undefined) throw new ErrandError("run-unknown", "The run that was made is not in the store.");
+    const [row] = seq === undefined || seq === null ? [] : await store.rows(tree, seq, 1);
+    const created =
+      row === undefined ? undefined : headRead(row.head).events?.find(({ type }) => type === "run-created");
+    const made = created?.type === "run-created" ? await store.run(created.id) : null;
+    if (made === null) throw new ErrandError("run-unknown", "The run that was made is not in the store.");
     return made;
   }
 
@@ -153,8 +155,7 @@ export function createAgent(
     for await (const row of runtime.rows(tree, run.createdSeq)) {
       const { events = [] } = headRead(row.head);
       if (!events.some((event) => event.type === "run-ended" && event.run === run.number)) continue;
-      const runs = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
-      return runs.find((known) => known.number === run.number) ?? run;
+      return (await store.run(run.id)) ?? run;
     }
     throw new ErrandError("shutting-down", "Errand was closed before the run ended; it goes on in the next process.");
   }
