@@ -116,6 +116,8 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
       const going = Promise.withResolvers<void>();
       let source = random;
       let aside: Happening[] = [];
+      /** A process has one poll under way: another timer of that length is none. */
+      let polling = false;
       const life = {
         number: lives,
         ended: false,
@@ -125,11 +127,21 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
         boot: () => `boot-${world.boots}`,
         random: (digits: number) => source.hex(digits),
         after(milliseconds: number, callback: () => void): CancelTimer {
-          const poll = milliseconds === POLL_MS;
-          const timer = happening(world.now + Math.max(0, poll ? POLL_LATE_MS : milliseconds), callback, life, poll);
+          const poll = milliseconds === POLL_MS && !polling;
+          const moment = world.now + Math.max(0, poll ? POLL_LATE_MS : milliseconds);
+          polling ||= poll;
+          const done = (): void => {
+            if (poll) polling = false;
+          };
+          const happen = (): void => {
+            done();
+            callback();
+          };
+          const timer = happening(moment, poll ? happen : callback, life, poll);
           if (!life.ended) enqueue(timers, timer);
           else if (life.awake) enqueue(aside, timer);
           return () => {
+            done();
             timers = timers.filter((other) => other !== timer);
             aside = aside.filter((other) => other !== timer);
           };
