@@ -93,7 +93,8 @@ export function checkDeadline(run: WatchedRun, excuse: number): void {
   if (run.endedNow === null) return;
   const since = run.startedNow ?? (run.mode === "awaited" ? run.createdNow : null);
   if (since === null) return;
-  const due = Math.max(since + run.timeoutMs + run.parkedMs, excuse);
+  // A run whose time passed while nobody was there may come up waiting for a person: then it ends when that person has answered.
+  const due = Math.max(since + run.timeoutMs, excuse) + run.parkedMs;
   demand(
     "I22",
     run.endedNow <= due + SLACK_MS,
