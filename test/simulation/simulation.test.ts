@@ -7,7 +7,7 @@ import { REGRESSIONS } from "./regressions.ts";
 import { SOMETIMES } from "./sometimes.ts";
 
 const SEEDS = 2_000;
-const SLOW_MS = 180_000;
+const SLOW_MS = 600_000;
 
 describe(`${SEEDS} seeds`, () => {
   let result: BatchResult = EMPTY_BATCH;
