@@ -25,6 +25,8 @@ export interface CellKinds<Cell> {
   id(id: string): Cell;
   flag(flag: boolean): Cell;
   textOf(row: Row, column: string): string;
+  /** The head of a journal's row. */
+  headOf(row: Row, column: string): string;
   idOf(row: Row, column: string): string;
   hashOf(row: Row, column: string): string;
   flagOf(row: Row, column: string): boolean;
@@ -144,7 +146,7 @@ export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
     }),
     journalRowOf: (row) => ({
       seq: numberOf(row, "seq"),
-      head: textOf(row, "head"),
+      head: cells.headOf(row, "head"),
       body: optionalOf(row, "body", textOf),
       hash: hashOf(row, "hash"),
     }),

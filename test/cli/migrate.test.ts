@@ -182,7 +182,7 @@ function copyTree(times: number): void {
       insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at)
         select x'${id}', agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at
         from trees where key = 1;
-      insert into journal select ${count} + 1, seq, head, body, hash from journal where tree = 1;
+      insert into journal (id, at, hash, head, body) select (${count} + 1) << 32 | seq, at, hash, head, body from journal where tree = 1;
       insert into blobs select ${count} + 1, hash, text from blobs where tree = 1;`);
   }
 }
@@ -245,7 +245,7 @@ describe("refused", () => {
     const tree = await worked();
     sql("update trees set format = 99");
     expect(await refusal(migrate(), "store-too-new")).toContain("in format 99");
-    sql("update trees set format = 1; update journal set head = replace(head, '\"at\":', '\"at\": ') where seq = 3");
+    sql('update trees set format = 1; update journal set head = replace(head, char(2), \'","at": \') where seq = 3');
     expect(await refusal(migrate(), "store-corrupt")).toContain(`${tree} in The SQLite store`);
     expect(await inDatabase(treesOf)).toEqual([]);
   });

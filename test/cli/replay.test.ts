@@ -219,7 +219,11 @@ describe("a damaged store is found, with its row: exit 1", () => {
   }
 
   test.each([
-    ["a changed head", `update journal set head = replace(head, '"user"', '"usex"') where seq = 2`, "row 2 (hash)"],
+    [
+      "a changed head",
+      `update journal set head = replace(head, char(31) || '1', ',"kind":"usex","size":') where seq = 2`,
+      "row 2 (hash)",
+    ],
     ["a head that is no JSON", "update journal set head = 'x' where seq = 3", "row 3 (hash)"],
     ["a changed text", "update journal set body = replace(body, 'opens', 'shuts') where seq = 2", "row 2 (body)"],
     ["a missing row", "delete from journal where seq = 4", "row 4 (numbering)"],

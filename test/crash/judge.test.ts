@@ -51,11 +51,11 @@ test.each([
   ],
   [
     "two rows have changed places",
-    "update journal set seq = seq + 100 where tree = 1 and seq in (10, 11); update journal set seq = 121 - seq where tree = 1 and seq > 100",
+    "update journal set id = id + 100 where tree = 1 and seq in (10, 11); update journal set id = tree << 32 | (121 - seq) where tree = 1 and seq > 100",
   ],
   [
     "a row's head was changed",
-    `update journal set head = replace(head, '"status":"ok"', '"status":"error"') where tree = 2 and head like '%run-ended%'`,
+    `update journal set head = replace(head, char(22), ',"status":"error","report":"tool"') where tree = 2`,
   ],
   [
     "a text was changed",
@@ -71,7 +71,7 @@ test.each([
   ["a tree is not at rest", "update trees set busy = 1 where key = 1"],
   [
     "a message still waits for its channel",
-    "insert into outbox (tree, key, agent, text, at) values (1, '4.9', 0, 'x', 1)",
+    "insert into outbox (tree, key, place, agent, text, at) values (1, '4.9', 1, 0, 'x', 1)",
   ],
 ])("the judge finds it when %s", async (_what, sql) => {
   expect(await doctored(sql)).not.toEqual([]);

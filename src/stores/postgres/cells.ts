@@ -45,6 +45,7 @@ export const columns: Columns<Cell> = createColumns<Cell>({
   id: textCell,
   flag: (flag) => flag,
   textOf,
+  headOf: textOf,
   idOf: textOf,
   hashOf: textOf,
   flagOf,

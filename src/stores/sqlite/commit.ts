@@ -4,8 +4,9 @@
  * Invariants:
  *  1. The tree's row is looked at first, under the writer's lock; unless epoch and sequence are as the writer knew them, all of the
  *     commit is rolled back. A lower epoch, a gap or a repetition therefore changes nothing.
- *  2. A column that stands in an index is named only when it changes, because naming it is enough for SQLite to write the index anew: most
- *     commits leave them as they were, and then touch one page of `trees` and no index of it. (No RETURNING here: it doubles the cost of an update.)
+ *  2. A tree's row is written only when something in it changes, or when the tree is at rest: what is newer in the last row of its journal
+ *     counts (`queries.ts`), so most commits touch one page. A column that stands in an index is named only when
+ *     it changes, because naming it is enough for SQLite to write the index anew. (No RETURNING here: it doubles the cost of an update.)
  *  3. A process that is no longer the owner writes nothing (`fence`).
  */
 
@@ -16,7 +17,8 @@ import { treeKinds, treeStatuses } from "../columns.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
 import { treeConflict, treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
-import { type Cell, hashCell, idCell, idOf, textCell } from "./cells.ts";
+import { type Cell, hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
+import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
 import type { Prepare } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
@@ -39,7 +41,10 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const createTree = prepare(`
     insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, questions, format, created_at, updated_at)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning key`);
-  const known = prepare("select key, epoch, next_seq, status, wake_at, busy, questions from trees where id = ?");
+  const known = prepare(`
+    select key, epoch, status, wake_at, busy, questions, max(next_seq, coalesce(
+      (select seq + 1 from journal where ${placesOf("trees.key", "journal.id")} order by journal.id desc limit 1), 0)) as next_seq
+    from trees where id = ?`);
   const advance = prepare(
     "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ? where key = ?",
   );
@@ -49,11 +54,12 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const advanceIndexed = prepare(
     "update trees set epoch = ?, next_seq = ?, hash = coalesce(?, hash), updated_at = ?, status = ?, wake_at = ?, busy = ?, questions = ? where key = ?",
   );
-  const append = prepare("insert into journal (tree, seq, head, body, hash) values (?, ?, ?, ?, ?)");
-  const erase = prepare("update journal set body = ? where tree = ? and seq = ?");
+  const append = prepare(`insert into journal (id, at, hash, head, body) values (${placeKey("?", "?")}, ?, ?, ?, ?)`);
+  const erase = prepare(`update journal set body = ? where id = ${placeKey("?", "?")}`);
   const blob = prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
   const snapshot = prepare("insert or replace into snapshots (tree, seq, revision, text) values (?, ?, ?, ?)");
-  const send = prepare("insert or ignore into outbox (tree, key, agent, text, at) values (?, ?, ?, ?, ?)");
+  const send = prepare(`
+    insert or ignore into outbox (tree, key, place, agent, text, at) values (?, ?, ${placeKey("?", "?")}, ?, ?, ?)`);
   const acknowledge = prepare("delete from outbox where tree = (select key from trees where id = ?) and key = ?");
   const keyOfTree = prepare("select key from trees where id = ?");
   const fail = prepare("update trees set failures = failures + 1 where id = ? returning key");
@@ -62,13 +68,18 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const reopen = prepare("update trees set status = ? where key = ? and status = ?");
   const resting = prepare(`
     select key, id from trees where updated_at < ? and busy = 0 and wake_at is null and questions = 0 and status in (0, 1) and ${FORMAT_KNOWN}
-    and not exists (select 1 from runs where runs.tree = trees.key and delivery in (0, 1))
+    and not exists (select 1 from runs where ${placesOf("trees.key", "runs.key")} and delivery in (0, 1))
     and not exists (select 1 from posts where posts.tree = trees.id and seq is null)
     order by updated_at limit +?`);
-  const bury = prepare("update trees set status = 3 where key = ?");
-  const graves = ["journal", "blobs", "snapshots", "runs", "outbox"].map((table) =>
-    prepare(`delete from ${table} where tree = ?`),
-  );
+  const bury = prepare(`
+    update trees set status = 3, (next_seq, hash) = (
+      select seq + 1, journal.hash from journal where ${placesOf("trees.key", "journal.id")} order by journal.id desc limit 1)
+    where key = ?`);
+  const graves = [
+    `delete from journal where ${placesOf("?1", "id")}`,
+    `delete from runs where ${placesOf("?1", "key")}`,
+    ...["blobs", "snapshots", "outbox"].map((table) => `delete from ${table} where tree = ?1`),
+  ].map(prepare);
   const forgetPosts = prepare("delete from posts where tree = ?");
   const anchor = prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
 
@@ -89,7 +100,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
     return numberOf(row, "key");
   }
 
-  /** Changes the tree's row to what the commit leaves, and returns its key. The transaction already holds the writer's lock. */
+  /** Changes the tree's row to what the commit leaves, where it must, and returns its key. The transaction already holds the writer's lock. */
   function moveTree(part: TreeCommit): number {
     const { tree, epoch, expectedSeq, rows, wakeAt } = part;
     const id = idCell(tree);
@@ -108,7 +119,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
     const settled = row["status"] === status && row["busy"] === busy && row["questions"] === questions;
     if (!settled) advanceIndexed().run(epoch, after, hash, at, status, wakeAt, busy, questions, key);
     else if (row["wake_at"] !== wakeAt) advanceWake().run(epoch, after, hash, at, wakeAt, key);
-    else advance().run(epoch, after, hash, at, key);
+    else if (!part.busy || rows.length === 0 || row["epoch"] !== epoch) advance().run(epoch, after, hash, at, key);
     return key;
   }
 
@@ -117,14 +128,14 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
     const key = moveTree(part);
     const tree = { key, id: part.tree };
     for (const { seq, head, body, hash } of part.rows) {
-      append().run(key, seq, textCell(head), optionalCell(body, textCell), hashCell(hash));
+      append().run(key, seq, part.at, hashCell(hash), jsonCell(head), optionalCell(body, textCell));
     }
-    for (const { hash, text } of part.blobs) blob().run(key, hashCell(hash), textCell(text));
+    for (const { hash, text } of part.blobs) blob().run(key, hashCell(hash), jsonCell(text));
     for (const patch of part.runs) projections.patchRun(tree, patch);
     for (const post of part.posts) projections.recordPost(part.tree, post);
     for (const { id, seq } of part.postsEnded) projections.endPost(part.tree, id, seq);
-    for (const { key: step, agent, text, at } of part.outbox)
-      send().run(key, textCell(step), agent, textCell(text), at);
+    for (const [index, { key: step, agent, text, at }] of part.outbox.entries())
+      send().run(key, textCell(step), part.expectedSeq, index, agent, textCell(text), at);
     for (const { seq, body } of part.erased) erase().run(optionalCell(body, textCell), key, seq);
     if (part.snapshot !== undefined) {
       const { seq, revision, text } = part.snapshot;
@@ -169,9 +180,9 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
           .all(before, limit)
           .map((row) => {
             const key = numberOf(row, "key");
+            bury().run(key);
             for (const grave of graves) grave().run(key);
             forgetPosts().run(row["id"] ?? null);
-            bury().run(key);
             return asTreeId(idOf(row, "id"));
           }),
       );

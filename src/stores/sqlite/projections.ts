@@ -13,6 +13,7 @@ import type { RunPatch, RunRecord } from "../../core/journal.ts";
 import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole } from "../run-patches.ts";
 import { type Cell, columns, hashCell, idCell } from "./cells.ts";
+import { placeKey, placesOf } from "./place-keys.ts";
 import type { Prepare, Statement } from "./statements.ts";
 
 /** A tree by both of its names: the key that stands in rows, and the id that errors speak of. */
@@ -28,12 +29,13 @@ export interface ProjectionWriter {
   replace(tree: TreeKey, runs: readonly RunRecord[], posts: readonly PostRecord[]): void;
 }
 
-const { runColumns } = columns;
+/** The number of a run is part of its key. */
+const runColumns = columns.runColumns.filter(({ name }) => name !== "number");
 
 const WHOLE_RUN = `
-  insert into runs (tree, ${runColumns.map(({ name }) => name).join(", ")})
-  values (?, ${runColumns.map(() => "?").join(", ")})
-  on conflict (tree, number) do update set ${runColumns.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
+  insert into runs (key, ${runColumns.map(({ name }) => name).join(", ")})
+  values (${placeKey("?", "?")}, ${runColumns.map(() => "?").join(", ")})
+  on conflict (key) do update set ${runColumns.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
 
 export function prepareProjections(prepare: Prepare): ProjectionWriter {
   const wholeRun = prepare(WHOLE_RUN);
@@ -43,14 +45,14 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
     on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
     where hash = excluded.hash`);
   const ended = prepare("update posts set ended_seq = ? where tree = ? and id = ? and seq is not null");
-  const forgetRuns = prepare("delete from runs where tree = ?");
+  const forgetRuns = prepare(`delete from runs where ${placesOf("?1", "key")}`);
   const forgetPosts = prepare("delete from posts where tree = ? and seq is not null");
 
   function patchStatement(names: readonly string[]): Statement {
     const set = names.map((name) => `${name} = ?`).join(", ");
     const known = patches.get(set);
     if (known !== undefined) return known;
-    const statement = prepare(`update runs set ${set} where tree = ? and number = ?`);
+    const statement = prepare(`update runs set ${set} where key = ${placeKey("?", "?")}`);
     patches.set(set, statement);
     return statement;
   }
@@ -58,16 +60,14 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
   function patchRun(tree: TreeKey, patch: RunPatch): void {
     const names: string[] = [];
     const cells: Cell[] = [];
-    const whole = patchIsWhole(patch);
     for (const column of runColumns) {
-      // The number names the run: set again, it would make SQLite write the index of the key again.
-      const cell = !whole && column.name === "number" ? undefined : column.cell(patch);
+      const cell = column.cell(patch);
       if (cell === undefined) continue;
       names.push(column.name);
       cells.push(cell);
     }
-    if (whole) {
-      wholeRun().run(tree.key, ...cells);
+    if (patchIsWhole(patch)) {
+      wholeRun().run(tree.key, patch.number, ...cells);
       return;
     }
     if (names.length === 0) return;

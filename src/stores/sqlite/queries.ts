@@ -22,7 +22,8 @@ import type { JournalRow } from "../../core/journal.ts";
 import { inOrder, numberOf, type Row } from "../cells.ts";
 import { runStates, treeStatuses } from "../columns.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
-import { columns, hashCell, hashOf, idCell, idOf, textOf } from "./cells.ts";
+import { columns, hashCell, hashOf, idCell, idOf, jsonOf, textOf } from "./cells.ts";
+import { placesOf } from "./place-keys.ts";
 import type { Prepare } from "./statements.ts";
 
 export interface Queries {
@@ -53,6 +54,11 @@ const { journalRowOf, outboxMessageOf, postOf, runOf, snapshotOf, treeOf } = col
 
 const KEY_OF_TREE = "(select key from trees where id = ?)";
 const RUN = "select t.id as tree_id, r.* from";
+/** A tree, and of its journal's last row what is newer: the tree's own row is not written while it works on. A journal that lost rows is still missed them. */
+const treeFrom = (trees: string): string => `
+  select t.id, t.agent, t.kind, t.status, t.epoch, max(t.next_seq, coalesce(j.seq + 1, 0)) as next_seq, iif(j.seq >= t.next_seq, j.hash, t.hash) as hash, t.wake_at, t.busy, t.questions,
+    t.format, t.failures, t.created_at, max(t.updated_at, coalesce(j.at, 0)) as updated_at
+  from ${trees} left join journal j on j.id = (select max(id) from journal where ${placesOf("t.key", "id")})`;
 
 function found<Value>(row: Row, read: (row: Row) => Value): Value | null {
   return row === undefined ? null : read(row);
@@ -81,17 +87,13 @@ function anchorOf(row: Row): Anchor {
 }
 
 export function prepareQueries(prepare: Prepare): Queries {
-  const tree = prepare("select * from trees where id = ?");
-  const trees = prepare(`
-    select * from trees
-    where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
-      and (:status is null or status = :status)
-    order by key desc limit +:limit`);
+  const tree = prepare(`${treeFrom("trees t")} where t.id = ?`);
+  const earlier = `
+    t.key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
+      and (:status is null or t.status = :status)`;
+  const trees = prepare(`${treeFrom("trees t")} where ${earlier} order by t.key desc limit +:limit`);
   const askingTrees = prepare(`
-    select * from trees indexed by trees_asking
-    where key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
-      and questions > 0 and (:status is null or status = :status)
-    order by key desc limit +:limit`);
+    ${treeFrom("trees t indexed by trees_asking")} where ${earlier} and t.questions > 0 order by t.key desc limit +:limit`);
   const unfinished = prepare(`
     select id from trees where key in (
       select key from trees where status = 0 and busy = 1 and ${FORMAT_KNOWN}
@@ -101,25 +103,27 @@ export function prepareQueries(prepare: Prepare): Queries {
     select id from trees where status = 0 and wake_at is not null and wake_at <= ? and ${FORMAT_KNOWN} order by wake_at, key`);
   const nextWake = prepare(`
     select wake_at from trees where status = 0 and wake_at is not null and ${FORMAT_KNOWN} order by wake_at limit 1`);
-  const rows = prepare(`select * from journal where tree = ${KEY_OF_TREE} and seq >= ? order by seq limit +?`);
+  const rows = prepare(`
+    select j.seq, j.head, j.body, j.hash from trees t cross join journal j on ${placesOf("t.key", "j.id", ":from")}
+    where t.id = :tree order by j.id limit +:limit`);
   const blob = prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
   const blobs = prepare(`select hash, text from blobs where tree = ${KEY_OF_TREE}`);
   const snapshot = prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
-  const run = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.tree limit 1`);
-  const runOfAgent = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.tree limit 1`);
+  const run = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.key limit 1`);
+  const runOfAgent = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.key limit 1`);
   const runsOfTree = prepare(`
-    ${RUN} trees t cross join runs r on r.tree = t.key
-    where t.id = :tree and (:state is null or r.state = :state) order by r.number limit +:limit`);
+    ${RUN} trees t cross join runs r on ${placesOf("t.key", "r.key")}
+    where t.id = :tree and (:state is null or r.state = :state) order by r.key limit +:limit`);
   const liveRuns = prepare(`
     ${RUN} runs r indexed by runs_live join trees t on t.key = r.tree
     where r.state <> 4 and r.state = :state order by r.tree desc, r.number limit +:limit`);
   const allRuns = prepare(`
-    ${RUN} trees t cross join runs r on r.tree = t.key
-    where (:state is null or r.state = :state) order by t.key desc, r.number limit +:limit`);
+    ${RUN} trees t cross join runs r on ${placesOf("t.key", "r.key")}
+    where (:state is null or r.state = :state) order by t.key desc, r.key limit +:limit`);
   const post = prepare("select * from posts where tree = ? and id = ? and seq is not null");
   const posts = prepare("select * from posts where tree = ? and seq is not null");
   const pendingMail = prepare("select * from posts where seq is null order by arrival limit +?");
-  const pendingOutbox = prepare(`select * from outbox where tree = ${KEY_OF_TREE} order by arrival`);
+  const pendingOutbox = prepare(`select * from outbox where tree = ${KEY_OF_TREE} order by place`);
   const outboxTrees = prepare("select id from trees where key in (select tree from outbox) order by key");
   const format = prepare("select value from meta where name = 'format'");
   const anchor = prepare("select * from anchor");
@@ -136,12 +140,15 @@ export function prepareQueries(prepare: Prepare): Queries {
     unfinished: (at) => unfinished().all(at).map(treeIdOf),
     due: (at) => due().all(at).map(treeIdOf),
     nextWake: () => found(nextWake().get(), (row) => numberOf(row, "wake_at")),
-    rows: (id, from, limit) => rows().all(idCell(id), from, limit).map(journalRowOf),
-    blob: (id, hash) => found(blob().get(idCell(id), hashCell(hash)), (row) => textOf(row, "text")),
+    rows: (id, from, limit) =>
+      rows()
+        .all({ tree: idCell(id), from, limit })
+        .map(journalRowOf),
+    blob: (id, hash) => found(blob().get(idCell(id), hashCell(hash)), (row) => jsonOf(row, "text")),
     blobs(id) {
       const all = blobs().all(idCell(id));
       return inOrder(
-        all.map((row) => ({ hash: hashOf(row, "hash"), text: textOf(row, "text") })),
+        all.map((row) => ({ hash: hashOf(row, "hash"), text: jsonOf(row, "text") })),
         ({ hash }) => hash,
       );
     },

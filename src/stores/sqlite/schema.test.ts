@@ -1,6 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { APPLICATION_ID, migrate, MIGRATIONS, missingTable, SCHEMA_VERSION } from "./schema.ts";
+import { asTreeId } from "../../core/ids.ts";
+import { prepareQueries } from "./queries.ts";
+import { createPrepare } from "./statements.ts";
 import { createTransaction, type Transaction } from "./transaction.ts";
 
 describe("migrations", () => {
@@ -47,6 +50,36 @@ describe("migrations", () => {
     migrate(db, transaction, [...MIGRATIONS, "create table second (a)", "insert into second values (3)"]);
     expect(setting("user_version")).toBe(SCHEMA_VERSION + 2);
     expect(db.prepare("select a from second").all()).toHaveLength(1);
+  });
+
+  test("what a store of version 2 holds is there after the next migration, in order and whole", () => {
+    migrate(db, transaction, MIGRATIONS.slice(0, 2));
+    const run = (tree: number, number: number): string =>
+      `insert into runs (tree, number, id, agent, parent, mode, definition, name, state, nudged, delivery, cleanup, created_at, tokens, cost, created_seq)
+       values (${tree}, ${number}, 'run ${tree}.${number}', 'agent', 0, 0, 'worker', 'a name', ${number}, 0, 0, 0, 5, 6, 7, 8)`;
+    db.exec(`
+      insert into trees (key, id, agent, kind, status, epoch, next_seq, hash, busy, format, created_at, updated_at)
+        values (1, 'one', 'a', 0, 0, 1, 3, 'h12', 0, 1, 10, 20), (900, 'two', 'b', 0, 0, 1, 2, 'h21', 0, 1, 10, 30);
+      insert into journal values (900, 1, '{"rev":"1"}', null, 'h21'), (1, 2, '{}', '["s"]', 'h12'), (1, 1, '{"at":1}', null, 'h11');
+      ${run(900, 4)}; ${run(1, 2)}; ${run(1, 1)};
+      insert into outbox (tree, key, agent, text, at) values (1, '10.0', 0, 'first', 1), (900, '1.0', 0, 'other', 1), (1, '2.0', 0, 'second', 1);`);
+    migrate(db, transaction);
+    const queries = prepareQueries(createPrepare(db));
+    const [one, two] = [asTreeId("one"), asTreeId("two")];
+    expect(queries.rows(one, 1, 9)).toEqual([
+      { seq: 1, head: '{"at":1}', body: null, hash: "h11" },
+      { seq: 2, head: "{}", body: '["s"]', hash: "h12" },
+    ]);
+    expect(queries.rows(two, 1, 9)).toEqual([{ seq: 1, head: '{"rev":"1"}', body: null, hash: "h21" }]);
+    expect(queries.tree(one)).toMatchObject({ nextSeq: 3, hash: "h12", updatedAt: 20 });
+    expect(queries.tree(two)).toMatchObject({ nextSeq: 2, hash: "h21", updatedAt: 30 });
+    expect(queries.runs({ tree: one, limit: 9 }).map(({ id, number }) => [id, number])).toEqual([
+      ["run 1.1", 1],
+      ["run 1.2", 2],
+    ]);
+    expect(queries.run("run 900.4")).toMatchObject({ tree: "two", state: "ended", tokens: 6, createdSeq: 8 });
+    expect(queries.pendingOutbox(one).map(({ key }) => key)).toEqual(["10.0", "2.0"]);
+    expect(queries.pendingOutbox(two)).toHaveLength(1);
   });
 
   test("a migration that fails leaves the store as it was, with none of those before it either", () => {

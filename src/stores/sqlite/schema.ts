@@ -5,10 +5,10 @@
  *  1. A file is an Errand store when its header says so (`application_id`); its `user_version` is the number of migrations it has
  *     had. Both are set in the transaction of the migration, so a file is never between two versions.
  *  2. A migration that was released is not changed; the next one is appended.
- *  3. Trees are numbered: the key, not the id, stands in the rows and indexes that grow with the work.
+ *  3. Trees are numbered: the key, not the id, stands in the rows and indexes that grow with the work. Rows of the journal and runs are
+ *     numbered by tree and place in one integer, the key of their table (`place-keys.ts`).
  *
- * Why the tables are rowid tables: measured with many trees at once, WITHOUT ROWID made the journal 1.5 to 8 times larger beside
- * its texts (a row of more than a quarter page spills over, pages split in the middle) and commits slower.
+ * Why the journal is a rowid table: in one WITHOUT ROWID a row of more than a quarter page spills over.
  *
  * `posts` is mail and posts in one: mail has a payload and no sequence, a taken post a sequence and no payload; its key is the
  * order of arrival. It names the tree by id, because mail may come before its tree is made. Codes of `status` and `state` stand in
@@ -139,6 +139,76 @@ export const MIGRATIONS: readonly string[] = [
   `
   alter table trees add column questions integer not null default 0;
   create index trees_asking on trees (key) where questions > 0;
+  `,
+  `
+  alter table journal rename to journal_before;
+  create table journal (
+    id integer primary key,
+    at integer not null,
+    hash any not null,
+    head any not null,
+    body any,
+    tree integer as (id >> 32) virtual,
+    seq integer as (id & 0xffffffff) virtual
+  ) strict;
+  insert into journal (id, at, hash, head, body)
+    select j.tree << 32 | j.seq, t.updated_at, j.hash, j.head, j.body
+    from journal_before j join trees t on t.key = j.tree order by j.tree, j.seq;
+  drop table journal_before;
+
+  alter table runs rename to runs_before;
+  drop index runs_id;
+  drop index runs_agent;
+  drop index runs_live;
+  create table runs (
+    key integer primary key,
+    id any not null,
+    agent any not null,
+    parent integer not null,
+    mode integer not null,
+    definition any not null,
+    name any not null,
+    state integer not null,
+    status integer,
+    reason any,
+    report integer,
+    nudged integer not null,
+    delivery integer not null,
+    undeliverable any,
+    batch any,
+    cleanup integer not null,
+    created_at integer not null,
+    started_at integer,
+    ended_at integer,
+    deadline integer,
+    tokens integer not null,
+    cost integer not null,
+    created_seq integer not null,
+    ended_seq integer,
+    tree integer as (key >> 32) virtual,
+    number integer as (key & 0xffffffff) virtual
+  ) strict;
+  insert into runs
+    select tree << 32 | number, id, agent, parent, mode, definition, name, state, status, reason, report, nudged, delivery, undeliverable, batch, cleanup,
+      created_at, started_at, ended_at, deadline, tokens, cost, created_seq, ended_seq
+    from runs_before order by tree, number;
+  drop table runs_before;
+  create index runs_id on runs (id);
+  create index runs_agent on runs (agent);
+  create index runs_live on runs (key) where state <> 4;
+
+  alter table outbox rename to outbox_before;
+  create table outbox (
+    tree integer not null,
+    key any not null,
+    place integer not null,
+    agent integer not null,
+    text any not null,
+    at integer not null,
+    primary key (tree, key)
+  ) strict, without rowid;
+  insert into outbox select tree, key, arrival - (1 << 40), agent, text, at from outbox_before;
+  drop table outbox_before;
   `,
 ];
 
