@@ -65,6 +65,15 @@ describe("a commit in SQLite", () => {
     expect(queries.tree(one)).toMatchObject({ nextSeq: 5, hash: row(4).hash });
   });
 
+  test("a tree that was quarantined since its last commit is open again after the next one that says so", () => {
+    writes.commit(commitOf(birth(one, { busy: true })));
+    writes.commit(commitOf(part(one, 2, 2, { busy: true })));
+    writes.markFailure(one, true);
+    expect(queries.tree(one)).toMatchObject({ status: "quarantined" });
+    writes.commit(commitOf(part(one, 3, 3, { busy: true })));
+    expect(queries.tree(one)).toMatchObject({ status: "open", nextSeq: 4 });
+  });
+
   test("mail that is taken leaves no payload behind", () => {
     const mail = sampleMail(one, "m");
     preparePutMail(createPrepare(db), createTransaction(db, "The store"), () => {})(mail);
