@@ -1,6 +1,6 @@
 /** From the process to the program: the quick way for `--version`, and the host for everything else. */
 
-import { enableCompileCache } from "node:module";
+import { enableCompileCache, registerHooks, type ResolveHookSync } from "node:module";
 import { readVersion } from "./version.ts";
 
 export async function start(): Promise<void> {
@@ -11,6 +11,7 @@ export async function start(): Promise<void> {
   }
   // What is loaded from here on is compiled once and kept in the system's folder for temporary files: half of the time to start.
   enableCompileCache();
+  registerHooks({ resolve: resolveQuickly });
   const [{ createProcessHost }, { runProgram }, { createModelRegistry }] = await Promise.all([
     import("./process-host.ts"),
     import("./program.ts"),
@@ -24,3 +25,15 @@ export async function start(): Promise<void> {
     }),
   );
 }
+
+/**
+ * The AI SDK brings zod, which is a hundred files, two thirds of them messages in languages that nobody asked for. English is what it
+ * speaks by default. Its modules name each other's files in full, so there is nothing to look for.
+ */
+const resolveQuickly: ResolveHookSync = (specifier, context, next) => {
+  const { parentURL = "" } = context;
+  const inZod = parentURL.includes("/node_modules/zod/v4/") && /^\.\.?\/.*\.js$/.test(specifier);
+  if (!inZod) return next(specifier, context);
+  const file = specifier === "../locales/index.js" ? "../locales/en.js" : specifier;
+  return { url: new URL(file, parentURL).href, format: "module", shortCircuit: true };
+};

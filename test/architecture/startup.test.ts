@@ -1,6 +1,6 @@
 /** What a process loads before it is of use. How long that takes is measured by `npm run bench:startup`; here it is kept from growing unseen. */
 
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -19,21 +19,25 @@ const TELL = `
   process.on("exit", () => process.stderr.write(seen.join("\\n")));
 `;
 
-/** The modules that a process loads: files of the sources, packages, and modules of Node.js. */
-function loadedBy(...args: readonly string[]): string[] {
+/** The addresses of the modules that a process loads until it ends with this code. */
+function addressesLoadedBy(args: readonly string[], ends = 0): string[] {
   const told = `--import=data:text/javascript,${encodeURIComponent(TELL)}`;
-  const shell = `"$@" 2>&1 >/dev/null`;
-  const out = execFileSync("sh", ["-c", shell, "sh", node, told, ...args], {
+  const { status, stderr } = spawnSync(node, [told, ...args], {
     cwd: fileURLToPath(root),
     // Without a user's own agents, which would be read.
     env: { ...process.env, HOME: NOBODYS_HOME, XDG_CONFIG_HOME: NOBODYS_HOME },
     encoding: "utf8",
   });
-  return out.split("\n").flatMap((line) => {
-    if (line.startsWith("node:")) return [line];
-    if (!line.startsWith("file:")) return [];
+  expect(status, stderr).toBe(ends);
+  return stderr.split("\n").filter((line) => /^(node|file):/.test(line));
+}
+
+/** The modules that a process loads: files of the sources, packages, and modules of Node.js. */
+function loadedBy(...args: readonly string[]): string[] {
+  return addressesLoadedBy(args).map((line) => {
+    if (line.startsWith("node:")) return line;
     const [, packageName] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(line) ?? [];
-    return [packageName ?? line.slice(root.href.length)];
+    return packageName ?? line.slice(root.href.length);
   });
 }
 
@@ -62,4 +66,11 @@ test("importing the library loads no package, and no model", () => {
 test("a command that calls no real model loads the packages of the command line alone", () => {
   const run = ["src/cli/main.ts", "run", "--store", "memory", "--model", "offline/rehearsal", "hello"];
   expect(packagesOf(loadedBy(...run)).toSorted()).toEqual(["commander", "picocolors"]);
+});
+
+test("a call of a real model loads no languages but English", () => {
+  const model = ["--model", "openai-compatible/m", "--base-url", "http://127.0.0.1:9/v1", "--timeout", "1"];
+  const loaded = addressesLoadedBy(["src/cli/main.ts", "run", "--store", "memory", ...model, "hello"], 3);
+  const languages = loaded.filter((address) => address.includes("/zod/v4/locales/"));
+  expect(languages.map((address) => address.replace(/.*\//, ""))).toEqual(["en.js"]);
 });
