@@ -50,7 +50,7 @@ export interface TreeCommit {
   /** The tree's `nextSeq` as the writer knows it; the first row of `rows` has this number. */
   readonly expectedSeq: number;
   /** Given with the commit that makes the tree. */
-  readonly create?: TreeCreation;
+  readonly create?: TreeCreation | undefined;
   readonly rows: readonly JournalRow[];
   readonly status: TreeStatus;
   readonly wakeAt: number | null;
@@ -66,7 +66,7 @@ export interface TreeCommit {
   readonly outbox: readonly OutboxMessage[];
   /** Bodies replaced because their texts were erased. */
   readonly erased: readonly { readonly seq: number; readonly body: string | null }[];
-  readonly snapshot?: Snapshot;
+  readonly snapshot?: Snapshot | undefined;
 }
 
 export interface TreeCreation {

@@ -53,6 +53,7 @@ export interface Outgoing {
 
 /** Everything a step gave. */
 export interface Stepped {
+  readonly step: Step;
   readonly row: JournalRow;
   readonly decision: Decision;
   readonly runs: readonly RunPatch[];
@@ -135,7 +136,7 @@ export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
   );
   tree.hash = row.hash;
   const { runs, outgoing, requests, delegations } = gathered;
-  return { row, decision, runs, outgoing, requests, delegations };
+  return { step, row, decision, runs, outgoing, requests, delegations };
 }
 
 /** Folds a recorded row: nothing is decided again. Returns what it says of runs. */

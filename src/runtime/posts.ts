@@ -10,13 +10,13 @@ import type { Mail, PostRecord, Store } from "../contracts/store.ts";
 import type { World } from "../contracts/world.ts";
 import type { Input } from "../core/event.ts";
 import { asPostId, type PostId, type TreeId } from "../core/ids.ts";
-import type { JournalRow, Sha256 } from "../core/journal.ts";
+import type { Sha256 } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import { headRead } from "../core/row.ts";
 import { ErrandError } from "../errors.ts";
 import type { Committed, CommitLoop } from "./commit-loop.ts";
 import type { Submission } from "./tree-commit.ts";
-import { postsEnded, type Reply, turnOutcome } from "./turn-outcome.ts";
+import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnOutcome } from "./turn-outcome.ts";
 
 export type PostInput = Extract<Input, { readonly id: PostId }>;
 
@@ -58,7 +58,7 @@ const ELSEWHERE = "elsewhere";
 const NOT_OURS: ReadonlySet<string> = new Set(["tree-owned", "tree-unknown", "tree-quarantined"]);
 
 export function createPosts({ store, world, loop, sha256, onFailure }: PostsParts): Posts {
-  const waiting = new Map<string, Set<(row: JournalRow) => void>>();
+  const waiting = new Map<string, Set<(step: EndingStep) => void>>();
   let mailLeft = false;
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
 
@@ -116,7 +116,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
     },
     async reply(tree, post, timeoutMs) {
       const name = `${tree}/${post}`;
-      const { promise, resolve } = Promise.withResolvers<JournalRow | null>();
+      const { promise, resolve } = Promise.withResolvers<EndingStep | null>();
       const told = waiting.get(name) ?? new Set();
       told.add(resolve);
       waiting.set(name, told);
@@ -124,10 +124,12 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
       try {
         const known = await store.post(tree, post);
         if (known !== null && known.endedSeq !== null) {
-          return outcomeOf((await store.rows(tree, known.endedSeq, 1))[0], post);
+          const [row] = await store.rows(tree, known.endedSeq, 1);
+          if (row !== undefined) return outcomeOf(endingRow(row), post);
+          throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
         }
-        const row = await promise;
-        if (row !== null) return outcomeOf(row, post);
+        const step = await promise;
+        if (step !== null) return outcomeOf(step, post);
         throw new ErrandError("turn-timeout", `No answer within ${timeoutMs / 1_000} s. The turn goes on.`, {
           remedy: "Wait for it again with the same message id.",
         });
@@ -151,9 +153,9 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         });
       }
     },
-    tell(committed) {
-      for (const post of postsEnded(committed.stepped.decision.events)) {
-        for (const told of waiting.get(`${committed.tree}/${post}`) ?? []) told(committed.stepped.row);
+    tell({ tree, stepped }) {
+      for (const post of postsEnded(stepped.decision.events)) {
+        for (const told of waiting.get(`${tree}/${post}`) ?? []) told(endingStep(stepped));
       }
     },
     watched: () => [...waiting.keys()].map((name) => name.slice(0, name.indexOf("/")) as TreeId),
@@ -162,7 +164,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         if (!name.startsWith(`${tree}/`)) continue;
         const known = await store.post(tree, asPostId(name.slice(tree.length + 1)));
         const [row] = known === null || known.endedSeq === null ? [] : await store.rows(tree, known.endedSeq, 1);
-        if (row !== undefined) for (const told of tellers) told(row);
+        if (row !== undefined) for (const told of tellers) told(endingRow(row));
       }
     },
   };
@@ -174,11 +176,8 @@ function reused(id: PostId): ErrandError {
   });
 }
 
-function outcomeOf(row: JournalRow | undefined, post: PostId): Reply {
-  if (row === undefined) {
-    throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
-  }
-  const outcome = turnOutcome(row, post);
+function outcomeOf(step: EndingStep, post: PostId): Reply {
+  const outcome = turnOutcome(step, post);
   if (outcome instanceof ErrandError) throw outcome;
   return outcome;
 }

@@ -1,11 +1,13 @@
-/** What came of the turn that took a post, read from the row that ended it. */
+/** What came of the turn that took a post, told by the step that ended it. */
 
-import type { Decided } from "../core/event.ts";
+import type { Decided, Input } from "../core/event.ts";
 import type { PostId } from "../core/ids.ts";
 import type { JournalRow } from "../core/journal.ts";
+import type { Json } from "../core/json.ts";
 import { replyPartsOf, replyText } from "../core/message.ts";
 import { tagStrip } from "../core/text/index.ts";
 import { bodyRead, headRead } from "../core/row.ts";
+import type { Stepped } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 
 /** An agent's answer to a message that was waited for. */
@@ -23,22 +25,39 @@ export function postsEnded(events: readonly Decided[]): readonly PostId[] {
   return ended;
 }
 
-export function turnOutcome(row: JournalRow, post: PostId): Reply | ErrandError {
-  const head = headRead(row.head);
-  const { texts } = bodyRead(row.body);
-  const ended = head.events?.find((event) => "posts" in event && (event.posts ?? []).includes(post));
+/** A step that ended turns. */
+export interface EndingStep {
+  readonly seq: number;
+  readonly input: Input;
+  readonly events: readonly Decided[];
+  readonly texts: readonly Json[];
+}
+
+/** As it was just decided. */
+export function endingStep({ step, row, decision }: Stepped): EndingStep {
+  return { seq: row.seq, input: step.input, events: decision.events, texts: [...step.texts, ...decision.texts] };
+}
+
+/** As the store holds it. */
+export function endingRow({ seq, head, body }: JournalRow): EndingStep {
+  const { input, events = [] } = headRead(head);
+  return { seq, input, events, texts: bodyRead(body).texts };
+}
+
+export function turnOutcome({ seq, input, events, texts }: EndingStep, post: PostId): Reply | ErrandError {
+  const ended = events.find((event) => "posts" in event && (event.posts ?? []).includes(post));
   if (ended?.type === "run-ended" || ended?.type === "tree-closed") return closedBefore(ended);
   if (ended?.type !== "turn-ended")
-    return new ErrandError("store-corrupt", `Row ${row.seq} does not end the turn of post ${post}.`);
+    return new ErrandError("store-corrupt", `Row ${seq} does not end the turn of post ${post}.`);
   if (ended.outcome === "done") {
     const silent = ended.silent === true;
-    if (!silent && head.input.type === "model-replied" && texts[0] === undefined) {
+    if (!silent && input.type === "model-replied" && texts[0] === undefined) {
       return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
         remedy: "Read the run's result; it was told to the parent before.",
         details: { reason: "erased", outcome: ended.outcome },
       });
     }
-    const text = silent || head.input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
+    const text = silent || input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
     return { text: ended.tagged === true ? tagStrip(text, "response").trim() : text, silent };
   }
   const why = ended.error === undefined ? undefined : texts[ended.error];
