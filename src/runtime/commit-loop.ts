@@ -39,7 +39,14 @@ interface Waiting {
   unsure: boolean;
 }
 
-type Part = CommitPart<Waiting & { readonly stepped: Stepped }>;
+/** An input that was taken, and what came of it. */
+interface Taken {
+  readonly waiting: Waiting;
+  readonly submission: Submission;
+  readonly stepped: Stepped;
+}
+
+type Part = CommitPart<Taken>;
 
 export interface CommitLoop {
   /** Resolves when the step is durable, with the reason why the input changed nothing, if it did not. */
@@ -124,10 +131,11 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       const part = batch.get(id) ?? { loaded, expectedSeq: loaded.tree.state.seq + 1, steps: [] };
       batch.set(id, part);
       try {
-        part.steps.push(Object.assign(waiting, { stepped: step(loaded, waiting.submission) }));
+        const { submission } = waiting;
+        part.steps.push({ waiting, submission, stepped: step(loaded, submission) });
       } catch (error) {
         batch.delete(id);
-        abandon(id, [...part.steps, waiting], error);
+        abandon(id, [...part.steps.map((taken) => taken.waiting), waiting], error);
       }
     }
     return [...batch.values()];
@@ -152,7 +160,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   /** The kernel threw, which is a bug: the tree stops alone. */
   function abandon(id: TreeId, waiting: readonly Waiting[], error: unknown): void {
     void trees.fail(id).catch((cause: unknown) => parts.onFailure(storeError(cause)));
-    for (const one of waiting) finish(one, () => one.reject(error));
+    for (const one of waiting) finish(one).reject(error);
   }
 
   function load(waiting: Waiting): void {
@@ -161,9 +169,9 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       .then(
         (recorded) => {
           if (recorded === undefined) queue.push(waiting);
-          else finish(waiting, () => waiting.resolve(recorded));
+          else finish(waiting).resolve(recorded);
         },
-        (error: unknown) => finish(waiting, () => waiting.reject(error)),
+        (error: unknown) => finish(waiting).reject(error),
       )
       .finally(() => {
         loading -= 1;
@@ -205,20 +213,21 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
         loaded.rowsLength = 0;
       }
       scheduler.wakeAt(timersNext(loaded.tree.state.timers));
-      for (const one of steps) {
-        parts.onCommitted({ tree: loaded.id, loaded, stepped: one.stepped });
-        finish(one, () => one.resolve(one.stepped.decision.late));
+      for (const { waiting, stepped } of steps) {
+        parts.onCommitted({ tree: loaded.id, loaded, stepped });
+        finish(waiting).resolve(stepped.decision.late);
       }
     }
     parts.onSettled(batch.map((part) => part.loaded.id));
   }
 
-  function finish(waiting: Waiting, settle: () => void): void {
+  /** Takes it from those under way; whoever waits is to be told. */
+  function finish(waiting: Waiting): Waiting {
     const { tree } = waiting.submission;
     const mine = open.get(tree);
     mine?.delete(waiting);
     if (mine?.size === 0) open.delete(tree);
-    settle();
+    return waiting;
   }
 
   function fail(batch: readonly Part[], error: ErrandError): void {
@@ -227,17 +236,17 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       const decided = steps.map((one) => one.stepped);
       // A refused commit is not in doubt: an effect of the same key that its tree holds now is another writer's.
       if (error.code !== "commit-conflict") parts.onDoubt(loaded.id, decided);
-      for (const one of steps) {
+      for (const { waiting: one } of steps) {
         one.failures += 1;
         one.unsure = true;
-        if (!worthAnother(one, error)) finish(one, () => one.reject(error));
+        if (!worthAnother(one, error)) finish(one).reject(error);
         else if (error.code === "store-full") world.after(FULL_RETRY_MS, () => enqueue(one));
         else queue.push(one);
       }
     }
     if (RETRYABLE.has(error.code)) return comeBack(batch);
     broken = error;
-    for (const one of queue.splice(0)) finish(one, () => one.reject(error));
+    for (const one of queue.splice(0)) finish(one).reject(error);
     parts.onFailure(error);
   }
 

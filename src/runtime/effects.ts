@@ -113,11 +113,12 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       // Only `<say>` blocks of such an agent are for the user, and those are known when the reply is whole.
       const live = speaker.definition.say ? null : holdBack((delta) => parts.onText(id, speaker.id, delta));
       const answered = await replyOf(parts.models, request.model, (model) =>
-        model.call(request, { signal, ...(live === null ? {} : { onText: live.onText }) }),
+        model.call(request, live === null ? { signal } : { signal, onText: live.onText }),
       );
       if (!(answered instanceof ModelFailure)) live?.end();
       if (answered instanceof ModelFailure) return { tree: id, ...modelFailedInput(effect, answered) };
-      return { tree: id, ...(await modelRepliedInput(effect, answered, edgeFor(loaded, effect.agent))) };
+      const { input, texts } = await modelRepliedInput(effect, answered, edgeFor(loaded, effect.agent));
+      return { tree: id, input, texts };
     });
   }
 
@@ -140,7 +141,8 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
         effect.type === "read-store"
           ? await parts.reader.answer(loaded, effect, input)
           : await runTool(effect.name, input, signal);
-      return { tree: id, ...toolFinishedInput(effect, output) };
+      const { input: finished, texts } = toolFinishedInput(effect, output);
+      return { tree: id, input: finished, texts };
     });
   }
 

@@ -48,7 +48,7 @@ export async function modelRepliedInput(effect: Keyed, reply: ModelReply, edge: 
       usage: reply.usage,
       stop: reply.stop,
       size: size + text.length,
-      ...(salvageText(text) === "" || messageNoMessageIs(text) ? {} : { said: true }),
+      ...(text === "" || salvageText(text) === "" || messageNoMessageIs(text) ? {} : { said: true }),
       ...(Object.keys(facts).length === 0 ? {} : { facts }),
     },
     texts: [parts as unknown as Json],

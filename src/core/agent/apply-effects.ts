@@ -14,19 +14,20 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 function effectOpen(
   state: TreeState,
   key: StepKey,
-  effect: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
+  { kind, agent, call, name, safe, compaction, reserved }: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
 ): void {
   state.effects.set(key, {
     attempt: 1,
     underWay: true,
     failures: 0,
-    call: null,
-    name: null,
-    safe: false,
-    compaction: false,
-    reserved: null,
+    call: call ?? null,
+    name: name ?? null,
+    safe: safe ?? false,
+    compaction: compaction ?? false,
+    reserved: reserved ?? null,
     retryAt: null,
-    ...effect,
+    kind,
+    agent,
   });
 }
 
