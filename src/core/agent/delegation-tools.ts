@@ -199,5 +199,8 @@ export function delegationToolSpecs(agent: Seer, sight: Sight): ToolSpec[] {
 
 /** `JSON.stringify` of tools. Most of it is the delegation tools, the same for every child: they are written once. */
 export function toolsText(tools: readonly ToolSpec[]): string {
-  return `[${tools.map((tool) => SPEC_TEXTS.get(tool) ?? JSON.stringify(tool)).join(",")}]`;
+  // Put together by `+`, it is copied once, by whoever hashes it with more before it.
+  let text = "";
+  for (const tool of tools) text += `${text === "" ? "[" : ","}${SPEC_TEXTS.get(tool) ?? JSON.stringify(tool)}`;
+  return text === "" ? "[]" : `${text}]`;
 }

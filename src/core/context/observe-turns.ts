@@ -83,10 +83,14 @@ export function reply(o: Observing, fact: FactOf<"model-replied">, textAt: TextA
 /** A result waits until all calls of its reply have one; then they enter the context together, in call order. */
 export function result(o: Observing, agent: AgentNumber, call: string, text: string, failed: boolean): void {
   const context = o.contexts.agents.get(agent);
-  const part = context?.open?.calls.find((given) => given.id === call);
-  if (context === undefined || context.open === null || part === undefined) return;
-  context.open.results.set(call, { id: call, name: part.name, text, failed });
-  if (context.open.results.size === context.open.calls.length) closeCalls(o, context);
+  if (context === undefined || context.open === null) return;
+  const { calls, results } = context.open;
+  // Results mostly come in the order of their calls, of which there may be a thousand: the next one is looked at first.
+  const next = calls[results.size];
+  const part = next?.id === call ? next : calls.find((given) => given.id === call);
+  if (part === undefined) return;
+  results.set(call, { id: call, name: part.name, text, failed });
+  if (results.size === calls.length) closeCalls(o, context);
 }
 
 function closeCalls(o: Observing, context: AgentContext): void {
