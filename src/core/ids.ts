@@ -42,13 +42,18 @@ export const SALT_DIGITS = 16;
  * takes more than 4,096 ids carries the excess into the seed's low digits.
  */
 export function uuidOf(at: number, seed: string, number: number): string {
-  const time = at.toString(16).padStart(12, "0").slice(-12);
-  const sequence = (number & 0xfff).toString(16).padStart(3, "0");
+  // In two halves, because only small integers are written quickly.
+  const time = hex(Math.floor(at / 0x1000000) % 0x1000000, 6) + hex(at % 0x1000000, 6);
+  const sequence = hex(number & 0xfff, 3);
   const variant = ((parseInt(seed.slice(0, 1), 16) & 0x3) | 0x8).toString(16);
   const high = seed.slice(1, 4);
   const low = seed.slice(4, 12);
-  const tail = ((parseInt(seed.slice(12, 16), 16) + (number >>> 12)) & 0xffff).toString(16).padStart(4, "0");
+  const tail = hex((parseInt(seed.slice(12, 16), 16) + (number >>> 12)) & 0xffff, 4);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${variant}${high}-${low}${tail}`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
 }
 
 /** The seed as a number from 0 up to, but not, 1. */

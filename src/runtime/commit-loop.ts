@@ -113,7 +113,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       running = false;
     }
     if (queue.length > 0) schedule();
-    else if (loading === 0) for (const resolve of idlers.splice(0)) resolve();
+    else if (loading === 0 && idlers.length > 0) for (const resolve of idlers.splice(0)) resolve();
   }
 
   /** Steps every tree that has an input and is in memory; loads those that are not. */

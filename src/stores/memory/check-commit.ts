@@ -16,8 +16,9 @@ import type { MemoryState } from "./memory-state.ts";
 interface Planned {
   epoch: number;
   nextSeq: number;
-  readonly posts: Map<PostId, string>;
-  readonly runs: Set<RunNumber>;
+  /** Null until there is one: most commits make no post and no run. */
+  posts: Map<PostId, string> | null;
+  runs: Set<RunNumber> | null;
 }
 
 export function checkCommit(state: MemoryState, commit: Commit): void {
@@ -43,19 +44,21 @@ function checkTree(state: MemoryState, earlier: Planned | undefined, part: TreeC
   }
   requireSequence(part);
   const nextSeq = expectedSeq + part.rows.length;
-  if (earlier === undefined) return { epoch, nextSeq, posts: new Map(), runs: new Set() };
+  if (earlier === undefined) return { epoch, nextSeq, posts: null, runs: null };
   earlier.epoch = epoch;
   earlier.nextSeq = nextSeq;
   return earlier;
 }
 
 function checkRun(state: MemoryState, plan: Planned, tree: TreeId, patch: RunPatch): void {
-  if (plan.runs.has(patch.number) || state.trees.get(tree)?.runs.has(patch.number) === true) return;
+  if (plan.runs?.has(patch.number) === true || state.trees.get(tree)?.runs.has(patch.number) === true) return;
+  plan.runs ??= new Set();
   plan.runs.add(madeRun(tree, patch).number);
 }
 
 function checkPost(state: MemoryState, plan: Planned, tree: TreeId, post: PostRecord): void {
-  const hash = plan.posts.get(post.id) ?? state.posts.get(tree)?.get(post.id)?.hash ?? post.hash;
+  const hash = plan.posts?.get(post.id) ?? state.posts.get(tree)?.get(post.id)?.hash ?? post.hash;
   if (hash !== post.hash) throw postReused(tree, post.id);
+  plan.posts ??= new Map();
   plan.posts.set(post.id, hash);
 }
