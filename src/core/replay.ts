@@ -35,8 +35,8 @@ export interface ReplayReport {
 }
 
 export interface Replay {
-  /** Takes the next row; false once a difference was found. */
-  take(row: JournalRow): boolean;
+  /** Takes the next row, with its head where it was read already; false once a difference was found. */
+  take(row: JournalRow, head?: RowHead): boolean;
   report(): ReplayReport;
   readonly tree: Tree;
 }
@@ -57,12 +57,12 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
   let agents = 0;
   const unsettled = new Map<number, { readonly found: string | null; readonly promised: string | null }>();
 
-  function check(row: JournalRow): ReplayDifference | null {
+  function check(row: JournalRow, given: RowHead | undefined): ReplayDifference | null {
     const seq = tree.state.seq + 1;
     if (row.seq !== seq) return { seq, what: "numbering", recorded: String(row.seq), expected: String(seq) };
     const hash = hashes.ofHead((seq === 1 ? CHAIN_START : tree.hash) + row.head);
     if (hash !== row.hash) return { seq, what: "hash", recorded: row.hash, expected: hash };
-    const head = headRead(row.head);
+    const head = given ?? headRead(row.head);
     for (const { seq: gone, hash: left } of head.input.type === "texts-erased" ? head.input.rows : [])
       settle(gone, left);
     facts += 1 + (head.events?.length ?? 0);
@@ -120,11 +120,11 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
 
   return {
     tree,
-    take(row) {
+    take(row, head) {
       if (difference !== null) return false;
       rows += 1;
       try {
-        difference = check(row);
+        difference = check(row, head);
       } catch (error) {
         const expected = error instanceof Error ? error.message : "a readable row";
         difference = { seq: row.seq, what: "unreadable", recorded: row.head, expected };

@@ -4,8 +4,8 @@ import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type BatchResult, EMPTY_BATCH, joinBatches } from "./batch.ts";
-import { simulationFolder } from "./place.ts";
+import { type BatchResult, EMPTY_BATCH, joinBatches } from "./batch-result.ts";
+import { simulationFolder } from "./folder.ts";
 
 export interface FleetOptions {
   /** The first seed. */
@@ -16,6 +16,13 @@ export interface FleetOptions {
   readonly onProgress?: (soFar: BatchResult) => void;
   /** True: no more batches are begun after a failure. */
   readonly stopAtFailure?: boolean;
+}
+
+/** What a thread is told when it begins. */
+export interface WorkerOrders {
+  readonly folder: string;
+  /** True: errors say where they come from. That costs each of them much, and nobody reads it unless a seed failed. */
+  readonly traced: boolean;
 }
 
 /** Small enough that no thread is left waiting for long at the end. */
@@ -35,7 +42,7 @@ export async function runFleet(options: FleetOptions): Promise<BatchResult> {
   }
 
   async function work(number: number): Promise<void> {
-    const workerData = join(folder, String(number));
+    const workerData: WorkerOrders = { folder: join(folder, String(number)), traced: runs === 1 };
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData });
     try {
       for (let seeds = take(); seeds.length > 0; seeds = take()) {

@@ -1,7 +1,7 @@
 /** `npm run simulate -- --seed N --runs M [--workers W] [--json]`: runs seeds, says what was reached, and ends with 1 on a failure. */
 
 import { parseArgs } from "node:util";
-import type { BatchResult } from "./batch.ts";
+import type { BatchResult } from "./batch-result.ts";
 import { runFleet } from "./fleet.ts";
 import { SOMETIMES } from "./sometimes.ts";
 

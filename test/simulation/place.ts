@@ -3,12 +3,12 @@
  * readers. One is a SQLite file, in memory where the machine has a folder for that; the other is the store in memory.
  */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ErrandError, type Store } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { simulationFolder } from "./folder.ts";
 
 export interface Disk {
   /** Opens the store for a new process, which owns it. */
@@ -26,12 +26,6 @@ export interface SimulationPlace {
   /** An empty disk in place of the one before. */
   sqlite(): Disk;
   close(): void;
-}
-
-const MEMORY = "/dev/shm";
-
-export function simulationFolder(): string {
-  return mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "errand-simulation-"));
 }
 
 export async function openPlace(folder = simulationFolder()): Promise<SimulationPlace> {

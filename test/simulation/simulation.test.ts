@@ -1,7 +1,8 @@
 /** The seeds of every `npm test`. More of them: `npm run simulate -- --seed N --runs M`. */
 
 import { beforeAll, describe, expect, test } from "vitest";
-import { type BatchResult, EMPTY_BATCH, MEMORY_EVERY, runSeeds, TWICE_EVERY } from "./batch.ts";
+import { MEMORY_EVERY, runSeeds, TWICE_EVERY } from "./batch.ts";
+import { type BatchResult, EMPTY_BATCH } from "./batch-result.ts";
 import { runFleet } from "./fleet.ts";
 import { REGRESSIONS } from "./regressions.ts";
 import { SOMETIMES } from "./sometimes.ts";

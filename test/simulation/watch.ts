@@ -84,7 +84,7 @@ export function createWatch(
       checkSecret(`row ${row.seq}`, row.body);
       const head = headRead(row.head);
       const facts = checkRow(tree, row, head, now, calm ? free : Number.POSITIVE_INFINITY);
-      journal.take(row);
+      journal.take(row, head);
       if (facts.length === 0) count(`late ${head.input.type}`);
       for (const fact of facts) {
         countFact(tree, fact, count);

@@ -3,9 +3,11 @@
 import { mkdirSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { runSeeds } from "./batch.ts";
+import type { WorkerOrders } from "./fleet.ts";
 import { openPlace } from "./place.ts";
 
-const folder = workerData as string;
+const { folder, traced } = workerData as WorkerOrders;
+if (!traced) Error.stackTraceLimit = 0;
 mkdirSync(folder);
 const place = await openPlace(folder);
 

@@ -8,6 +8,7 @@ import type { AgentNumber, StepKey } from "../../../src/core/ids.ts";
 import { stepKey } from "../../../src/core/ids.ts";
 import type { JournalRow } from "../../../src/core/journal.ts";
 import { replayBegin } from "../../../src/core/replay.ts";
+import type { RowHead } from "../../../src/core/row.ts";
 import type { Stepped } from "../../../src/core/tree.ts";
 import { sha256 } from "./chain.ts";
 import { demand } from "./violation.ts";
@@ -15,7 +16,8 @@ import { demand } from "./violation.ts";
 export interface ProvenJournal {
   /** Learns the text of a definition. */
   learn(hash: string, text: string): void;
-  take(row: JournalRow): void;
+  /** Takes the next row, with its head where it was read already. */
+  take(row: JournalRow, head?: RowHead): void;
   /** JSON text of the messages of the agent's newest model call. */
   request(agent: AgentNumber): string | null;
 }
@@ -52,8 +54,8 @@ export function createProvenJournal(): ProvenJournal {
 
   return {
     learn: (hash, text) => void texts.set(hash, text),
-    take(row) {
-      const same = replay.take(row);
+    take(row, head) {
+      const same = replay.take(row, head);
       demand(
         "I20",
         same,
