@@ -17,16 +17,21 @@ export async function runSeeds(seeds: readonly number[], given?: SimulationPlace
   const sum = { seeds: 0, commits: 0, rows: 0, lives: 0, matched: 0, alike: 0 };
   try {
     for (const seed of seeds) {
-      const once = await simulate(seed, place.sqlite());
+      const once = await simulate(seed, await place.sqlite());
       sum.seeds += 1;
       sum.commits += once.commits;
       sum.rows += once.rows;
       sum.lives += once.lives;
       for (const [name, count] of once.counts) counts.set(name, (counts.get(name) ?? 0) + count);
       if (once.failure !== null) failures.push({ seed, ...once.failure });
-      const again = async (every: number, disk: () => Disk, invariant: string, where: string): Promise<number> => {
+      const again = async (
+        every: number,
+        disk: () => Disk | Promise<Disk>,
+        invariant: string,
+        where: string,
+      ): Promise<number> => {
         if (seed % every !== 0) return 0;
-        const other = await simulate(seed, disk());
+        const other = await simulate(seed, await disk());
         if (other.digest === once.digest && other.failure === null) return 1;
         const why = other.failure?.message ?? "its journals are others";
         failures.push({ seed, invariant, message: `${invariant}: run again ${where} the seed did otherwise: ${why}` });

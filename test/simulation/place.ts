@@ -24,7 +24,7 @@ export interface Disk {
 
 export interface SimulationPlace {
   /** An empty disk in place of the one before. */
-  sqlite(): Disk;
+  sqlite(): Promise<Disk>;
   close(): void;
 }
 
@@ -32,15 +32,23 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
   const path = join(folder, "store.db");
   await openSqliteStore({ path, access: "own", durability: "none" }).close();
   const template = readFileSync(path);
+  let opened: Store[] = [];
+  function open(access: "own" | "read"): Store {
+    const store = openSqliteStore({ path, access, durability: "none" });
+    opened.push(store);
+    return store;
+  }
   return {
-    sqlite() {
-      // A seed that failed may have left more than the file itself.
+    async sqlite() {
+      // A seed that failed leaves stores open. SQLite would go on with what it knows of their file, which is another one from here on.
+      await Promise.allSettled(opened.map((store) => store.close()));
+      opened = [];
       for (const end of ["-wal", "-shm"]) if (existsSync(path + end)) rmSync(path + end);
       writeFileSync(path, template, { flag: "r+" });
       truncateSync(path, template.length);
       return {
-        own: () => openSqliteStore({ path, access: "own", durability: "none" }),
-        beside: () => openSqliteStore({ path, access: "read", durability: "none" }),
+        own: () => open("own"),
+        beside: () => open("read"),
         unlock() {
           rmSync(`${path}-owner`);
           return true;

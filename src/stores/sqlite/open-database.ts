@@ -159,26 +159,42 @@ function sizeOf(path: string): number {
   return stats.size;
 }
 
+/** A look at a file, for as long as it is not closed. */
+export interface Look {
+  /** The schema version; null where no store was begun yet. */
+  readonly version: number | null;
+  close(): void;
+}
+
 /**
- * Looks at the file without changing it. Returns its schema version, or null where no store was begun yet. A process that died while it
- * made the store has left a write half done, which a reader cannot undo: a writer does, and the file is then as it was before that write.
+ * Looks at the file without changing it. A process that died while it made the store has left a write half done, which a reader cannot
+ * undo: a writer does, and the file is then as it was before that write. Whoever opens the store next closes the look after that: what
+ * SQLite keeps beside the file for the first connection is then there for the second.
  */
-export function inspectFile(path: string): number | null {
-  if (sizeOf(path) === 0) return null;
+export function lookAtFile(path: string): Look {
+  if (sizeOf(path) === 0) return { version: null, close: () => {} };
   try {
-    return inspectThrough(openConnection(path, true), path);
+    return lookThrough(openConnection(path, true), path);
   } catch (error) {
     if (!(error instanceof ErrandError) || !sqliteNeedsRollback(error.cause)) throw error;
   }
-  return inspectThrough(openConnection(path, false), path);
+  return lookThrough(openConnection(path, false), path);
 }
 
-function inspectThrough(db: DatabaseSync, path: string): number {
+function lookThrough(db: DatabaseSync, path: string): Look {
   try {
-    return schemaVersionOf(db, path);
-  } finally {
+    return { version: schemaVersionOf(db, path), close: () => db.close() };
+  } catch (error) {
     db.close();
+    throw error;
   }
+}
+
+/** The schema version of the file, or null where no store was begun yet. */
+export function inspectFile(path: string): number | null {
+  const look = lookAtFile(path);
+  look.close();
+  return look.version;
 }
 
 function requireSetting(path: string, name: string, wanted: number | string, got: number | string): void {

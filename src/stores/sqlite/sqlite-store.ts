@@ -52,7 +52,15 @@ const BUSY_TIMEOUT = 5_000;
 /** Opens the store, and makes it if `access` is `own` and there is none. Throws an ErrandError when it cannot. */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const path = file.canonicalPath(options.path);
-  const version = file.inspectFile(path) ?? 0;
+  const look = file.lookAtFile(path);
+  try {
+    return openLooked(path, options, look.version ?? 0);
+  } finally {
+    look.close();
+  }
+}
+
+function openLooked(path: string, options: SqliteStoreOptions, version: number): SqliteStore {
   if (options.access === "read") {
     requireCurrent(path, version);
     return openWith(path, options, () => {});
