@@ -3,6 +3,7 @@
 import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { type BatchResult, EMPTY_BATCH, joinBatches } from "./batch-result.ts";
 import { simulationFolder } from "./folder.ts";
@@ -25,6 +26,9 @@ export interface WorkerOrders {
   readonly traced: boolean;
 }
 
+/** Where the sources are kept as they were compiled: a thread that finds them there begins half a second earlier. */
+const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/simulation", import.meta.url));
+
 /** Small enough that no thread is left waiting for long at the end. */
 const BATCH = 20;
 
@@ -43,7 +47,8 @@ export async function runFleet(options: FleetOptions): Promise<BatchResult> {
 
   async function work(number: number): Promise<void> {
     const workerData: WorkerOrders = { folder: join(folder, String(number)), traced: runs === 1 };
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData });
+    const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED };
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData, env });
     try {
       for (let seeds = take(); seeds.length > 0; seeds = take()) {
         const done = await ask(worker, seeds);
