@@ -176,7 +176,17 @@ function request(tree: WatchedTree, messages: readonly ContextMessage[], expecte
   const agent = tree.agents.get(0);
   if (agent === undefined) throw new Error("there is no root");
   const sent = { model: "sim/x", system: "", tools: [], messages };
-  return violated(() => checkRequest({ tree, agent, request: sent, compacting: false, expected, author: () => 1 }));
+  return violated(() =>
+    checkRequest({
+      tree,
+      agent,
+      request: sent,
+      given: JSON.stringify(messages),
+      compacting: false,
+      expected,
+      author: () => 1,
+    }),
+  );
 }
 
 const asked = (text: string): readonly ContextMessage[] => [{ role: "user", text }];

@@ -4,7 +4,6 @@
  */
 
 import { type Model, ModelFailure, type ModelProvider, type ModelReply, type ModelRequest } from "../../src/index.ts";
-import type { Json } from "../../src/core/json.ts";
 import { type CallsUnderWay, enterCall, type OnStray, unheard } from "./calls.ts";
 import type { Random } from "./random.ts";
 import { type ScriptedWords, type Token, wordsOf } from "./replies.ts";
@@ -18,8 +17,8 @@ export interface SimulatedModels {
   /** Model calls after which agents only come to an end. */
   readonly budget: number;
   readonly window: number | null;
-  /** Sees every request; says who speaks. */
-  readonly onRequest: (request: ModelRequest, situation: Situation) => string;
+  /** Sees every request, and its messages as JSON; says who speaks. */
+  readonly onRequest: (request: ModelRequest, messages: string, situation: Situation) => string;
   /** Makes a token that belongs to the agent. */
   readonly token: (agent: string) => string;
   readonly count: (what: string) => void;
@@ -65,7 +64,8 @@ function call(
   if (unheard(life, "calls a model", parts.onStray)) return promise;
   const { random, world } = parts;
   const situation = situationOf(request);
-  const speaker = parts.onRequest(request, situation);
+  const messages = JSON.stringify(request.messages);
+  const speaker = parts.onRequest(request, messages, situation);
   under.models += 1;
   const tired = under.models > parts.budget;
   const plan = planOf(random, situation, tired, request);
@@ -76,7 +76,7 @@ function call(
   const answer = (): void => {
     if (!settle()) parts.count("reply-after-abort");
     if (plan.do === "fail") return reject(plan.failure());
-    resolve(replyOf(parts, request, situation, speaker, tired));
+    resolve(replyOf(parts, request, messages.length, situation, speaker, tired));
   };
   signal.addEventListener("abort", () => {
     if (!settle()) return;
@@ -121,6 +121,7 @@ function planOf(random: Random, situation: Situation, tired: boolean, request: M
 function replyOf(
   parts: SimulatedModels,
   request: ModelRequest,
+  length: number,
   situation: Situation,
   speaker: string,
   tired: boolean,
@@ -141,12 +142,11 @@ function replyOf(
   const refused = random.percent(tired ? 0 : 1);
   return {
     parts: [...text, ...calls],
-    usage: random.percent(20) ? null : usageOf(request, words),
+    usage: random.percent(20) ? null : usageOf(length, words),
     stop: refused ? "refused" : calls.length > 0 ? "tools" : random.percent(2) ? "length" : "end",
   };
 }
 
-function usageOf(request: ModelRequest, words: ScriptedWords): { input: number; output: number } {
-  const size = (value: Json | ModelRequest["messages"]): number => Math.ceil(JSON.stringify(value).length / 4);
-  return { input: size(request.messages), output: size(words.text) + 5 };
+function usageOf(length: number, words: ScriptedWords): { input: number; output: number } {
+  return { input: Math.ceil(length / 4), output: Math.ceil(JSON.stringify(words.text).length / 4) + 5 };
 }

@@ -89,7 +89,11 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
   /** Takes the head of one of the queues out of it, or moves time on to where one is ready. */
   function choose(): Happening | null {
     for (;;) {
-      const ready = [soon, timers, outside].filter(([head]) => head !== undefined && head.at <= world.now);
+      const ready: Happening[][] = [];
+      for (const queue of [soon, timers, outside]) {
+        const head = queue[0];
+        if (head !== undefined && head.at <= world.now) ready.push(queue);
+      }
       const chosen = ready[ready.length > 1 ? random.below(ready.length) : 0]?.shift();
       if (chosen !== undefined) return chosen;
       const next = Math.min(nextMoment(timers), nextMoment(outside));

@@ -108,7 +108,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
       world,
       budget: plan.budget,
       window: plan.window,
-      onRequest: (request, situation) => watch.onRequest(request, situation),
+      onRequest: (request, messages, situation) => watch.onRequest(request, messages, situation),
       token,
       count,
       onStray,

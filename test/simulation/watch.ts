@@ -23,8 +23,8 @@ export interface Watch {
   check(work: () => void): void;
   /** `excuse`: the last moment at which the process was down or its disk full; null once monotonic time began anew. */
   onCommitted(commit: Commit, now: number, excuse: number | null): void;
-  /** Checks a request and says which agent it is of. */
-  onRequest(request: ModelRequest, situation: Situation): string;
+  /** Checks a request, whose messages are given as JSON too, and says which agent it is of. */
+  onRequest(request: ModelRequest, messages: string, situation: Situation): string;
   /** The hashes that the chains of all journals end with, in the order in which their trees were made: every byte of a row counts. */
   digest(): string;
 }
@@ -122,7 +122,7 @@ export function createWatch(
       });
       for (const { tree, key } of commit.acknowledged) outside.acknowledged.add(`${tree}/${key}`);
     },
-    onRequest(request, situation) {
+    onRequest(request, messages, situation) {
       const found = speaker(request, situation);
       check(() => {
         if (found === null) throw new Violation("I19", "a model is called for an agent that no row has made");
@@ -130,7 +130,7 @@ export function createWatch(
         const author = (token: string): number | null =>
           agentById(tree, outside.authors.get(token) ?? "")?.number ?? null;
         const expected = journals.get(tree.id)?.request(agent.number) ?? null;
-        checkRequest({ tree, agent, request, compacting: situation.compacting, expected, author });
+        checkRequest({ tree, agent, request, given: messages, compacting: situation.compacting, expected, author });
       });
       return found?.agent.id ?? "";
     },

@@ -11,6 +11,8 @@ export interface SeenRequest {
   readonly tree: WatchedTree;
   readonly agent: WatchedAgent;
   readonly request: ModelRequest;
+  /** JSON text of its messages. */
+  readonly given: string;
   /** True if the model is asked for a summary of what went before. */
   readonly compacting: boolean;
   /** JSON text of the messages that a fold of the journal gives, or null where its texts were erased. */
@@ -35,11 +37,10 @@ export function checkRequest(seen: SeenRequest): void {
     () => `agent ${agent.number} is offered ${rights.join()}`,
   );
   if (seen.expected !== null) {
-    const given = JSON.stringify(messages);
     demand(
       "I20",
-      given === seen.expected,
-      () => `agent ${agent.number} is sent ${given} where the journal says ${seen.expected}`,
+      seen.given === seen.expected,
+      () => `agent ${agent.number} is sent ${seen.given} where the journal says ${seen.expected}`,
     );
   }
   for (const message of messages) checkFrames(seen, message);
