@@ -46,10 +46,10 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
   for (const [name, member] of Object.entries(members)) {
     if (typeof member !== "function") continue;
     members[name] = (...given: unknown[]): unknown => {
-      if (!life.ended) return Reflect.apply(member, store, given);
-      if (!life.awake) return silence;
+      const { ended } = life;
+      if (ended && !life.awake) return silence;
       const done: unknown = Reflect.apply(member, store, given);
-      return OWNER_WRITES.has(name) ? stray(name, done) : done;
+      return ended && OWNER_WRITES.has(name) ? stray(name, done) : done;
     };
   }
   const walled = members as unknown as Store;
