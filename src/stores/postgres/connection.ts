@@ -29,6 +29,7 @@ const SESSION = `
   set lock_timeout = ${LOCK_WITHIN_MS};
   set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS};
   set client_min_messages = warning;
+  set plan_cache_mode = force_generic_plan;
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local');
 `;
 
