@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { SharedStore, Store } from "../../src/contracts/store.ts";
 import type { TreeId } from "../../src/core/ids.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
+import { ErrandError } from "../../src/errors.ts";
+import { askOf } from "../../src/stores/postgres/database.ts";
+import { createWaking } from "../../src/stores/postgres/waking.ts";
 import { openPostgresStore } from "../../src/stores/postgres/postgres-store.ts";
 import { birth, commitOf, part, sampleMail, treeNumber } from "../conformance/store-samples.ts";
 import { createDatabase, runSql, type TestDatabase } from "../support/postgres/databases.ts";
@@ -57,6 +60,26 @@ const jobs = () =>
 const wake = (tree: TreeId) => ({ key: `wake:${tree}`, task: "errand:wake:1", later: false });
 const timer = (tree: TreeId) => ({ key: `timer:${tree}`, task: "errand:timer:1", later: true });
 const inADay = () => Date.now() + 86_400_000;
+
+test("whoever is refused because another adds the same jobs tries again", async () => {
+  const store = await openAfterDispatcher();
+  await store.commit(commitOf(birth(one, { busy: true })));
+  await store.shared.letGo([{ tree: one, epoch: 1 }]);
+  await runSql(database.url, "delete from graphile_worker._private_jobs");
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const real = askOf(client);
+  let refusals = 0;
+  const waking = createWaking(async (statement, values) => {
+    if (!statement.name.includes("sweep") || refusals === 2) return real(statement, values);
+    refusals += 1;
+    throw new ErrandError("commit-conflict", "deadlock detected");
+  });
+  await waking.sweep(true);
+  await client.end();
+  expect(refusals).toBe(2);
+  expect(await jobs()).toEqual([wake(one)]);
+});
 
 describe("jobs", () => {
   test("mail wakes a tree that nobody runs, and no other", async () => {
