@@ -134,31 +134,80 @@ const PHRASES: readonly string[] = [
 ];
 
 const SHORT = 30;
-const SHIFT = "\u001f";
+const SHIFT = SHORT + 1;
+/** All phrases, and the second characters of codes, are ASCII from the space on. */
+const FIRST_LETTER = 0x20;
+const LETTERS = 0x60;
 
 function codeOf(index: number): string {
-  return index < SHORT ? String.fromCharCode(index + 1) : SHIFT + String.fromCharCode(0x20 + index - SHORT);
+  return index < SHORT ? String.fromCharCode(index + 1) : String.fromCharCode(SHIFT, FIRST_LETTER + index - SHORT);
 }
 
-const codes: ReadonlyMap<string, string> = new Map(PHRASES.map((phrase, index) => [phrase, codeOf(index)]));
-const phrases: ReadonlyMap<string, string> = new Map(PHRASES.map((phrase, index) => [codeOf(index), phrase]));
+const CODES: readonly string[] = PHRASES.map((_, index) => codeOf(index));
 
-const literal = (phrase: string): string => phrase.replaceAll(/[{}[\]().+*?|\\^$]/g, String.raw`\$&`);
-/** Of two phrases that begin at the same place the longer one is taken. */
-const ANY_PHRASE = new RegExp(
-  PHRASES.toSorted((a, b) => b.length - a.length)
-    .map(literal)
-    .join("|"),
-  "g",
-);
-// oxlint-disable-next-line no-control-regex
-const ANY_CODE = /[\u0001-\u001e]|\u001f./g;
+/**
+ * The phrases as a tree of letters: `next[node * LETTERS + letter]` is the node after it, or 0; `ends[node]` is one more than the index of the phrase that ends there, or
+ * 0. (As one regular expression they were as quick, until V8 threw its code away, as it does with what is not used for a while: compiling it took milliseconds.)
+ */
+const { next, ends } = letterTree();
 
+function letterTree(): { readonly next: Uint16Array; readonly ends: Uint8Array } {
+  const most = PHRASES.reduce((letters, phrase) => letters + phrase.length, 1);
+  const after = new Uint16Array(most * LETTERS);
+  const endings = new Uint8Array(most);
+  let nodes = 1;
+  for (const [index, phrase] of PHRASES.entries()) {
+    let node = 0;
+    for (let place = 0; place < phrase.length; place += 1) {
+      const step = node * LETTERS + phrase.charCodeAt(place) - FIRST_LETTER;
+      node = after[step] ||= nodes++;
+    }
+    endings[node] = index + 1;
+  }
+  return { next: after, ends: endings };
+}
+
+/** Of phrases that begin at the same place the longest is taken. */
 export function shortened(text: string): string {
-  return text.replace(ANY_PHRASE, (phrase) => codes.get(phrase) ?? phrase);
+  let short = "";
+  let kept = 0;
+  for (let place = 0; place < text.length;) {
+    let found = 0;
+    let end = place;
+    let node = 0;
+    for (let at = place; at < text.length;) {
+      const letter = text.charCodeAt(at) - FIRST_LETTER;
+      if (letter < 0 || letter >= LETTERS) break;
+      node = next[node * LETTERS + letter] ?? 0;
+      if (node === 0) break;
+      at += 1;
+      const ending = ends[node] ?? 0;
+      if (ending === 0) continue;
+      found = ending;
+      end = at;
+    }
+    if (found === 0) place += 1;
+    else {
+      short += text.slice(kept, place) + (CODES[found - 1] ?? "");
+      kept = place = end;
+    }
+  }
+  return short + text.slice(kept);
 }
 
 /** A code that stands for nothing is left as it is: whoever checks the text's hash finds it. */
 export function lengthened(text: string): string {
-  return text.replace(ANY_CODE, (code) => phrases.get(code) ?? code);
+  let long = "";
+  let kept = 0;
+  for (let place = 0; place < text.length; place += 1) {
+    const code = text.charCodeAt(place);
+    if (code > SHIFT) continue;
+    const begun = place;
+    if (code === SHIFT) place += 1;
+    const phrase = PHRASES[code < SHIFT ? code - 1 : text.charCodeAt(place) - FIRST_LETTER + SHORT];
+    if (phrase === undefined) continue;
+    long += text.slice(kept, begun) + phrase;
+    kept = place + 1;
+  }
+  return long + text.slice(kept);
 }
