@@ -72,7 +72,7 @@ export function measurementOf(row: Row, column: Column, quick: boolean): Measure
   switch (column) {
     case "w1":
     case "w4":
-      return { contender, storage, workload: "rate", size: quick ? 1 : 3 };
+      return { contender, storage, workload: "rate", size: quick ? 1 : 6 };
     case "w2":
       return { contender, storage, workload: "fan-out", size: quick ? 100 : 1_000 };
     case "w3":
