@@ -105,8 +105,8 @@ export function createAgent(
   number: number,
   id: string,
 ): Agent {
-  async function postInput(input: PostInput, texts: readonly Json[]): Promise<void> {
-    const { late } = await runtime.post(tree, input, texts);
+  async function postInput(input: PostInput, texts: readonly Json[], fresh: boolean): Promise<void> {
+    const { late } = await runtime.post(tree, input, texts, fresh);
     if (late !== null) throw new ErrandError("agent-unknown", `Agent ${id} did not take it: ${late}.`);
   }
 
@@ -122,7 +122,8 @@ export function createAgent(
     }
     const posted = postId(options.id);
     const silent = options.silent === true ? ({ silent: true } as const) : {};
-    await postInput({ type: "message-posted", id: posted, to: number, kind, ...silent, size: text.length }, [text]);
+    const input = { type: "message-posted", id: posted, to: number, kind, ...silent, size: text.length } as const;
+    await postInput(input, [text], options.id === undefined);
     return { id: posted };
   }
 
@@ -139,7 +140,8 @@ export function createAgent(
     };
     const asked = postId(given);
     const facts = options.model === undefined ? {} : modelFacts(options.model, models);
-    const { late } = await runtime.post(tree, { type: "run-asked", id: asked, parent: number, facts }, [args]);
+    const input = { type: "run-asked", id: asked, parent: number, facts } as const;
+    const { late } = await runtime.post(tree, input, [args], given === undefined);
     if (late !== null) throw new ErrandError("usage", `The run was refused: ${late}.`);
     const seq = (await store.post(tree, asked))?.seq;
     const [row] = seq === undefined || seq === null ? [] : await store.rows(tree, seq, 1);
@@ -190,8 +192,8 @@ export function createAgent(
       const items = await readHistory(store, tree, number, sha256);
       return items.filter((item) => options.internal === true || item.from !== "internal");
     },
-    cancel: () => postInput({ type: "cancel-asked", id: postId(), run: number === 0 ? null : number }, []),
-    close: () => postInput({ type: "close-asked", id: postId() }, []),
+    cancel: () => postInput({ type: "cancel-asked", id: postId(), run: number === 0 ? null : number }, [], true),
+    close: () => postInput({ type: "close-asked", id: postId() }, [], true),
   };
 }
 

@@ -21,8 +21,13 @@ import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnOut
 export type PostInput = Extract<Input, { readonly id: PostId }>;
 
 export interface Posts {
-  /** Resolves when the input is durable, with the reason why it changed nothing, if it did not. */
-  post(tree: TreeId, input: PostInput, texts: readonly Json[]): Promise<{ readonly late: string | null }>;
+  /** Resolves when the input is durable, with the reason why it changed nothing, if it did not. `fresh`: its id was made for it just now. */
+  post(
+    tree: TreeId,
+    input: PostInput,
+    texts: readonly Json[],
+    fresh?: boolean,
+  ): Promise<{ readonly late: string | null }>;
   /** Waits for the end of the turn that took the post. */
   reply(tree: TreeId, post: PostId, timeoutMs: number): Promise<Reply>;
   /** Takes mail that other processes have put. */
@@ -63,15 +68,27 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
 
   /** Posts under way are known by their id, so that a repetition waits for the first instead of being taken twice. */
-  function postOnce(tree: TreeId, input: PostInput, texts: readonly Json[], hash: string): Promise<string | null> {
+  function postOnce(
+    tree: TreeId,
+    input: PostInput,
+    texts: readonly Json[],
+    hash: string,
+    fresh: boolean,
+  ): Promise<string | null> {
     const name = `${tree}/${input.id}`;
-    const late = take(tree, input, texts, hash).finally(() => posting.delete(name));
+    const late = take(tree, input, texts, hash, fresh).finally(() => posting.delete(name));
     posting.set(name, { hash, late });
     return late;
   }
 
-  async function take(tree: TreeId, input: PostInput, texts: readonly Json[], hash: string): Promise<string | null> {
-    const known = await store.post(tree, input.id);
+  async function take(
+    tree: TreeId,
+    input: PostInput,
+    texts: readonly Json[],
+    hash: string,
+    fresh: boolean,
+  ): Promise<string | null> {
+    const known = fresh ? null : await store.post(tree, input.id);
     if (known !== null) return resultOf(tree, known, hash);
     const submission = { tree, input, texts, post: { id: input.id, hash } };
     const taken = await submitHere(submission);
@@ -107,10 +124,10 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
   }
 
   return {
-    async post(tree, input, texts) {
+    async post(tree, input, texts, fresh = false) {
       const hash = sha256(JSON.stringify([input, texts]));
       const under = posting.get(`${tree}/${input.id}`);
-      if (under === undefined) return { late: await postOnce(tree, input, texts, hash) };
+      if (under === undefined) return { late: await postOnce(tree, input, texts, hash, fresh) };
       if (under.hash !== hash) throw reused(input.id);
       return { late: await under.late };
     },
@@ -145,7 +162,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
       for (const mail of await store.pendingMail(MAIL_AT_A_TIME)) {
         if (posting.has(`${mail.tree}/${mail.id}`)) continue;
         const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
-        void postOnce(mail.tree, input, texts, mail.hash).catch((error: unknown) => {
+        void postOnce(mail.tree, input, texts, mail.hash, false).catch((error: unknown) => {
           if (error instanceof ErrandError && MAIL_WAITS.has(error.code)) mailLeft = true;
           // Where a store is shared somebody else may have the tree by now, or may have named one that is not there.
           else if (store.shared !== undefined && error instanceof ErrandError && NOT_OURS.has(error.code)) return;

@@ -284,9 +284,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await loop.submit({ tree: id, input, texts: [], create: { agent: definition, kind, format }, blobs });
       return id;
     },
-    post(tree, input, texts) {
+    post(tree, input, texts, fresh) {
       intake();
-      return posts.post(tree, input, texts);
+      return posts.post(tree, input, texts, fresh);
     },
     reply: posts.reply,
     async fork(origin, at, root) {

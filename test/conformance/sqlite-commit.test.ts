@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { birth, commitOf, part, row, sampleMail, sampleRun, treeNumber } from "./store-samples.ts";
 import { type OwnerWrites, prepareOwnerWrites } from "../../src/stores/sqlite/commit.ts";
+import { enterOwner, type Fence, prepareFence } from "../../src/stores/sqlite/ownership.ts";
 import { preparePutMail } from "../../src/stores/sqlite/put-mail.ts";
 import { prepareQueries, type Queries } from "../../src/stores/sqlite/queries.ts";
 import { migrate } from "../../src/stores/sqlite/schema.ts";
@@ -12,14 +13,17 @@ const one = treeNumber(1);
 
 describe("a commit in SQLite", () => {
   let db: DatabaseSync;
+  let fence: Fence;
   let writes: OwnerWrites;
   let queries: Queries;
   beforeEach(() => {
     db = new DatabaseSync(":memory:");
     const transaction = createTransaction(db, "The store");
     migrate(db, transaction);
-    writes = prepareOwnerWrites(createPrepare(db), transaction, () => {});
-    queries = prepareQueries(createPrepare(db));
+    const prepare = createPrepare(db);
+    fence = prepareFence(prepare, enterOwner(db, undefined));
+    writes = prepareOwnerWrites(prepare, transaction, fence);
+    queries = prepareQueries(prepare);
   });
   afterEach(() => {
     db.close();
@@ -74,6 +78,18 @@ describe("a commit in SQLite", () => {
     expect(queries.tree(one)).toMatchObject({ status: "open", nextSeq: 4 });
   });
 
+  test("an owner that is no longer the last one writes nothing, whether its commit has rows or not", () => {
+    writes.commit(commitOf(birth(one)));
+    enterOwner(db, undefined);
+    const refused = expect.objectContaining({ code: "store-owned" });
+    expect(() => writes.commit(commitOf(part(one, 2, 2, { runs: [sampleRun(1)] })))).toThrow(refused);
+    expect(() => writes.commit(commitOf(birth(treeNumber(2))))).toThrow(refused);
+    expect(() => writes.commit(commitOf(part(one, 2, 1, { wakeAt: 5 })))).toThrow(refused);
+    expect(() => writes.markFailure(one, true)).toThrow(refused);
+    expect(queries.trees({ limit: 9 })).toMatchObject([{ id: one, nextSeq: 2, wakeAt: null, status: "open" }]);
+    expect(queries.runs({ limit: 9 })).toEqual([]);
+  });
+
   test("mail that is taken leaves no payload behind", () => {
     const mail = sampleMail(one, "m");
     preparePutMail(createPrepare(db), createTransaction(db, "The store"), () => {})(mail);
@@ -88,7 +104,7 @@ describe("a commit in SQLite", () => {
       return () => expect.fail("it is not to be run");
     };
     prepareQueries(listed);
-    prepareOwnerWrites(listed, createTransaction(db, "The store"), () => {});
+    prepareOwnerWrites(listed, createTransaction(db, "The store"), fence);
     preparePutMail(listed, createTransaction(db, "The store"), () => {});
     expect(asked.length).toBeGreaterThan(50);
     const plan = (sql: string): string =>

@@ -1,5 +1,5 @@
 /**
- * The commit: all trees that are ready together, table by table, in one transaction and one journey to the server.
+ * The commit: all trees that are ready together, table by table, in one transaction of two journeys to the server: it begins, and then all of it goes together.
  *
  * Invariants:
  *  1. The trees' rows move first, each only if its epoch and next sequence are what the writer knew; unless all of them moved, all of

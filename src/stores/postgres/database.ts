@@ -4,7 +4,7 @@
  * Invariants:
  *  1. While the server cannot be reached a caller waits, for as long as `patience` says: a restart or a failover delays and fails nothing.
  *  2. What is repeated after a lost connection was not kept, or is harmless to repeat. A transaction is repeated only if its COMMIT was
- *     never sent; once it was, its outcome is `commit-unknown`. Where the COMMIT travels with the rest, that is as soon as there was a connection.
+ *     never sent; once it was, its outcome is `commit-unknown`. Where the COMMIT travels with the rest, that is as soon as it has begun.
  *  3. A statement is prepared once for each connection, under its name.
  */
 
@@ -53,7 +53,6 @@ export interface DatabaseParts {
   readonly patienceMs: number;
 }
 
-/** Prepared, for what is prepared is sent together. */
 const BEGIN: Statement = { name: "errand-begin", text: "begin" };
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
@@ -115,13 +114,16 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
   async function onceTogether(asked: readonly Asked[]): Promise<void> {
     const client = await pool.connect();
     const ask = askOf(client);
+    let begun = false;
     let lost = false;
     try {
-      const begun = ask(BEGIN, []);
-      await settled<unknown>([begun, ...asked.map(({ statement, values }) => ask(statement, values)), commit(client)]);
+      // Waited for: were it to fail alone, what follows would be so many transactions of one statement.
+      await ask(BEGIN, []);
+      begun = true;
+      await settled<unknown>([...asked.map(({ statement, values }) => ask(statement, values)), commit(client)]);
     } catch (error) {
       lost = connectionLost(error) || (error instanceof ErrandError && error.code === "commit-unknown");
-      throw connectionLost(error) ? commitUnknown(description, error) : error;
+      throw begun && connectionLost(error) ? commitUnknown(description, error) : error;
     } finally {
       client.release(lost);
     }

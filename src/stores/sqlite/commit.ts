@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. The tree's row comes first, under the writer's lock; if it is not as the writer knew it, all of the commit is rolled back (`tree-rows.ts`).
- *  2. A process that is no longer the owner writes nothing (`fence`).
+ *  2. A process that is no longer the owner writes nothing (`fence`). A commit with rows finds that out as it appends them.
  */
 
 import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
@@ -14,6 +14,7 @@ import { FORMAT_KNOWN } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
 import { hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
+import { type Fence, noLongerOwner, STILL_OWNER } from "./ownership.ts";
 import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
 import type { Prepare } from "./statements.ts";
@@ -33,10 +34,11 @@ export interface OwnerWrites {
   expire(before: number, limit: number): readonly TreeId[];
 }
 
-export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, fence: () => void): OwnerWrites {
+export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, fence: Fence): OwnerWrites {
   const projections = prepareProjections(prepare);
   const treeRows = prepareTreeRows(prepare);
-  const append = prepare(`insert into journal (id, at, hash, head, body) values (${placeKey("?", "?")}, ?, ?, ?, ?)`);
+  const append = prepare(`
+    insert into journal (id, at, hash, head, body) select ${placeKey("?", "?")}, ?, ?, ?, ? where ${STILL_OWNER}`);
   const erase = prepare(`update journal set body = ? where id = ${placeKey("?", "?")}`);
   const blob = prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
   const snapshot = prepare("insert or replace into snapshots (tree, seq, revision, text) values (?, ?, ?, ?)");
@@ -75,7 +77,9 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
     const key = treeRows.move(part);
     const tree = { key, id: part.tree };
     for (const { seq, head, body, hash } of part.rows) {
-      append().run(key, seq, part.at, hashCell(hash), jsonCell(head), optionalCell(body, textCell));
+      const cells = [hashCell(hash), jsonCell(head), optionalCell(body, textCell)];
+      const { changes } = append().run(key, seq, part.at, ...cells, fence.epoch);
+      if (changes === 0) throw noLongerOwner(fence.epoch);
     }
     for (const { hash, text } of part.blobs) blob().run(key, hashCell(hash), jsonCell(text));
     for (const patch of part.runs) projections.patchRun(tree, patch);
@@ -90,21 +94,20 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
     }
   }
 
-  const owned = <Result>(work: () => Result): Result =>
-    transaction(() => {
-      fence();
+  /** For what is not a commit: it may change trees' rows, and is rare. */
+  const owned = <Result>(work: () => Result): Result => {
+    treeRows.forget();
+    return transaction(() => {
+      fence.check();
       return work();
     });
-  /** For what is not a commit: it may change trees' rows, and is rare. */
-  const ownedApart = <Result>(work: () => Result): Result => {
-    treeRows.forget();
-    return owned(work);
   };
 
   return {
     commit({ trees, acknowledged }) {
       try {
-        owned(() => {
+        transaction(() => {
+          if (!trees.some(({ rows }) => rows.length > 0)) fence.check();
           for (const part of trees) write(part);
           for (const { tree, key } of acknowledged) acknowledge().run(idCell(tree), textCell(key));
         });
@@ -114,25 +117,25 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
       }
     },
     markFailure(tree, quarantine) {
-      ownedApart(() => {
+      owned(() => {
         const key = knownKey(fail().get(idCell(tree)), tree);
         if (quarantine) setStatus().run(treeStatuses.cell("quarantined"), key);
       });
     },
     release(tree) {
-      ownedApart(() => {
+      owned(() => {
         const key = knownKey(forgive().get(idCell(tree)), tree);
         reopen().run(treeStatuses.cell("open"), key, treeStatuses.cell("quarantined"));
       });
     },
     replaceProjections(tree, { runs, posts }) {
-      ownedApart(() => {
+      owned(() => {
         const key = knownKey(keyOfTree().get(idCell(tree)), tree);
         projections.replace({ key, id: tree }, runs, posts);
       });
     },
     expire(before, limit) {
-      return ownedApart(() =>
+      return owned(() =>
         resting()
           .all(before, limit)
           .map((row) => {
@@ -145,17 +148,17 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
       );
     },
     leave(to, mail) {
-      return ownedApart(() => {
+      return owned(() => {
         if (numberOf(waiting().get(), "mail") !== mail) return false;
         move().run(textCell(to));
         return true;
       });
     },
     raiseFormat(format) {
-      ownedApart(() => raise().run(format));
+      owned(() => raise().run(format));
     },
     setAnchor({ at, wall, monotonic, boot }) {
-      ownedApart(() => anchor().run(at, wall, monotonic, textCell(boot)));
+      owned(() => anchor().run(at, wall, monotonic, textCell(boot)));
     },
   };
 }

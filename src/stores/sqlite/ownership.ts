@@ -16,6 +16,7 @@ import { numberOf } from "../cells.ts";
 import { textCell, textOf } from "./cells.ts";
 import { canonicalPath, inspectFile, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
 import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
+import type { Prepare } from "./statements.ts";
 
 /** How an owner is named to others. `startedAt` is in milliseconds since 1970. */
 export interface Owner {
@@ -106,14 +107,29 @@ export function enterOwner(db: DatabaseSync, owner: Owner | undefined): number {
   return epoch;
 }
 
-/** A check, to run inside a transaction, that this owner is still the last one. */
-export function prepareFence(db: DatabaseSync, epoch: number): () => void {
-  const current = db.prepare("select 1 from meta where name = 'epoch' and value = ?");
-  return () => {
-    if (current.get(epoch) !== undefined) return;
-    throw new ErrandError("store-owned", "Another process has become the owner of this store.", {
-      remedy: "Stop this process; its lock file was deleted while it ran.",
-      details: { epoch },
-    });
+/** What keeps a process that is no longer the owner from writing. All of it belongs inside a transaction. */
+export interface Fence {
+  readonly epoch: number;
+  /** Throws unless this owner is still the last one. */
+  check(): void;
+}
+
+/** As SQL, true as long as the owner of the epoch is the last one. A statement that holds it needs no check of its own. */
+export const STILL_OWNER = "exists (select 1 from meta where name = 'epoch' and value = ?)";
+
+export function prepareFence(prepare: Prepare, epoch: number): Fence {
+  const still = prepare(`select 1 where ${STILL_OWNER}`);
+  return {
+    epoch,
+    check() {
+      if (still().get(epoch) === undefined) throw noLongerOwner(epoch);
+    },
   };
+}
+
+export function noLongerOwner(epoch: number): ErrandError {
+  return new ErrandError("store-owned", "Another process has become the owner of this store.", {
+    remedy: "Stop this process; its lock file was deleted while it ran.",
+    details: { epoch },
+  });
 }

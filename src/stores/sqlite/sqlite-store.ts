@@ -126,7 +126,7 @@ function createStore(
   if (options.evenMoved !== true) requireNotMoved(db, path);
   if (access === "own") {
     epoch = transaction(() => enterOwner(db, owner));
-    writes = prepareOwnerWrites(prepare, transaction, prepareFence(db, epoch));
+    writes = prepareOwnerWrites(prepare, transaction, prepareFence(prepare, epoch));
   }
   const queries = prepareQueries(prepare);
   const putMail = preparePutMail(prepare, transaction, () => requireNotMoved(db, path));
