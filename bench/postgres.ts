@@ -1,5 +1,5 @@
 /**
- * Delegations through PostgreSQL: `node bench/postgres.ts [--workers 1,2] [--rounds 3] [--trees 100] [--delegations 10]`. Prints one JSON object a line for each
+ * Delegations through PostgreSQL: `node bench/postgres.ts [--workers 1,2] [--rounds 3] [--trees 100] [--delegations 50]`. Prints one JSON object a line for each
  * round of each number of workers.
  *
  * A server of its own, with fsync on, in a temporary folder. Each tree is sent one message by a process that runs none; its parent delegates to an awaited child again and
@@ -34,7 +34,7 @@ const { values } = parseArgs({
     workers: { type: "string", default: "1,2" },
     rounds: { type: "string", default: "3" },
     trees: { type: "string", default: "100" },
-    delegations: { type: "string", default: "10" },
+    delegations: { type: "string", default: "50" },
     /** The URL of the database, in the process of a worker. */
     work: { type: "string" },
   },

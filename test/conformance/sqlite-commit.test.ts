@@ -83,6 +83,7 @@ describe("a commit in SQLite", () => {
     enterOwner(db, undefined);
     const refused = expect.objectContaining({ code: "store-owned" });
     expect(() => writes.commit(commitOf(part(one, 2, 2, { runs: [sampleRun(1)] })))).toThrow(refused);
+    expect(() => writes.commit(commitOf(part(one, 5, 5)))).toThrow(refused);
     expect(() => writes.commit(commitOf(birth(treeNumber(2))))).toThrow(refused);
     expect(() => writes.commit(commitOf(part(one, 2, 1, { wakeAt: 5 })))).toThrow(refused);
     expect(() => writes.markFailure(one, true)).toThrow(refused);

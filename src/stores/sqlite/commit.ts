@@ -94,6 +94,16 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
     }
   }
 
+  function writeAll(parts: readonly TreeCommit[]): void {
+    try {
+      for (const part of parts) write(part);
+    } catch (error) {
+      // If another owner has come, that is the reason, whatever was found first.
+      fence.check();
+      throw error;
+    }
+  }
+
   /** For what is not a commit: it may change trees' rows, and is rare. */
   const owned = <Result>(work: () => Result): Result => {
     treeRows.forget();
@@ -108,7 +118,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
       try {
         transaction(() => {
           if (!trees.some(({ rows }) => rows.length > 0)) fence.check();
-          for (const part of trees) write(part);
+          writeAll(trees);
           for (const { tree, key } of acknowledged) acknowledge().run(idCell(tree), textCell(key));
         });
       } catch (error) {
