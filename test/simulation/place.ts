@@ -7,8 +7,10 @@ import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "n
 import { join } from "node:path";
 import { ErrandError, type Store } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
-import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { takeOwnerLock } from "../../src/stores/sqlite/ownership.ts";
+import { createStore, openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { simulationFolder } from "./folder.ts";
+import { keepConnections } from "./kept-connections.ts";
 
 export interface Disk {
   /** Opens the store for a new process, which owns it. */
@@ -23,39 +25,77 @@ export interface Disk {
 }
 
 export interface SimulationPlace {
-  /** An empty disk in place of the one before. */
+  /** An empty disk in place of the one before, on connections that are kept. */
   sqlite(): Promise<Disk>;
+  /** The same, where each process and each reader opens the file anew. */
+  sqliteAnew(): Promise<Disk>;
   close(): void;
 }
 
 export async function openPlace(folder = simulationFolder()): Promise<SimulationPlace> {
   const path = join(folder, "store.db");
-  await openSqliteStore({ path, access: "own", durability: "none" }).close();
+  const options = { path, durability: "none" } as const;
+  await openSqliteStore({ ...options, access: "own" }).close();
   const template = readFileSync(path);
+  const kept = keepConnections(path);
+  const first = kept.take();
+  const tables = first.prepare("select name from sqlite_schema where type = 'table'").all();
+  const meta = first.prepare("select name, value from meta").all();
+  first.close();
   let opened: Store[] = [];
-  function open(access: "own" | "read"): Store {
-    const store = openSqliteStore({ path, access, durability: "none" });
-    opened.push(store);
-    return store;
+
+  /** A seed that failed leaves stores open. SQLite would go on with what it knows of their file. */
+  async function closeAll(): Promise<void> {
+    await Promise.allSettled(opened.map((store) => store.close()));
+    opened = [];
   }
+  function empty(): void {
+    const connection = kept.take();
+    connection.exec("begin");
+    for (const { name } of tables) connection.prepare(`delete from ${String(name)}`).run();
+    const put = connection.prepare("insert into meta values (?, ?)");
+    for (const { name, value } of meta) put.run(name ?? null, value ?? null);
+    connection.exec("commit");
+    connection.close();
+  }
+  function openKept(access: "own" | "read"): Store {
+    const lock = access === "own" ? takeOwnerLock(path) : { release: () => {} };
+    return createStore(kept.take(), path, { ...options, access }, lock.release);
+  }
+  function diskOf(open: (access: "own" | "read") => Store): Disk {
+    const noted = (access: "own" | "read"): Store => {
+      const store = open(access);
+      opened.push(store);
+      return store;
+    };
+    return {
+      own: () => noted("own"),
+      beside: () => noted("read"),
+      unlock() {
+        rmSync(`${path}-owner`);
+        return true;
+      },
+    };
+  }
+
   return {
     async sqlite() {
-      // A seed that failed leaves stores open. SQLite would go on with what it knows of their file, which is another one from here on.
-      await Promise.allSettled(opened.map((store) => store.close()));
-      opened = [];
+      await closeAll();
+      empty();
+      return diskOf(openKept);
+    },
+    async sqliteAnew() {
+      await closeAll();
+      kept.close();
       for (const end of ["-wal", "-shm"]) if (existsSync(path + end)) rmSync(path + end);
       writeFileSync(path, template, { flag: "r+" });
       truncateSync(path, template.length);
-      return {
-        own: () => open("own"),
-        beside: () => open("read"),
-        unlock() {
-          rmSync(`${path}-owner`);
-          return true;
-        },
-      };
+      return diskOf((access) => openSqliteStore({ ...options, access }));
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    close() {
+      kept.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -16,6 +16,7 @@ import { DatabaseSync } from "node:sqlite";
 import { ErrandError } from "../../errors.ts";
 import { numberOf } from "../cells.ts";
 import { textOf } from "./cells.ts";
+import type { Connection } from "./connection.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, sqliteNeedsRollback } from "./sqlite-errors.ts";
 
@@ -112,16 +113,16 @@ export function openConnection(path: string, readOnly: boolean): DatabaseSync {
   }
 }
 
-function pragma(db: DatabaseSync, name: string): number {
+function pragma(db: Connection, name: string): number {
   return numberOf(db.prepare(`pragma ${name}`).get(), name);
 }
 
-function holdsTables(db: DatabaseSync): boolean {
+function holdsTables(db: Connection): boolean {
   return numberOf(db.prepare("select count(*) as tables from sqlite_schema").get(), "tables") > 0;
 }
 
 /** What the file at hand is. Throws when it is no store, or one that this version of Errand cannot read. */
-export function schemaVersionOf(db: DatabaseSync, path: string): number {
+export function schemaVersionOf(db: Connection, path: string): number {
   let application: number;
   let version: number;
   let empty: boolean;
@@ -208,7 +209,7 @@ function requireSetting(path: string, name: string, wanted: number | string, got
 
 /** Settings that do not outlive a connection, and the journal mode, which the owner sets for all. */
 export function configure(
-  db: DatabaseSync,
+  db: Connection,
   path: string,
   access: "own" | "read",
   durability: Durability,

@@ -10,10 +10,10 @@
  */
 
 import { existsSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
 import { ErrandError } from "../../errors.ts";
 import { numberOf } from "../cells.ts";
 import { textCell, textOf } from "./cells.ts";
+import type { Connection } from "./connection.ts";
 import { canonicalPath, inspectFile, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
 import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
 import type { Prepare } from "./statements.ts";
@@ -99,7 +99,7 @@ function readOwner(path: string): string | null {
 }
 
 /** Writes down a new owner and returns its epoch. Runs in a transaction. */
-export function enterOwner(db: DatabaseSync, owner: Owner | undefined): number {
+export function enterOwner(db: Connection, owner: Owner | undefined): number {
   const raise = "insert into meta values ('epoch', 1) on conflict do update set value = value + 1 returning value";
   const epoch = numberOf(db.prepare(raise).get(), "value");
   db.exec("delete from meta where name = 'owner'");

@@ -15,9 +15,9 @@
  * `../columns.ts`; 0 is an open tree, 4 an ended run.
  */
 
-import type { DatabaseSync } from "node:sqlite";
 import { JOURNAL_FORMAT } from "../../core/revision.ts";
 import { numberOf } from "../cells.ts";
+import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** "Erra" in ASCII. */
@@ -218,7 +218,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 const TABLES = ["meta", "anchor", "trees", "journal", "blobs", "snapshots", "posts", "runs", "outbox"] as const;
 
 /** A table that the store should have and has not, or null. */
-export function missingTable(db: DatabaseSync): string | null {
+export function missingTable(db: Connection): string | null {
   const held = new Set(
     db
       .prepare("select name from sqlite_schema where type = 'table'")
@@ -229,7 +229,7 @@ export function missingTable(db: DatabaseSync): string | null {
 }
 
 /** Brings a store to the last of the migrations, in one transaction: a reader never meets a version between. Run by the owner alone. */
-export function migrate(db: DatabaseSync, transaction: Transaction, migrations: readonly string[] = MIGRATIONS): void {
+export function migrate(db: Connection, transaction: Transaction, migrations: readonly string[] = MIGRATIONS): void {
   const current = numberOf(db.prepare("pragma user_version").get(), "user_version");
   if (current >= migrations.length) return;
   transaction(() => {

@@ -7,12 +7,12 @@
  *  3. When opening fails, the lock and the connection are released.
  */
 
-import type { DatabaseSync } from "node:sqlite";
 import type { Store } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import { claimable } from "../formats.ts";
 import { storeClosed } from "../refusals.ts";
 import { type OwnerWrites, prepareOwnerWrites } from "./commit.ts";
+import type { Connection } from "./connection.ts";
 import * as file from "./open-database.ts";
 import { enterOwner, type Owner, prepareFence, takeOwnerLock } from "./ownership.ts";
 import { movedTo, requireNotMoved } from "./moved.ts";
@@ -85,7 +85,7 @@ function requireCurrent(path: string, version: number): void {
 }
 
 /** Statements are prepared when they are needed: what was taken out of the file would be found halfway through the work. */
-function requireTables(db: DatabaseSync, path: string): void {
+function requireTables(db: Connection, path: string): void {
   const missing = missingTable(db);
   if (missing === null) return;
   throw file.unreadable(
@@ -106,8 +106,9 @@ function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => 
   }
 }
 
-function createStore(
-  db: DatabaseSync,
+/** The store on a connection that is open already; it closes it, and then releases the lock. */
+export function createStore(
+  db: Connection,
   path: string,
   options: SqliteStoreOptions,
   releaseLock: () => void,

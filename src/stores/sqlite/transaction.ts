@@ -4,12 +4,12 @@
  * Invariant: when it throws, no transaction is open.
  */
 
-import type { DatabaseSync } from "node:sqlite";
+import type { Connection } from "./connection.ts";
 import { storeErrorOf } from "./sqlite-errors.ts";
 
 export type Transaction = <Result>(work: () => Result) => Result;
 
-export function createTransaction(db: DatabaseSync, description: string): Transaction {
+export function createTransaction(db: Connection, description: string): Transaction {
   const begin = db.prepare("begin immediate");
   const commit = db.prepare("commit");
   return (work) => {
