@@ -1,6 +1,6 @@
 /** What the world outside saw of a store's life: acknowledgements on the program's output, the tool's lines, the channel's lines. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 export interface Delivered {
   readonly id: string;
@@ -31,7 +31,20 @@ export interface RecordLine {
 /** The whole lines of a file: a process that was killed may have left half of one. */
 export function linesOf(path: string): readonly string[] {
   if (!existsSync(path)) return [];
-  return readFileSync(path, "utf8").split("\n").slice(0, -1);
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .filter((line) => line !== "" && !line.endsWith(TORN));
+}
+
+/** Stands at the end of a line of which only half was written. */
+const TORN = "\u0000";
+
+/** To be called before another process writes to the file: what was killed in the middle of a line has acknowledged nothing with it. */
+export function markTorn(path: string): void {
+  if (!existsSync(path)) return;
+  const text = readFileSync(path, "utf8");
+  if (text !== "" && !text.endsWith("\n")) appendFileSync(path, `${TORN}\n`);
 }
 
 export function recordOf(path: string): readonly RecordLine[] {

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type EvidenceFiles, recordOf } from "./evidence.ts";
+import { type EvidenceFiles, markTorn, recordOf } from "./evidence.ts";
 import type { ProgramOptions } from "./program.ts";
 
 const PATIENCE_MS = 30_000;
@@ -67,6 +67,7 @@ export function start(site: Site, options: SiteOptions = {}, how: StartOptions =
 
 function startWith(argument: object, site: Pick<Site, "record" | "errors">, how: StartOptions): Started {
   const [command, ...args] = [...(how.under ?? []), process.execPath, how.program ?? PROGRAM, JSON.stringify(argument)];
+  markTorn(site.record);
   const output = openSync(site.record, "a");
   const errors = openSync(site.errors, "a");
   const child = spawn(command ?? process.execPath, args, {
