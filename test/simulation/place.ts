@@ -3,7 +3,7 @@
  * readers. One is a SQLite file, in memory where the machine has a folder for that; the other is the store in memory.
  */
 
-import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ErrandError, type Store } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
@@ -34,8 +34,8 @@ export interface SimulationPlace {
 
 export async function openPlace(folder = simulationFolder()): Promise<SimulationPlace> {
   const path = join(folder, "store.db");
-  const options = { path, durability: "none" } as const;
-  await openSqliteStore({ ...options, access: "own" }).close();
+  const anew = join(folder, "anew.db");
+  await openSqliteStore({ path, durability: "none", access: "own" }).close();
   const template = readFileSync(path);
   const kept = keepConnections(path);
   const first = kept.take();
@@ -60,9 +60,9 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
   }
   function openKept(access: "own" | "read"): Store {
     const lock = access === "own" ? takeOwnerLock(path) : { release: () => {} };
-    return createStore(kept.take(), path, { ...options, access }, lock.release);
+    return createStore(kept.take(), path, { path, durability: "none", access }, lock.release);
   }
-  function diskOf(open: (access: "own" | "read") => Store): Disk {
+  function diskOf(file: string, open: (access: "own" | "read") => Store): Disk {
     const noted = (access: "own" | "read"): Store => {
       const store = open(access);
       opened.push(store);
@@ -72,7 +72,7 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
       own: () => noted("own"),
       beside: () => noted("read"),
       unlock() {
-        rmSync(`${path}-owner`);
+        rmSync(`${file}-owner`);
         return true;
       },
     };
@@ -82,15 +82,13 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
     async sqlite() {
       await closeAll();
       empty();
-      return diskOf(openKept);
+      return diskOf(path, openKept);
     },
     async sqliteAnew() {
       await closeAll();
-      kept.close();
-      for (const end of ["-wal", "-shm"]) if (existsSync(path + end)) rmSync(path + end);
-      writeFileSync(path, template, { flag: "r+" });
-      truncateSync(path, template.length);
-      return diskOf((access) => openSqliteStore({ ...options, access }));
+      for (const end of ["-wal", "-shm"]) rmSync(anew + end, { force: true });
+      writeFileSync(anew, template);
+      return diskOf(anew, (access) => openSqliteStore({ path: anew, durability: "none", access }));
     },
     close() {
       kept.close();
