@@ -142,7 +142,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         const known = await store.post(tree, post);
         if (known !== null && known.endedSeq !== null) {
           const [row] = await store.rows(tree, known.endedSeq, 1);
-          if (row !== undefined) return outcomeOf(endingRow(row), post);
+          if (row !== undefined) return outcomeOf(endingRow(row, sha256), post);
           throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
         }
         const step = await promise;
@@ -181,7 +181,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
         if (!name.startsWith(`${tree}/`)) continue;
         const known = await store.post(tree, asPostId(name.slice(tree.length + 1)));
         const [row] = known === null || known.endedSeq === null ? [] : await store.rows(tree, known.endedSeq, 1);
-        if (row !== undefined) for (const told of tellers) told(endingRow(row));
+        if (row !== undefined) for (const told of tellers) told(endingRow(row, sha256));
       }
     },
   };

@@ -2,7 +2,7 @@
 
 import type { Decided, Input } from "../core/event.ts";
 import type { PostId } from "../core/ids.ts";
-import type { JournalRow } from "../core/journal.ts";
+import type { JournalRow, Sha256 } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import { replyPartsOf, replyText } from "../core/message.ts";
 import { tagStrip } from "../core/text/index.ts";
@@ -31,27 +31,31 @@ export interface EndingStep {
   readonly input: Input;
   readonly events: readonly Decided[];
   readonly texts: readonly Json[];
+  /** True: what is left of its texts is what other agents were told. */
+  readonly erased: boolean;
 }
 
 /** As it was just decided. */
 export function endingStep({ step, row, decision }: Stepped): EndingStep {
-  return { seq: row.seq, input: step.input, events: decision.events, texts: [...step.texts, ...decision.texts] };
+  const texts = [...step.texts, ...decision.texts];
+  return { seq: row.seq, input: step.input, events: decision.events, texts, erased: false };
 }
 
 /** As the store holds it. */
-export function endingRow({ seq, head, body }: JournalRow): EndingStep {
-  const { input, events = [] } = headRead(head);
-  return { seq, input, events, texts: bodyRead(body).texts };
+export function endingRow({ seq, head, body }: JournalRow, sha256: Sha256): EndingStep {
+  const { input, events = [], body: written } = headRead(head);
+  const erased = written !== undefined && (body === null || sha256(body) !== written);
+  return { seq, input, events, texts: bodyRead(body).texts, erased };
 }
 
-export function turnOutcome({ seq, input, events, texts }: EndingStep, post: PostId): Reply | ErrandError {
+export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, post: PostId): Reply | ErrandError {
   const ended = events.find((event) => "posts" in event && (event.posts ?? []).includes(post));
   if (ended?.type === "run-ended" || ended?.type === "tree-closed") return closedBefore(ended);
   if (ended?.type !== "turn-ended")
     return new ErrandError("store-corrupt", `Row ${seq} does not end the turn of post ${post}.`);
   if (ended.outcome === "done") {
     const silent = ended.silent === true;
-    if (!silent && input.type === "model-replied" && texts[0] === undefined) {
+    if (!silent && input.type === "model-replied" && erased) {
       return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
         remedy: "Read the run's result; it was told to the parent before.",
         details: { reason: "erased", outcome: ended.outcome },

@@ -48,3 +48,36 @@ test.each(kinds)(
     expect(after?.slice(0, 4)).toEqual(before?.slice(0, 4));
   },
 );
+
+test("D10: an answer whose words were erased is told as erased when its message is sent again, never as what is left of it", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const tool = lookTool(async () => {
+    arrived.resolve();
+    await asked.promise;
+    return { text: "seen", failed: false };
+  });
+  const start = callTools([{ name: "start_background_agent", input: { task: "y", cleanup: "delete" } }]);
+  const { errand } = await openTestErrand(
+    {
+      parent: [start, say("started"), say("told")],
+      child: [look(""), say("<response>first</response>"), say("so: <response>found</response>")],
+    },
+    { tools: [tool], child: { reporting: "tag" } },
+  );
+  const agent = await errand.openAgent({ channel: createMemoryChannel() });
+  await agent.post("go");
+  await arrived.promise;
+  const [run] = await errand.runs();
+  const child = await errand.agent(run?.agent ?? "");
+  const message = { id: "11111111-1111-4111-8111-111111111111" };
+  const first = child.postAndAwait("and?", message);
+  await child.post("and?", message);
+  asked.resolve();
+  expect((await first).text).toBe("so:");
+  await eventsUntil(errand, agent.id, (event) => event.facts.some((fact) => fact.type === "texts-erased"));
+  await expect(child.postAndAwait("and?", message)).rejects.toMatchObject({
+    code: "turn-failed",
+    details: { reason: "erased" },
+  });
+});

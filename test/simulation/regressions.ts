@@ -23,6 +23,7 @@ export const REGRESSIONS: readonly { readonly seed: number; readonly found: stri
   },
   { seed: 10_508, found: "a process that was stopped while it closed brought up a third one when it woke" },
   { seed: 10_889, found: "an erasure lost the answer to a refused call, which was the run's last output" },
+  { seed: 13_054, found: "of an answer whose words had been erased but for a report in it, what was left was told" },
   { seed: 28_621, found: "a tree that left memory because its disk was full gave away the slots of its runs for good" },
   { seed: 32_721, found: "the deadline that a commit of unknown outcome had set was not waited for" },
   { seed: 105_809, found: "a call waited for the budget for ever, because room became free after the last look at it" },
