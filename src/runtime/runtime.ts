@@ -221,11 +221,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     }
   }
 
-  /** After a commit: slots that became free are offered, and trees with nothing to do leave memory. */
+  /** After a commit: what was held back is begun, slots that became free are offered, and trees with nothing to do leave memory. */
   function onSettled(ids: readonly TreeId[]): void {
     const offer = closing ? null : scheduler.nextToOffer();
     if (offer !== null) void inner(offer, { type: "slots-offered" });
     for (const id of ids) {
+      const loaded = trees.get(id);
+      // The commit shows that the tree is still this process's.
+      if (loaded !== undefined && beginnings.holds(id)) beginnings.beginHeld(loaded);
       idle.delete(id);
       if (resting(id)) idle.add(id);
     }

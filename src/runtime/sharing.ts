@@ -45,7 +45,7 @@ interface SharingParts {
   readonly onTaken: () => Promise<void>;
   /** What this process executes for the tree is to be aborted and forgotten. */
   readonly onLost: (tree: TreeId) => void;
-  /** The tree is still this process's after a silence: what was held back can be begun. */
+  /** The tree is still this process's after a silence: what was held back can be begun. Of one that is occupied the commit shows it. */
   readonly onKept: (loaded: LoadedTree) => void;
   readonly onNotice: (notice: ErrandError) => void;
   readonly onFailure: (error: unknown) => void;
@@ -107,8 +107,8 @@ export function createSharing(parts: SharingParts): Sharing {
     if (ids.size === 0) return;
     for (const { id, nextSeq } of await shared.standing([...ids])) {
       if (stopped || seen.get(id) === nextSeq) continue;
-      seen.set(id, nextSeq);
       await parts.onMoved(id);
+      seen.set(id, nextSeq);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import type { Channel, ErrandOptions } from "../../src/index.ts";
+import type { Channel, ErrandOptions, Store } from "../../src/index.ts";
 import { hang, say, type Script } from "../../src/testing/index.ts";
 import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
@@ -120,6 +120,45 @@ test("a process that others may have taken for dead begins nothing until it know
   for (const listener of returns) listener();
   expect((await agent.postAndAwait("one", { id: "m1" })).text).toBe("heard one");
   expect(models.requests.length).toBe(1);
+});
+
+test("what a process held back is begun though an input of the same tree was on its way when it returned", async () => {
+  const inner = await openStoreAt(database.url, "own");
+  const { shared } = inner;
+  if (shared === undefined) throw new Error("not shared");
+  let alive = false;
+  let gate = Promise.resolve();
+  const compared = Promise.withResolvers<void>();
+  const returns: (() => void)[] = [];
+  const store: Store = {
+    ...inner,
+    async commit(commit) {
+      await gate;
+      await inner.commit(commit);
+    },
+    shared: {
+      ...shared,
+      alive: () => alive,
+      onReturn: (listener) => void returns.push(listener),
+      async standing(trees) {
+        const records = await shared.standing(trees);
+        setImmediate(compared.resolve);
+        return records;
+      },
+    },
+  };
+  const { errand } = await openTestErrand({ parent: echo }, { store, recover: false });
+  const agent = await errand.openAgent();
+  await agent.post("one", { id: "m1" });
+  const opened = Promise.withResolvers<void>();
+  gate = opened.promise;
+  const second = agent.post("two", { id: "m2" });
+  alive = true;
+  for (const listener of returns) listener();
+  await compared.promise;
+  opened.resolve();
+  await second;
+  expect((await agent.postAndAwait("one", { id: "m1", timeoutMs: 10_000 })).text).toBe("heard one");
 });
 
 test("workers with different versions of a definition: the journal says which was used, and replay holds", async () => {
