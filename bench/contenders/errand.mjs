@@ -71,8 +71,13 @@ export async function open({ path, durability }) {
   const errand = await createErrand({ ...errandOptions, store: path === null ? "memory" : { path, durability } });
   return {
     async conversation() {
-      const agent = await errand.openAgent();
-      return async (message) => (await agent.postAndAwait(message)).text;
+      let agent = null;
+      return async (message) => {
+        if (agent !== null) return (await agent.postAndAwait(message)).text;
+        const started = await errand.start(message);
+        agent = started.agent;
+        return (await started.reply()).text;
+      };
     },
     close: () => errand.close(),
   };

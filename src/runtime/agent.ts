@@ -90,7 +90,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-const AWAIT_TIMEOUT_MS = 600_000;
+export const AWAIT_TIMEOUT_MS = 600_000;
 
 interface AgentParts {
   readonly runtime: Runtime;
@@ -115,15 +115,8 @@ export function createAgent(
   }
 
   async function post(text: string, options: PostOptions = {}): Promise<{ id: string }> {
-    const { kind = "user" } = options;
-    if (text === "") throw new ErrandError("usage", "A message must not be empty.");
-    if (options.silent === true && kind !== "system") {
-      throw new ErrandError("usage", "Only a system message can be silent.");
-    }
     const posted = postId(options.id);
-    const silent = options.silent === true ? ({ silent: true } as const) : {};
-    const input = { type: "message-posted", id: posted, to: number, kind, ...silent, size: text.length } as const;
-    await postInput(input, [text], options.id === undefined);
+    await postInput(postedMessage(posted, number, text, options), [text], options.id === undefined);
     return { id: posted };
   }
 
@@ -195,6 +188,18 @@ export function createAgent(
     cancel: () => postInput({ type: "cancel-asked", id: postId(), run: number === 0 ? null : number }, [], true),
     close: () => postInput({ type: "close-asked", id: postId() }, [], true),
   };
+}
+
+/** The input that brings a message to an agent of a tree. */
+export function postedMessage(
+  id: PostId,
+  to: number,
+  text: string,
+  { kind = "user", silent = false }: PostOptions = {},
+): PostInput {
+  if (text === "") throw new ErrandError("usage", "A message must not be empty.");
+  if (silent && kind !== "system") throw new ErrandError("usage", "Only a system message can be silent.");
+  return { type: "message-posted", id, to, kind, ...(silent ? { silent } : {}), size: text.length };
 }
 
 /** Data that were checked when they were reported, in the form that the schema gives them. */

@@ -6,13 +6,14 @@ import { asPostId, asTreeId, type PostId, uuidIs } from "../core/ids.ts";
 import type { ReplayReport } from "../core/replay.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { ErrandError } from "../errors.ts";
-import { type Agent, createAgent } from "./agent.ts";
+import { type Agent, AWAIT_TIMEOUT_MS, createAgent, postedMessage } from "./agent.ts";
 import { exportLines } from "./journal-file.ts";
 import { replayJournal, storedRows } from "./replay-tree.ts";
 import { runResult } from "./run-result.ts";
 import { type OpenQuestion, openQuestions, questionNamed } from "./open-questions.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { type TreeEvent, treeEventOf } from "./tree-event.ts";
+import type { Reply } from "./turn-outcome.ts";
 
 export type { TreeEvent } from "./tree-event.ts";
 
@@ -32,7 +33,18 @@ export interface TextDelta {
   readonly text: string;
 }
 
+/** A conversation that has begun. */
+export interface Started {
+  readonly agent: Agent;
+  /** The id of its first message: after a restart the answer is asked for again under it. */
+  readonly id: string;
+  /** Waits for the answer to its first message, as `postAndAwait` does. */
+  reply(options?: { readonly timeoutMs?: number }): Promise<Reply>;
+}
+
 export interface Errand {
+  /** Opens an agent with its first message. Resolves when both are durable: a crash leaves both or neither. */
+  start(message: string, options?: OpenAgentOptions): Promise<Started>;
   openAgent(options?: OpenAgentOptions): Promise<Agent>;
   /** An agent of the store, by its id. */
   agent(id: string, options?: { readonly channel?: Channel }): Promise<Agent>;
@@ -75,6 +87,7 @@ export interface Errand {
 
 const CLOSE_WITHIN_MS = 5_000;
 const LIST_LIMIT = 100;
+const ROOT_AGENT = "orchestrator";
 
 interface ErrandParts extends Omit<RuntimeParts, "onText" | "onDelegation"> {
   /** True: what an earlier process left unfinished is taken up at once. */
@@ -125,8 +138,25 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
   return {
     recovered,
     treesInMemory: runtime.loaded,
+    async start(message, { agent = ROOT_AGENT, kind = "foreground", channel } = {}) {
+      const tree = asTreeId(runtime.newId());
+      const id = postId();
+      const input = postedMessage(id, 0, message);
+      if (channel !== undefined) await runtime.attach(tree, channel);
+      try {
+        await runtime.start(agent, kind, tree, { input, text: message });
+      } catch (error) {
+        runtime.detach(tree);
+        throw error;
+      }
+      return {
+        agent: createAgent(agentParts, tree, 0, tree),
+        id,
+        reply: ({ timeoutMs = AWAIT_TIMEOUT_MS } = {}) => runtime.reply(tree, id, timeoutMs),
+      };
+    },
     async openAgent(options = {}) {
-      const tree = await runtime.open(options.agent ?? "orchestrator", options.kind ?? "foreground");
+      const tree = await runtime.open(options.agent ?? ROOT_AGENT, options.kind ?? "foreground");
       if (options.channel !== undefined) await runtime.attach(tree, options.channel);
       return createAgent(agentParts, tree, 0, tree);
     },

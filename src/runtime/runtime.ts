@@ -8,12 +8,10 @@ import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import type { DefinitionFacts } from "../core/definition.ts";
 import type { Input } from "../core/event.ts";
-import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId, uuidOf } from "../core/ids.ts";
+import { type TreeId, uuidOf } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
 import type { Settings } from "../core/limits.ts";
-import { JOURNAL_FORMAT } from "../core/revision.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
@@ -23,9 +21,9 @@ import { type Catalog, catalogOfTree } from "./catalog.ts";
 import type { Clock } from "./clock.ts";
 import { type Committed, createCommitLoop } from "./commit-loop.ts";
 import { createDefinitionLibrary } from "./definition-library.ts";
-import { forkTree } from "./fork-tree.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createEffectRunner } from "./effects.ts";
+import { createOpenings, type Openings } from "./openings.ts";
 import { createOutbox } from "./outbox.ts";
 import { createSchemaChecker } from "./output-schema.ts";
 import { createPosts, type Posts } from "./posts.ts";
@@ -58,12 +56,14 @@ export interface RuntimeParts {
 }
 
 export interface Runtime {
-  open(definition: string, kind: "foreground" | "background", id?: TreeId): Promise<TreeId>;
+  readonly open: Openings["open"];
+  readonly start: Openings["start"];
+  readonly fork: Openings["fork"];
   readonly post: Posts["post"];
   readonly reply: Posts["reply"];
   attach(tree: TreeId, channel: Channel): Promise<void>;
-  /** Makes a new tree of the first rows of another, and goes on with it. */
-  fork(origin: TreeId, at: number, root: DefinitionFacts | undefined): Promise<TreeId>;
+  /** The tree's messages to the user go nowhere from now on. */
+  detach(tree: TreeId): void;
   /** Loads what a dead process left, and goes on with it. */
   recover(): Promise<number>;
   newId(): string;
@@ -262,59 +262,44 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   const newId = (): string => uuidOf(world.wall(), world.random(16), Number.parseInt(world.random(3), 16));
+  const openings = createOpenings({
+    store,
+    catalog,
+    library,
+    settings: parts.settings,
+    source: { sha256, definition: library.text },
+    loop,
+    posts,
+    trees,
+    beginnings,
+    now: () => clock.now(),
+    random: (digits) => world.random(digits),
+    newId,
+  });
 
   return {
     newId,
     rows: subscriptions.rows,
     loaded: trees.size,
-    async open(definition, kind, id = asTreeId(newId())) {
+    open(definition, kind) {
       intake();
-      if (!catalog.facts.some((facts) => facts.name === definition)) {
-        throw new ErrandError("definition-unknown", `There is no agent definition "${definition}".`, {
-          remedy: `Known: ${catalog.facts.map((facts) => facts.name).join(", ")}.`,
-        });
-      }
-      const { facts, blobs } = catalogOfTree(catalog, definition);
-      const input: Input = {
-        type: "tree-opened",
-        agent: id,
-        kind,
-        definition,
-        catalog: facts,
-        settings: parts.settings,
-      };
-      const format = Math.min(await store.format(), JOURNAL_FORMAT);
-      await loop.submit({ tree: id, input, texts: [], create: { agent: definition, kind, format }, blobs });
-      return id;
+      return openings.open(definition, kind);
+    },
+    start(definition, kind, tree, post) {
+      intake();
+      return openings.start(definition, kind, tree, post);
+    },
+    fork(origin, at, root) {
+      intake();
+      return openings.fork(origin, at, root);
     },
     post(tree, input, texts, fresh) {
       intake();
       return posts.post(tree, input, texts, fresh);
     },
     reply: posts.reply,
-    async fork(origin, at, root) {
-      intake();
-      const record = await store.tree(origin);
-      if (record === null) throw new ErrandError("tree-unknown", `There is no tree ${origin} in ${store.description}.`);
-      const id = asTreeId(newId());
-      const stepped = await forkTree({
-        store,
-        source: { sha256, definition: library.text },
-        library,
-        catalog,
-        origin: record,
-        at,
-        id,
-        now: clock.now(),
-        seed: world.random(SEED_DIGITS),
-        salt: world.random(SALT_DIGITS),
-        root,
-      });
-      beginnings.hold(id, [stepped]);
-      await trees.load(id);
-      return id;
-    },
-    attach: (tree, channel) => outbox.attach(tree, channel),
+    attach: outbox.attach,
+    detach: outbox.detach,
     async recover() {
       if (sharing !== null) {
         await sharing.takeTrees();

@@ -56,8 +56,7 @@ async function opened(store: ErrandOptions["store"]): Promise<Errand> {
 
 /** One delegation in a conversation of its own. */
 async function delegate(errand: Errand): Promise<void> {
-  const agent = await errand.openAgent();
-  expect((await agent.postAndAwait("1")).text).toBe("done");
+  expect((await (await errand.start("1")).reply()).text).toBe("done");
 }
 
 /** What a hand-written program would keep of one delegation: eight steps, each two JSON texts and a chain of hashes over them. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { byContext, callTool, callTools, createMemoryChannel, say } from "../../src/testing/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import { ErrandError } from "../../src/index.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
 const reportingChild = byContext([
@@ -27,7 +28,53 @@ test("an awaited delegation takes at most 7 commits, from the post to the answer
   expect(reply).toEqual({ text: "It is found.", silent: false });
   expect(commits).toBeLessThanOrEqual(7);
   expect(commits).toBeGreaterThan(0);
+  commits = 0;
+  // A conversation that is started with its message takes no commit more.
+  expect((await (await errand.start("please find it")).reply()).text).toBe("It is found.");
+  expect(commits).toBeLessThanOrEqual(7);
+  expect(commits).toBeGreaterThan(0);
 });
+
+test("a conversation is started with its message, as any definition, and its answer is there under the message's id", async () => {
+  const channel = createMemoryChannel();
+  const { errand } = await openTestErrand({ parent: [say("heard")], child: [say("as a worker")] });
+  const { agent, id, reply } = await errand.start("hello", { channel });
+  expect(await reply()).toEqual({ text: "heard", silent: false });
+  expect((await channel.received(1)).map(({ text, repeated }) => [text, repeated])).toEqual([["heard", false]]);
+  expect((await agent.postAndAwait("hello", { id })).text).toBe("heard");
+  await expect(agent.post("other words", { id })).rejects.toMatchObject({ code: "id-reused" });
+  const other = await errand.start("hello", { agent: "worker", kind: "background" });
+  expect((await other.reply()).text).toBe("as a worker");
+  expect((await errand.agents()).map(({ kind }) => kind).toSorted()).toEqual(["background", "foreground"]);
+  await expect(errand.start("")).rejects.toMatchObject({ code: "usage" });
+  await expect(errand.start("hello", { agent: "nobody" })).rejects.toMatchObject({ code: "definition-unknown" });
+});
+
+test.each([
+  { fails: "before the commit", durable: false },
+  { fails: "after the commit", durable: true },
+])(
+  "a conversation whose first commit fell silent $fails is there with its message, or not at all",
+  async ({ durable }) => {
+    const store = createMemoryStore();
+    let silent = false;
+    const falling = {
+      ...store,
+      async commit(commit: Parameters<typeof store.commit>[0]) {
+        if (!silent) return store.commit(commit);
+        silent = false;
+        if (durable) await store.commit(commit);
+        throw new ErrandError("commit-unknown", "The store fell silent.");
+      },
+    };
+    const { errand } = await openTestErrand({ parent: [say("heard")] }, { store: falling });
+    silent = true;
+    const started = errand.start("hello");
+    if (durable) expect((await (await started).reply()).text).toBe("heard");
+    else await expect(started).rejects.toMatchObject({ code: "commit-unknown" });
+    expect(await errand.agents()).toHaveLength(durable ? 1 : 0);
+  },
+);
 
 test("background children report, one announcement arrives, and the agent answers through its channel", async () => {
   const channel = createMemoryChannel();

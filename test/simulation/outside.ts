@@ -36,8 +36,17 @@ export interface Outside {
   readonly strikes: Map<string, number>;
   /** Who made a token: the agent's id, or `people`. */
   readonly authors: Map<string, string>;
+  /** Definitions of the trees that were to be opened with a message. */
+  readonly speaking: Set<string>;
 }
 
 export function createOutside(): Outside {
-  return { posts: [], deliveries: [], acknowledged: new Set(), strikes: new Map(), authors: new Map() };
+  return {
+    posts: [],
+    deliveries: [],
+    acknowledged: new Set(),
+    strikes: new Map(),
+    authors: new Map(),
+    speaking: new Set(),
+  };
 }

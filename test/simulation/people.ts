@@ -3,7 +3,14 @@
  * store. What they were told is recorded; what a dead process owed them they ask for again under the same id.
  */
 
-import { type Agent, type Channel, type Errand, ErrandError, type Store } from "../../src/index.ts";
+import {
+  type Agent,
+  type Channel,
+  type Errand,
+  ErrandError,
+  type OpenAgentOptions,
+  type Store,
+} from "../../src/index.ts";
 import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import type { Json } from "../../src/core/json.ts";
 import { type OnStray, unheard } from "./calls.ts";
@@ -27,6 +34,8 @@ interface PeopleParts {
   /** The store through a handle of its own. */
   readonly secondHandle: () => Store;
   readonly onStray: OnStray;
+  /** True: the next agent is opened with its first message. */
+  readonly startsSpeaking: () => boolean;
 }
 
 export interface People {
@@ -154,6 +163,24 @@ export function createPeople(parts: PeopleParts): People {
     post.answers.push(`${reply.silent ? "silent " : ""}${reply.text}`);
   }
 
+  async function start(errand: Errand, life: Life, options: OpenAgentOptions): Promise<void> {
+    const text = `please ${token("people")}`;
+    outside.speaking.add(options.agent ?? "");
+    try {
+      const { agent, id } = await errand.start(text, options);
+      if (life.ended) return;
+      count("started with a message");
+      const post: OutsidePost = {
+        ...{ id, tree: agent.id, agent: agent.id, kind: "user", silent: false, text, awaited: true, byMail: false },
+        ...{ acknowledged: true, refused: false, settled: false, asked: 0, answers: [] },
+      };
+      outside.posts.push(post);
+      void ask(errand, life, post);
+    } catch (error) {
+      refused("start", life)(error);
+    }
+  }
+
   async function spawn(agent: Agent, life: Life, post: OutsidePost): Promise<void> {
     const run = await agent.spawn({ id: post.id, task: post.text, timeoutSeconds: 30 });
     if (life.ended) return;
@@ -201,7 +228,9 @@ export function createPeople(parts: PeopleParts): People {
       if (agent === undefined) return;
       opened += 1;
       const kind = random.percent(10) ? "background" : "foreground";
-      errand.openAgent({ agent, kind, channel: channelFor(life) }).then(() => {}, refused("openAgent", life));
+      const options = { agent, kind, channel: channelFor(life) } as const;
+      if (parts.startsSpeaking()) void start(errand, life, options);
+      else errand.openAgent(options).then(() => {}, refused("openAgent", life));
     },
     comeBack(errand, life, always) {
       for (const tree of watch.trees.keys()) {

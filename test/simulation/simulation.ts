@@ -46,6 +46,8 @@ const ROUNDS = 6;
 /** Of a hundred processes that go down, those that are only stopped, and the happenings after which they wake. */
 const STOPPED = 25;
 const MOST_SLEEP = 20;
+/** Of a hundred trees, those that are opened with their first message. */
+const SPEAKING = 40;
 /** One seed in so many replays every journal of the store once more. */
 const REPLAY_EVERY = 25;
 /** Happenings after which a simulation should long have come to rest. */
@@ -93,6 +95,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     count,
     secondHandle,
     onStray,
+    startsSpeaking: () => starts.percent(SPEAKING),
   });
   const chance = random.fork();
   let faults = plan.faults;
@@ -155,6 +158,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   // These come after all other sources: what they draw changes nothing that the others do.
   const strays = random.fork();
   const readers = createReaders(random.fork(), watch, count);
+  const starts = random.fork();
   let sleep = 0;
 
   machine.start();

@@ -28,6 +28,7 @@ export const SOMETIMES = [
   "depth 2",
   "depth 3",
   "spawned from outside",
+  "started with a message",
   "fact tree-closed",
   "fact slots-offered",
   "fact limit-neared",

@@ -76,6 +76,14 @@ export function createWatch(
     for (const blob of part.blobs) journal.learn(blob.hash, blob.text);
     for (const { text } of [...part.blobs, ...part.outbox]) checkSecret("a blob or the outbox", text);
     if (part.snapshot !== undefined) checkSecret("a snapshot", part.snapshot.text);
+    if (part.create !== undefined && outside.speaking.has(part.create.agent)) {
+      const second = part.rows[1];
+      demand(
+        "I12",
+        second !== undefined && headRead(second.head).input.type === "message-posted",
+        () => "a tree was opened without the message that it was to be opened with",
+      );
+    }
     const free = slots - runningElsewhere(tree) + leavingLater(commit, part);
     for (const row of part.rows) {
       // A tree that left memory because its disk was full gives its slots away until it is back.

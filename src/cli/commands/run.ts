@@ -69,8 +69,7 @@ async function workOf(
     },
     begin: [
       async (errand, channel) => {
-        const agent = await errand.openAgent({ agent: root, channel });
-        await agent.post(task);
+        const { agent } = await errand.start(task, { agent: root, channel });
         accepted(agent.id);
         return { agent, past: 0, begun: rootTurned };
       },
