@@ -30,7 +30,7 @@ export interface TreeRecord {
   readonly nextSeq: number;
   /** The chain's hash after the last row. */
   readonly hash: string;
-  /** When the tree wants to be woken, or null. */
+  /** When the tree, which is at rest, wants to be woken, or null. A busy one is in its owner's memory, with its times. */
   readonly wakeAt: number | null;
   /** True while an effect is under way or work is queued: a restart must look at this tree. */
   readonly busy: boolean;

@@ -8,11 +8,10 @@ import type { DefinitionFacts } from "../core/definition.ts";
 import { type TreeId } from "../core/ids.ts";
 import type { JournalRow, RunPatch } from "../core/journal.ts";
 import { stateBusy } from "../core/state.ts";
-import { timersNext } from "../core/timers.ts";
 import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import { type Catalog, catalogOfTree } from "./catalog.ts";
-import { mergePatches } from "./tree-commit.ts";
+import { mergePatches, wakeTime } from "./tree-commit.ts";
 import { requireFormat } from "./tree-format.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import { definitionHashes, storedRows } from "./replay-tree.ts";
@@ -89,7 +88,7 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
         create: { agent: origin.agent, kind: origin.kind, format: origin.format },
         rows: [...rows, stepped.row],
         status: "open",
-        wakeAt: timersNext(tree.state.timers),
+        wakeAt: wakeTime(tree.state),
         busy: stateBusy(tree.state),
         questions: tree.state.questions.size,
         at,

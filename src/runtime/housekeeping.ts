@@ -3,9 +3,11 @@
 import type { Store } from "../contracts/store.ts";
 import type { CancelTimer, World } from "../contracts/world.ts";
 import type { TreeId } from "../core/ids.ts";
+import { timersNext } from "../core/timers.ts";
 import type { Clock } from "./clock.ts";
 import type { Posts } from "./posts.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { LoadedTree } from "./tree-cache.ts";
 
 export interface Housekeeping {
   /** Looks for mail from now on. */
@@ -24,6 +26,8 @@ interface HousekeepingParts {
   readonly posts: Posts;
   readonly scheduler: Scheduler;
   readonly retentionMs: number | null;
+  /** The trees in memory. The store knows the times of those at rest alone. */
+  readonly loaded: () => readonly LoadedTree[];
   /** Resolves when the tree has been told. */
   readonly wake: (tree: TreeId) => Promise<void>;
   readonly onExpired: (tree: TreeId) => void;
@@ -51,6 +55,13 @@ export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
     if (!stopped) pollMail();
   }
 
+  /** The earliest first. */
+  function loadedDue(): TreeId[] {
+    const now = clock.now();
+    const due = parts.loaded().filter((loaded) => (nextTimer(loaded) ?? Number.POSITIVE_INFINITY) <= now);
+    return due.toSorted((one, other) => (nextTimer(one) ?? 0) - (nextTimer(other) ?? 0)).map(({ id }) => id);
+  }
+
   async function sweep(): Promise<void> {
     if (stopped || retentionMs === null) return;
     const gone = await store.expire(clock.now() - retentionMs, EXPIRE_AT_A_TIME);
@@ -63,8 +74,10 @@ export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
     sweep,
     async wakeDue() {
       if (stopped) return;
-      await Promise.all((await store.due(clock.now())).map((tree) => parts.wake(tree)));
-      const next = await store.nextWake();
+      const resting = await store.due(clock.now());
+      await Promise.all([...new Set([...loadedDue(), ...resting])].map((tree) => parts.wake(tree)));
+      const times = [await store.nextWake(), ...parts.loaded().map(nextTimer)].filter((time) => time !== null);
+      const next = times.length === 0 ? null : times.reduce((one, other) => Math.min(one, other));
       // A tree whose wake-up changes nothing must not make a busy loop of it.
       scheduler.wakeAt(next === null ? null : next <= clock.now() ? clock.now() + NO_WAKE_RETRY_MS : next);
     },
@@ -74,4 +87,8 @@ export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
       sweeping?.();
     },
   };
+}
+
+function nextTimer({ tree }: LoadedTree): number | null {
+  return timersNext(tree.state.timers);
 }

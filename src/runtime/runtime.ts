@@ -158,6 +158,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     posts,
     scheduler,
     retentionMs: parts.retentionMs,
+    loaded: trees.all,
     wake: (tree) => inner(tree, { type: "timers-due" }),
     onExpired(tree) {
       trees.drop(tree);

@@ -5,7 +5,7 @@ import type { Input } from "../core/event.ts";
 import type { PostId, TreeId } from "../core/ids.ts";
 import type { JournalRow, RunPatch } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
-import { stateBusy } from "../core/state.ts";
+import { stateBusy, type TreeState } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
 import type { Stepped } from "../core/tree.ts";
 import { rowLength } from "./read-tree.ts";
@@ -68,7 +68,7 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
     create,
     rows,
     status: state.closed && state.agents.size === 0 ? "closed" : "open",
-    wakeAt: timersNext(state.timers),
+    wakeAt: wakeTime(state),
     busy: stateBusy(state),
     questions: state.questions.size,
     at,
@@ -80,6 +80,11 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
     erased,
     snapshot: trees.snapshotDue(loaded, erased.length > 0) ?? undefined,
   };
+}
+
+/** The time that the store is told. A busy tree is in memory, and after a crash it is loaded for that: its times are nobody else's to know. */
+export function wakeTime(state: TreeState): number | null {
+  return stateBusy(state) ? null : timersNext(state.timers);
 }
 
 /** One patch for each run: the later columns win. */

@@ -132,6 +132,8 @@ export function createStore(
   const queries = prepareQueries(prepare);
   const putMail = preparePutMail(prepare, transaction, () => requireNotMoved(db, path));
   let seen = queries.dataVersion();
+  /** As the owner read it: nobody else raises it meanwhile. */
+  let format: number | null = null;
 
   function live(): void {
     if (!db.isOpen) throw storeClosed(description);
@@ -170,7 +172,10 @@ export function createStore(
     release: async (tree) => own().release(tree),
     replaceProjections: async (tree, projections) => own().replaceProjections(tree, projections),
     expire: async (before, limit) => own().expire(before, limit),
-    raiseFormat: async (format) => own().raiseFormat(format),
+    async raiseFormat(to) {
+      own().raiseFormat(to);
+      format = null;
+    },
     setAnchor: async (anchor) => own().setAnchor(anchor),
 
     tree: async (id) => read(() => queries.tree(id)),
@@ -190,7 +195,7 @@ export function createStore(
     pendingMail: async (limit) => read(() => queries.pendingMail(limit)),
     pendingOutbox: async (tree) => read(() => queries.pendingOutbox(tree)),
     outboxTrees: async () => read(() => queries.outboxTrees()),
-    format: async () => read(() => queries.format()),
+    format: async () => read(() => (writes === null ? queries.format() : (format ??= queries.format()))),
     anchor: async () => read(() => queries.anchor()),
 
     movedTo: () => read(() => movedTo(db)),

@@ -67,7 +67,14 @@ export function prepareTreeRows(prepare: Prepare): TreeRows {
     const hash = hashCell(rows.at(-1)?.hash ?? made.last?.hash ?? "");
     const row = make().get(...named, epoch, next, hash, ...moving, made.format, at, at);
     if (row === undefined) throw treeConflict(tree, "it exists already");
-    return numberOf(row, "key");
+    const key = numberOf(row, "key");
+    remember(tree, standingAfter(part, key, next));
+    return key;
+  }
+
+  function remember(tree: TreeId, standing: Standing): void {
+    if (remembered.size >= REMEMBERED) remembered.clear();
+    remembered.set(tree, standing);
   }
 
   function standingOf(tree: TreeId): Standing {
@@ -98,28 +105,23 @@ export function prepareTreeRows(prepare: Prepare): TreeRows {
 
   return {
     move(part) {
-      const { tree, epoch, expectedSeq, rows, wakeAt, questions } = part;
+      const { tree, epoch, expectedSeq, rows } = part;
       if (part.create !== undefined) return makeTree(part, part.create);
       const before = standingOf(tree);
       if (before.epoch > epoch) throw treeConflict(tree, `epoch ${epoch} is over`);
       if (before.nextSeq !== expectedSeq)
         throw treeConflict(tree, `its next row is ${before.nextSeq}, not ${expectedSeq}`);
-      const after: Standing = {
-        key: before.key,
-        epoch,
-        nextSeq: expectedSeq + rows.length,
-        status: treeStatuses.cell(part.status),
-        wakeAt,
-        busy: Number(part.busy),
-        questions,
-      };
+      const after = standingAfter(part, before.key, expectedSeq + rows.length);
       write(part, before, after);
-      if (remembered.size >= REMEMBERED) remembered.clear();
-      remembered.set(tree, after);
+      remember(tree, after);
       return before.key;
     },
     forget() {
       remembered.clear();
     },
   };
+}
+
+function standingAfter({ epoch, status, wakeAt, busy, questions }: TreeCommit, key: number, nextSeq: number): Standing {
+  return { key, epoch, nextSeq, status: treeStatuses.cell(status), wakeAt, busy: Number(busy), questions };
 }
