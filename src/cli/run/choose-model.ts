@@ -14,8 +14,8 @@ export interface ModelChoice {
 }
 
 export const RECORDED = "the tree was recorded with it";
-/** A running Ollama answers at once; where none runs, nothing listens. */
-const OLLAMA_WITHIN_MS = 300;
+/** A running Ollama answers at once, unless the machine is busy; where none runs nothing listens, which is told at once. */
+const OLLAMA_WITHIN_MS = 2_000;
 const NEEDS_BASE_URL = "openai-compatible/";
 
 export async function chooseModel({

@@ -237,8 +237,10 @@ test("F9: a key `__proto__` changes no prototype: unknown in the envelope, a fie
 });
 
 test("F9: the largest hostile text is judged in well under a second", () => {
-  const started = performance.now();
-  problemOf(`{"v":1,"type":"${'\\"'.repeat(2_000_000)}"}`);
-  problemOf(nested(2_000_000));
-  expect(performance.now() - started).toBeLessThan(1_000);
+  const hostile = [`{"v":1,"type":"${'\\"'.repeat(2_000_000)}"}`, nested(2_000_000)];
+  // Of the processor: others on the machine make a test wait.
+  const started = process.cpuUsage();
+  for (const text of hostile) problemOf(text);
+  const { user, system } = process.cpuUsage(started);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
 });
