@@ -1,34 +1,50 @@
 /**
- * Delegations through PostgreSQL: `node bench/postgres.ts [--workers 1,2] [--trees 100] [--delegations 10]`. Prints one JSON object a line for each number of
- * workers.
+ * Delegations through PostgreSQL: `node bench/postgres.ts [--workers 1,2] [--rounds 3] [--trees 100] [--delegations 50]`. Prints one JSON object a line for each
+ * round of each number of workers.
  *
  * A server of its own, with fsync on, in a temporary folder. Each tree is sent one message by a process that runs none; its parent delegates to an awaited child again and
  * again, and the child calls one tool and reports (the default protocol: 4 model calls of the child and 1 of the parent for each delegation, at zero latency). Workers are
  * processes. A delegation's latency is from the row that created its run to the row that ended it, by the database's clock.
+ *
+ * Each round has trees of its own and the workers of the one before. The first is that of workers, and of a server, that have done nothing yet: much of its time goes into
+ * compiling and planning what they do for the first time. Later ones are those of workers that have been running for some seconds.
+ *
+ * Besides the rate, which is that of the machine and of all that runs on it, a round tells the processor time of the workers and of the server for one delegation.
  */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
+import type { Store } from "../src/contracts/store.ts";
 import { createErrand, type ErrandOptions } from "../src/index.ts";
 import { asPostId, asTreeId, type TreeId } from "../src/core/ids.ts";
 import { openStoreAt, sha256 } from "../src/runtime/create-runtime.ts";
 import { mailOf } from "../src/runtime/mail.ts";
 import { callTool, createScriptedModels, say } from "../src/testing/index.ts";
 import { createCluster, SUPERUSER } from "../test/support/postgres/cluster.ts";
+import { familyProcessorMs, processorMs } from "./processor-time.ts";
 
 const { values } = parseArgs({
   options: {
     workers: { type: "string", default: "1,2" },
+    rounds: { type: "string", default: "3" },
     trees: { type: "string", default: "100" },
-    delegations: { type: "string", default: "10" },
+    delegations: { type: "string", default: "50" },
     /** The URL of the database, in the process of a worker. */
     work: { type: "string" },
   },
 });
+/** Milliseconds of processor time. */
+interface ProcessorTime {
+  readonly workers: number;
+  readonly server: number;
+}
+
 const trees = Number(values.trees);
 const each = Number(values.delegations);
 
@@ -72,7 +88,12 @@ async function makeTrees(url: string): Promise<TreeId[]> {
   return made;
 }
 
-async function startWorkers(url: string, count: number): Promise<() => Promise<void>> {
+interface Workers {
+  readonly pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+async function startWorkers(url: string, count: number): Promise<Workers> {
   const started = Array.from({ length: count }, () =>
     spawn(process.execPath, [fileURLToPath(import.meta.url), "--work", url, "--delegations", String(each)], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -84,27 +105,23 @@ async function startWorkers(url: string, count: number): Promise<() => Promise<v
     });
   }
   await Promise.all(started.map((worker) => once(worker.stdout, "data")));
-  return async () => {
-    const gone = started.map((worker) => once(worker, "exit"));
-    for (const worker of started) worker.kill("SIGTERM");
-    await Promise.all(gone);
+  return {
+    pids: started.flatMap(({ pid }) => pid ?? []),
+    async stop() {
+      const gone = started.map((worker) => once(worker, "exit"));
+      for (const worker of started) worker.kill("SIGTERM");
+      await Promise.all(gone);
+    },
   };
 }
 
-async function measure(server: string, workers: number): Promise<object> {
-  const name = `bench_${workers}`;
-  const admin = new Client({ connectionString: `${server}/postgres` });
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  const url = `${server}/${name}`;
-  const made = await makeTrees(url);
-  const stop = await startWorkers(url, workers);
-  const store = await openStoreAt(url, "read");
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const first = async (sql: string): Promise<Readonly<Record<string, number>>> =>
-    (await client.query<Record<string, number>>(sql)).rows[0] ?? {};
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
+const hundredths = (number: number): number => Math.round(number * 100) / 100;
+
+async function measureRound(client: Client, store: Store, made: readonly TreeId[], spent: () => ProcessorTime) {
+  const first = async (sql: string, values: unknown[] = []): Promise<Readonly<Record<string, number>>> =>
+    (await client.query<Record<string, number>>(sql, values)).rows[0] ?? {};
+  const before = spent();
   const { now: began = 0 } = await first("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now");
   await Promise.all(
     made.map((tree) => {
@@ -114,22 +131,56 @@ async function measure(server: string, workers: number): Promise<object> {
   );
   const open = "select count(*)::int as left from errand.posts where ended_seq is null";
   while ((await first(open))["left"] !== 0) await sleep(20);
+  const after = spent();
   const {
     delegations = 0,
     ended = 0,
     p50,
     p99,
-  } = await first(`
-    select count(*)::int as delegations, max(ended_at)::float8 as ended,
-      percentile_cont(0.5) within group (order by ended_at - created_at) as p50,
-      percentile_cont(0.99) within group (order by ended_at - created_at) as p99
-    from errand.runs where state = 4 and status = 0`);
-  await client.end();
-  await store.close();
-  await stop();
+  } = await first(
+    `select count(*)::int as delegations, max(ended_at)::float8 as ended,
+       percentile_cont(0.5) within group (order by ended_at - r.created_at) as p50,
+       percentile_cont(0.99) within group (order by ended_at - r.created_at) as p99
+     from errand.runs r join errand.trees t on t.key = r.tree where t.id = any ($1) and r.state = 4 and r.status = 0`,
+    [made],
+  );
   if (delegations !== trees * each) throw new Error(`${delegations} of ${trees * each} delegations ended well`);
   const seconds = (ended - began) / 1_000;
-  return { workers, trees, delegations, seconds, perSecond: Math.round(delegations / seconds), p50Ms: p50, p99Ms: p99 };
+  return {
+    delegations,
+    seconds: hundredths(seconds),
+    perSecond: Math.round(delegations / seconds),
+    p50Ms: p50,
+    p99Ms: p99,
+    workersCpuMs: hundredths((after.workers - before.workers) / delegations),
+    serverCpuMs: hundredths((after.server - before.server) / delegations),
+  };
+}
+
+async function measure(server: string, postmaster: number, count: number): Promise<void> {
+  const name = `bench_${count}`;
+  const admin = new Client({ connectionString: `${server}/postgres` });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  const url = `${server}/${name}`;
+  let made = await makeTrees(url);
+  const workers = await startWorkers(url, count);
+  const store = await openStoreAt(url, "read");
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const spent = (): ProcessorTime => ({
+    workers: sum(workers.pids.map((pid) => processorMs(pid))),
+    server: familyProcessorMs(postmaster),
+  });
+  for (let round = 1; round <= Number(values.rounds); round += 1) {
+    const result = { workers: count, round, trees, ...(await measureRound(client, store, made, spent)) };
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    if (round < Number(values.rounds)) made = await makeTrees(url);
+  }
+  await client.end();
+  await store.close();
+  await workers.stop();
 }
 
 async function work(url: string): Promise<void> {
@@ -143,8 +194,8 @@ else {
   const cluster = await createCluster({ fsync: true });
   try {
     for (const count of values.workers.split(",").map(Number)) {
-      const result = await measure(`postgres://${SUPERUSER}@127.0.0.1:${cluster.port}`, count);
-      process.stdout.write(`${JSON.stringify(result)}\n`);
+      const postmaster = Number(readFileSync(join(cluster.data, "postmaster.pid"), "utf8").split("\n")[0]);
+      await measure(`postgres://${SUPERUSER}@127.0.0.1:${cluster.port}`, postmaster, count);
     }
   } finally {
     await cluster.remove();

@@ -72,6 +72,49 @@ describe("a commit in PostgreSQL", () => {
     expect((await store.pendingMail(9)).map(({ id }) => id)).toEqual(["early", "late"]);
   });
 
+  test("mail that is put at once is put once for each id, and a reuse is told from a repetition", async () => {
+    const store = await open();
+    const told = await open();
+    const names = Array.from({ length: 40 }, (_, index) => `m${index}`);
+    const other = { ...sampleMail(two, "m0"), hash: "another" };
+    const put = await Promise.all([
+      ...names.map((name) => store.putMail(sampleMail(two, name))),
+      ...names.map((name) => store.putMail(sampleMail(two, name))),
+      store.putMail(other),
+      ...names.map((name) => told.putMail(sampleMail(one, name))),
+      ...names.toReversed().map((name) => store.putMail(sampleMail(one, name))),
+    ]);
+    const statuses = put.map(({ status }) => status);
+    expect(new Set(statuses.slice(0, 40))).toEqual(new Set(["put"]));
+    expect(new Set(statuses.slice(40, 80))).toEqual(new Set(["known"]));
+    expect(statuses[80]).toBe("id-reused");
+    expect(statuses.slice(81).toSorted()).toEqual([...names.map(() => "known"), ...names.map(() => "put")]);
+    expect(await store.pendingMail(99)).toHaveLength(80);
+  });
+
+  test("a commit is refused whole for a run or a post of its second tree, and says which", async () => {
+    const store = await open();
+    const mail = sampleMail(two, "m");
+    await store.putMail(mail);
+    await store.commit(commitOf(birth(one), birth(two)));
+    const patched = part(two, 2, 2, { runs: [{ number: 7, tokens: 1 }] });
+    await expect(store.commit(commitOf(part(one, 2, 2), patched))).rejects.toMatchObject({
+      code: "run-unknown",
+      details: { tree: two, run: 7 },
+    });
+    const reused = part(two, 2, 2, { posts: [{ id: mail.id, hash: "another", seq: 2, endedSeq: null }] });
+    await expect(store.commit(commitOf(part(one, 2, 2), reused))).rejects.toMatchObject({
+      code: "id-reused",
+      details: { tree: two, id: mail.id },
+    });
+    await expect(store.commit(commitOf(part(one, 2, 2), part(two, 3, 3)))).rejects.toMatchObject({
+      code: "commit-conflict",
+      message: expect.stringContaining("its next row is 2, not 3"),
+    });
+    expect(await store.tree(one)).toMatchObject({ nextSeq: 2 });
+    await store.commit(commitOf(part(one, 2, 2), part(two, 2, 2)));
+  });
+
   test("many trees in one commit are written whole, whoever else commits", async () => {
     const stores = [await open(), await open(), await open()];
     await Promise.all(

@@ -1,22 +1,22 @@
 /**
- * The commit: all trees that are ready together, table by table, in one transaction of three journeys to the server.
+ * The commit: all trees that are ready together, table by table, in one transaction of two journeys to the server: it begins, and then all of it goes together.
  *
  * Invariants:
  *  1. The trees' rows move first, each only if its epoch and next sequence are what the writer knew; unless all of them moved, all of
  *     the commit is rolled back. A writer that lost its tree therefore changes nothing.
- *  2. Everything that has to be refused is refused before COMMIT is sent.
+ *  2. COMMIT travels with the rest: whatever has to be refused, the server refuses (`errand.require`). Why is looked up afterwards.
  */
 
 import type { Commit, TreeCommit, TreeCreation } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
 import { numberOf, optionalCell } from "../cells.ts";
 import { treeKinds, treeStatuses } from "../columns.ts";
 import { treeConflict } from "../refusals.ts";
 import { type Cell, textCell, textOf } from "./cells.ts";
-import { type Ask, type Database, settled, type Statement } from "./database.ts";
+import type { Ask, Asked, Database, Statement } from "./database.ts";
 import { mergeParts } from "./merge-parts.ts";
-import { endPosts, patchRuns, recordPosts } from "./projections.ts";
-import { arraysOf, type ColumnTypes, given, insertOf } from "./table-write.ts";
+import { refusalOf } from "./postgres-errors.ts";
+import { endPosts, patchRuns, recordPosts, reusedPost, unknownRun } from "./projections.ts";
+import { allOrRefused, askedOf, type ColumnTypes, given, insertOf, insertOfTree } from "./table-write.ts";
 
 const NEW_TREE: ColumnTypes = {
   id: "text",
@@ -34,7 +34,10 @@ const NEW_TREE: ColumnTypes = {
   updated_at: "bigint",
   owner: "integer",
 };
-const MAKE_TREES = insertOf("make-trees", "errand.trees", NEW_TREE, "on conflict (id) do nothing returning id, key");
+const MAKE_TREES: Statement = {
+  name: "errand-make-trees",
+  text: allOrRefused(insertOf("", "errand.trees", NEW_TREE, "on conflict (id) do nothing").text, "trees"),
+};
 
 const MOVED_TREE: ColumnTypes = {
   id: "text",
@@ -50,67 +53,78 @@ const MOVED_TREE: ColumnTypes = {
 };
 const MOVE_TREES: Statement = {
   name: "errand-move-trees",
-  text: `update errand.trees t set next_seq = given.next_seq, hash = coalesce(given.hash, t.hash), status = given.status,
-           wake_at = given.wake_at, busy = given.busy, questions = given.questions, updated_at = given.updated_at
-         from ${given(MOVED_TREE)}
-         where t.id = given.id and t.epoch = given.epoch and t.next_seq = given.expected returning t.id, t.key`,
+  text: allOrRefused(
+    `update errand.trees t set next_seq = given.next_seq, hash = coalesce(given.hash, t.hash), status = given.status,
+       wake_at = given.wake_at, busy = given.busy, questions = given.questions, updated_at = given.updated_at
+     from ${given(MOVED_TREE)}
+     where t.id = given.id and t.epoch = given.epoch and t.next_seq = given.expected`,
+    "trees",
+  ),
 };
 const EXPLAIN: Statement = {
   name: "errand-explain-conflict",
-  text: "select epoch, next_seq from errand.trees where id = $1",
+  text: "select id, epoch, next_seq from errand.trees where id = any ($1::text[])",
 };
 
 /** A table that a commit appends to, and the rows that one tree has for it. */
 interface Write {
   readonly statement: Statement;
   readonly types: ColumnTypes;
-  rows(part: TreeCommit, key: number): readonly (readonly Cell[])[];
+  rows(part: TreeCommit): readonly (readonly Cell[])[];
 }
 
-const JOURNAL: ColumnTypes = { tree: "bigint", seq: "bigint", head: "text", body: "text", hash: "text" };
-const BLOBS: ColumnTypes = { tree: "bigint", hash: "text", text: "text" };
-const OUTBOX: ColumnTypes = { tree: "bigint", key: "text", agent: "integer", text: "text", at: "bigint" };
-const SNAPSHOTS: ColumnTypes = { tree: "bigint", seq: "bigint", revision: "text", text: "text" };
-const ERASED: ColumnTypes = { tree: "bigint", seq: "bigint", body: "text" };
+const JOURNAL: ColumnTypes = { tree: "text", seq: "bigint", head: "text", body: "text", hash: "text" };
+const BLOBS: ColumnTypes = { tree: "text", hash: "text", text: "text" };
+const OUTBOX: ColumnTypes = { tree: "text", key: "text", agent: "integer", text: "text", at: "bigint" };
+const SNAPSHOTS: ColumnTypes = { tree: "text", seq: "bigint", revision: "text", text: "text" };
+const ERASED: ColumnTypes = { tree: "text", seq: "bigint", body: "text" };
 
 const WRITES: readonly Write[] = [
   {
-    statement: insertOf("append-rows", "errand.journal", JOURNAL),
+    statement: insertOfTree("append-rows", "errand.journal", JOURNAL),
     types: JOURNAL,
-    rows: ({ rows }, key) =>
-      rows.map(({ seq, head, body, hash }) => [key, seq, textCell(head), optionalCell(body, textCell), textCell(hash)]),
+    rows: ({ tree, rows }) =>
+      rows.map(({ seq, head, body, hash }) => [
+        textCell(tree),
+        seq,
+        textCell(head),
+        optionalCell(body, textCell),
+        textCell(hash),
+      ]),
   },
   {
-    statement: insertOf("put-blobs", "errand.blobs", BLOBS, "on conflict do nothing"),
+    statement: insertOfTree("put-blobs", "errand.blobs", BLOBS, "on conflict do nothing"),
     types: BLOBS,
-    rows: ({ blobs }, key) => blobs.map(({ hash, text }) => [key, textCell(hash), textCell(text)]),
+    rows: ({ tree, blobs }) => blobs.map(({ hash, text }) => [textCell(tree), textCell(hash), textCell(text)]),
   },
   {
-    statement: insertOf("send", "errand.outbox", OUTBOX, "on conflict do nothing"),
+    statement: insertOfTree("send", "errand.outbox", OUTBOX, "on conflict do nothing"),
     types: OUTBOX,
-    rows: ({ outbox }, key) =>
-      outbox.map(({ key: step, agent, text, at }) => [key, textCell(step), agent, textCell(text), at]),
+    rows: ({ tree, outbox }) =>
+      outbox.map(({ key, agent, text, at }) => [textCell(tree), textCell(key), agent, textCell(text), at]),
   },
   {
-    statement: insertOf(
+    statement: insertOfTree(
       "put-snapshots",
       "errand.snapshots",
       SNAPSHOTS,
       "on conflict (tree) do update set seq = excluded.seq, revision = excluded.revision, text = excluded.text",
     ),
     types: SNAPSHOTS,
-    rows: ({ snapshot }, key) =>
-      snapshot === undefined ? [] : [[key, snapshot.seq, textCell(snapshot.revision), textCell(snapshot.text)]],
+    rows: ({ tree, snapshot }) =>
+      snapshot === undefined
+        ? []
+        : [[textCell(tree), snapshot.seq, textCell(snapshot.revision), textCell(snapshot.text)]],
   },
   {
     // After the rows were appended: a commit may erase what an earlier part of it brought.
     statement: {
       name: "errand-erase-bodies",
-      text: `update errand.journal j set body = given.body from ${given(ERASED)}
-             where j.tree = given.tree and j.seq = given.seq`,
+      text: `update errand.journal j set body = given.body from ${given(ERASED)} join errand.trees t on t.id = given.tree
+             where j.tree = t.key and j.seq = given.seq`,
     },
     types: ERASED,
-    rows: ({ erased }, key) => erased.map(({ seq, body }) => [key, seq, optionalCell(body, textCell)]),
+    rows: ({ tree, erased }) => erased.map(({ seq, body }) => [textCell(tree), seq, optionalCell(body, textCell)]),
   },
 ];
 
@@ -147,55 +161,62 @@ function movedTree(part: TreeCommit): Cell[] {
   return [textCell(tree), epoch, expectedSeq, next, hash, treeStatuses.cell(status), wakeAt, busy, questions, at];
 }
 
-/** Changes the trees' rows to what the commit leaves, and returns their keys. */
-async function moveTrees(ask: Ask, parts: readonly TreeCommit[], worker: number): Promise<Map<TreeId, number>> {
+/** Changes the trees' rows to what the commit leaves. */
+function moveTrees(parts: readonly TreeCommit[], worker: number): readonly Asked[] {
   const news: Cell[][] = [];
   const moved: Cell[][] = [];
   // Those that exist in the order of their ids, so that two workers that hold the same trees for a moment wait and do not block each other.
   const ordered = parts.toSorted((one, other) => (one.tree < other.tree ? -1 : 1));
   for (const part of ordered) if (part.create === undefined) moved.push(movedTree(part));
   for (const part of parts) if (part.create !== undefined) news.push(newTree(part, part.create, worker));
-  const asked: ReturnType<Ask>[] = [];
-  if (news.length > 0) asked.push(ask(MAKE_TREES, arraysOf(NEW_TREE, news)));
-  if (moved.length > 0) asked.push(ask(MOVE_TREES, arraysOf(MOVED_TREE, moved)));
-  const keys = new Map<TreeId, number>();
-  for (const row of (await settled(asked)).flat()) keys.set(textOf(row, "id") as TreeId, numberOf(row, "key"));
-  for (const part of parts) if (!keys.has(part.tree)) throw await conflict(ask, part);
-  return keys;
+  return [...askedOf(MAKE_TREES, NEW_TREE, news), ...askedOf(MOVE_TREES, MOVED_TREE, moved)];
 }
 
-/** Why a tree did not move. */
-async function conflict(ask: Ask, part: TreeCommit): Promise<Error> {
-  const { tree, create, epoch, expectedSeq } = part;
-  if (create !== undefined) return treeConflict(tree, "it exists already");
-  const [row] = await ask(EXPLAIN, [textCell(tree)]);
-  if (row === undefined) return treeConflict(tree, "it does not exist");
-  if (numberOf(row, "epoch") !== epoch) return treeConflict(tree, `epoch ${epoch} is over`);
-  return treeConflict(tree, `its next row is ${numberOf(row, "next_seq")}, not ${expectedSeq}`);
+/** Why trees did not move. */
+async function conflict(ask: Ask, parts: readonly TreeCommit[]): Promise<Error | null> {
+  const rows = await ask(EXPLAIN, [parts.map(({ tree }) => textCell(tree))]);
+  const known = new Map(rows.map((row) => [textOf(row, "id"), row]));
+  for (const { tree, create, epoch, expectedSeq } of parts) {
+    const row = known.get(tree);
+    if (create !== undefined) {
+      if (row !== undefined) return treeConflict(tree, "it exists already");
+    } else if (row === undefined) return treeConflict(tree, "it does not exist");
+    else if (numberOf(row, "epoch") !== epoch) return treeConflict(tree, `epoch ${epoch} is over`);
+    else if (numberOf(row, "next_seq") !== expectedSeq)
+      return treeConflict(tree, `its next row is ${numberOf(row, "next_seq")}, not ${expectedSeq}`);
+  }
+  return null;
 }
 
 export async function writeCommit(database: Database, worker: number, commit: Commit): Promise<void> {
   const parts = mergeParts(commit.trees);
-  await database.transaction(async (ask) => {
-    const keys = await moveTrees(ask, parts, worker);
-    const keyed = parts.map((part) => ({ part, key: keys.get(part.tree) ?? 0 }));
-    const writes = WRITES.flatMap(({ statement, types, rows }) => {
-      const all = keyed.flatMap(({ part, key }) => rows(part, key));
-      return all.length === 0 ? [] : [ask(statement, arraysOf(types, all))];
-    });
-    const taken = commit.acknowledged.map(({ tree, key }) => [textCell(tree), textCell(key)]);
-    if (taken.length > 0) writes.push(ask(ACKNOWLEDGE, arraysOf(TAKEN, taken)));
-    await settled<unknown>([
-      ...writes,
-      patchRuns(
-        ask,
-        keyed.map(({ part, key }) => ({ key, id: part.tree, runs: part.runs })),
-      ),
-      recordPosts(ask, parts),
-      endPosts(
-        ask,
-        parts.flatMap(({ tree, postsEnded }) => postsEnded.map((post) => ({ tree, ...post }))),
-      ),
-    ]);
-  });
+  const taken = commit.acknowledged.map(({ tree, key }) => [textCell(tree), textCell(key)]);
+  const asked = [
+    ...moveTrees(parts, worker),
+    ...WRITES.flatMap(({ statement, types, rows }) => askedOf(statement, types, parts.flatMap(rows))),
+    ...askedOf(ACKNOWLEDGE, TAKEN, taken),
+    ...patchRuns(parts),
+    ...recordPosts(parts),
+    ...endPosts(parts),
+  ];
+  if (asked.length === 0) return;
+  try {
+    await database.together(asked);
+  } catch (error) {
+    throw (await refused(database.ask, parts, error)) ?? error;
+  }
+}
+
+/** Why the server refused the commit, or null if it did not. */
+async function refused(ask: Ask, parts: readonly TreeCommit[], error: unknown): Promise<Error | null> {
+  switch (refusalOf(error)) {
+    case "trees":
+      return conflict(ask, parts);
+    case "runs":
+      return unknownRun(ask, parts);
+    case "posts":
+      return reusedPost(ask, parts);
+    default:
+      return null;
+  }
 }

@@ -8,6 +8,7 @@
  *  3. A connection that fails while nobody uses it is replaced in silence; whoever uses it is told.
  */
 
+import { Socket } from "node:net";
 import { Client, type ClientConfig, Pool, TypeOverrides } from "pg";
 import { ErrandError } from "../../errors.ts";
 import { openErrorOf } from "./postgres-errors.ts";
@@ -20,8 +21,8 @@ const IDLE_TRANSACTION_MS = 5_000;
 /** A server that was cut off answers nothing: waiting for it ends a little after its own time-out would have. */
 const ANSWER_WITHIN_MS = STATEMENT_WITHIN_MS + 5_000;
 /** Connections of one process: these, one for its membership, and those of the dispatcher; ten in all. */
-export const STORE_CONNECTIONS = 7;
-export const DISPATCH_CONNECTIONS = 2;
+export const STORE_CONNECTIONS = 5;
+export const DISPATCH_CONNECTIONS = 4;
 const OLDEST_POSTGRES = 130_000;
 
 const SESSION = `
@@ -30,6 +31,18 @@ const SESSION = `
   set idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS};
   set client_min_messages = warning;
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local');
+`;
+
+/**
+ * How the store's own statements are planned. Each names its rows by keys that have an index; its plan is made once for a session, perhaps while the
+ * tables are empty, and must do for full ones. So it is made for any values, by those indexes, and never compiled.
+ */
+const PLANS = `
+  set plan_cache_mode = force_generic_plan;
+  set enable_seqscan = off;
+  set enable_hashjoin = off;
+  set enable_mergejoin = off;
+  set jit = off;
 `;
 
 export interface Address {
@@ -76,12 +89,34 @@ function ignoreError(): void {
   // Whoever has the connection learns it from the query under way; a connection that nobody has leaves the pool.
 }
 
+/** A socket that sends what is written in one turn as one: a transaction of ten statements is one packet, and wakes the server once. */
+class TurnSocket extends Socket {
+  #held = false;
+
+  override cork(): void {
+    if (this.#held) return;
+    this.#held = true;
+    super.cork();
+    process.nextTick(() => {
+      this.#held = false;
+      super.uncork();
+    });
+  }
+
+  override uncork(): void {
+    // At the end of the turn.
+  }
+}
+
 export function createPool({ config }: Address, size: number): Pool {
+  const own = size === STORE_CONNECTIONS;
+  const session = own ? SESSION + PLANS : SESSION;
   const pool = new Pool({
     ...config,
     max: size,
-    pipeline: size === STORE_CONNECTIONS,
-    verify: (client, done) => client.query(SESSION, (error) => done(error)),
+    pipeline: own,
+    stream: () => new TurnSocket(),
+    verify: (client, done) => client.query(session, (error) => done(error)),
   });
   pool.on("connect", (client) => client.on("error", ignoreError));
   pool.on("error", ignoreError);

@@ -4,12 +4,13 @@
  * Invariants:
  *  1. While the server cannot be reached a caller waits, for as long as `patience` says: a restart or a failover delays and fails nothing.
  *  2. What is repeated after a lost connection was not kept, or is harmless to repeat. A transaction is repeated only if its COMMIT was
- *     never sent; once it was, its outcome is `commit-unknown`.
+ *     never sent; once it was, its outcome is `commit-unknown`. Where the COMMIT travels with the rest, that is as soon as it has begun.
  *  3. A statement is prepared once for each connection, under its name.
  */
 
 import type { ClientBase, Pool, PoolClient } from "pg";
 import type { World } from "../../contracts/world.ts";
+import { ErrandError } from "../../errors.ts";
 import { storeClosed } from "../refusals.ts";
 import type { Row } from "../cells.ts";
 import type { Cell } from "./cells.ts";
@@ -20,7 +21,14 @@ export interface Statement {
   readonly text: string;
 }
 
-export type Values = readonly (Cell | readonly Cell[])[];
+export type Value = Cell | readonly Cell[] | Buffer;
+export type Values = readonly Value[];
+
+/** A statement with its values. */
+export interface Asked {
+  readonly statement: Statement;
+  readonly values: Values;
+}
 
 /** What a transaction can ask. Questions that are asked without waiting in between travel together. */
 export type Ask = (statement: Statement, values: Values) => Promise<readonly NonNullable<Row>[]>;
@@ -32,6 +40,8 @@ export interface Database {
   /** A statement that may be repeated. */
   ask: Ask;
   transaction<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result>;
+  /** All of it in one transaction, whose COMMIT travels with it: a statement that has to refuse does so by failing. */
+  together(asked: readonly Asked[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,6 +53,7 @@ export interface DatabaseParts {
   readonly patienceMs: number;
 }
 
+const BEGIN: Statement = { name: "errand-begin", text: "begin" };
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
@@ -100,11 +111,30 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
     if (command !== "COMMIT") throw new Error(`the server answered ${command} to a commit`);
   }
 
+  async function onceTogether(asked: readonly Asked[]): Promise<void> {
+    const client = await pool.connect();
+    const ask = askOf(client);
+    let begun = false;
+    let lost = false;
+    try {
+      // Waited for: were it to fail alone, what follows would be so many transactions of one statement.
+      await ask(BEGIN, []);
+      begun = true;
+      await settled<unknown>([...asked.map(({ statement, values }) => ask(statement, values)), commit(client)]);
+    } catch (error) {
+      lost = connectionLost(error) || (error instanceof ErrandError && error.code === "commit-unknown");
+      throw begun && connectionLost(error) ? commitUnknown(description, error) : error;
+    } finally {
+      client.release(lost);
+    }
+  }
+
   return {
     description,
     live,
     ask: (statement, values) => patiently(async () => rowsOf(await pool.query({ ...statement, values: [...values] }))),
     transaction: (work) => patiently(() => once(work)),
+    together: (asked) => patiently(() => onceTogether(asked)),
     async close() {
       closed = true;
       await pool.end();

@@ -26,7 +26,7 @@ const LOOK_FOR_DEAD_MS = 1_000;
 const AGAIN_MS = 1_000;
 const PRESET: GraphileConfig.Preset = {
   worker: {
-    concurrentJobs: 4,
+    concurrentJobs: 8,
     /** Its own look for jobs that it was not notified of. */
     pollInterval: 2_000,
     // In batches, though of those that are ready at once: the end of a job by itself is not waited for, and one that fails ends the process.

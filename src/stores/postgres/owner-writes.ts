@@ -7,7 +7,8 @@ import { FORMAT_KNOWN } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Database } from "./database.ts";
-import { replaceProjections } from "./projections.ts";
+import { refusalOf } from "./postgres-errors.ts";
+import { replaceProjections, reusedPost } from "./projections.ts";
 
 export type OwnerWrites = Pick<
   Store,
@@ -53,11 +54,16 @@ export function createOwnerWrites(database: Database): OwnerWrites {
     async release(tree) {
       await known(database.ask({ name: "errand-release", text: RELEASE }, [textCell(tree)]), tree);
     },
-    replaceProjections: (tree, { runs, posts }) =>
-      database.transaction(async (ask) => {
-        const key = await known(ask({ name: "errand-key", text: `${KEY} for update` }, [textCell(tree)]), tree);
-        await replaceProjections(ask, { key, id: tree }, runs, posts);
-      }),
+    async replaceProjections(tree, { runs, posts }) {
+      try {
+        await database.transaction(async (ask) => {
+          const key = await known(ask({ name: "errand-key", text: `${KEY} for update` }, [textCell(tree)]), tree);
+          await replaceProjections(ask, key, tree, runs, posts);
+        });
+      } catch (error) {
+        throw (refusalOf(error) === "posts" ? await reusedPost(database.ask, [{ tree, posts }]) : null) ?? error;
+      }
+    },
     expire: (before, limit) =>
       database.transaction(async (ask) => {
         const buried = await ask({ name: "errand-bury", text: BURY }, [before, limit]);

@@ -37,6 +37,15 @@ export function connectionLost(error: unknown): boolean {
   return CONNECTION_STATES.test(code) || NETWORK_CODES.test(code);
 }
 
+/** The SQLSTATE of `errand.require`. */
+export const REFUSED = "ER001";
+
+/** What a statement of Errand's own refused, by its word, or null if the error is another one. */
+export function refusalOf(error: unknown): string | null {
+  const cause = error instanceof ErrandError ? error.cause : error;
+  return codeOf(cause) === REFUSED ? messageOf(cause) : null;
+}
+
 /** The error that a read or a write of an open store throws. */
 export function storeErrorOf(cause: unknown, description: string): unknown {
   if (cause instanceof ErrandError) return cause;

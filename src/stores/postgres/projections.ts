@@ -1,30 +1,33 @@
 /**
- * Writing the projections: runs, and posts that were taken. Every function here runs inside a transaction of its caller.
+ * Writing the projections: runs, and posts that were taken. Statements for a transaction of the caller, and why the server refused one.
  *
  * Invariants:
  *  1. A patch touches the columns that it holds and no other. Patches of the same columns share a statement.
  *  2. Mail becomes a post in place: it keeps its arrival, gets its sequence and loses its payload.
  */
 
-import type { PostRecord } from "../../contracts/store.ts";
-import type { PostId, TreeId } from "../../core/ids.ts";
+import type { PostRecord, TreeCommit } from "../../contracts/store.ts";
+import type { TreeId } from "../../core/ids.ts";
 import type { RunPatch, RunRecord } from "../../core/journal.ts";
 import { numberOf } from "../cells.ts";
 import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole } from "../run-patches.ts";
 import { type Cell, columns, textCell, textOf } from "./cells.ts";
-import type { Ask } from "./database.ts";
+import type { Ask, Asked, Statement } from "./database.ts";
 import { mergePatches } from "./merge-parts.ts";
-import { arraysOf, type ColumnTypes, given, insertOf } from "./table-write.ts";
+import { allOrRefused, askedOf, type ColumnTypes, given, insertOf, insertOfTree } from "./table-write.ts";
 
-/** A tree by both of its names: the key that stands in rows, and the id that errors speak of. */
-export interface TreeKey {
-  readonly key: number;
-  readonly id: TreeId;
+interface TreeRuns {
+  readonly tree: TreeId;
+  readonly runs: readonly RunPatch[];
+}
+interface TreePosts {
+  readonly tree: TreeId;
+  readonly posts: readonly PostRecord[];
 }
 
 const RUN_TYPES: ColumnTypes = {
-  tree: "bigint",
+  tree: "text",
   number: "integer",
   id: "text",
   agent: "text",
@@ -51,7 +54,7 @@ const RUN_TYPES: ColumnTypes = {
   ended_seq: "bigint",
 };
 const RUN_NAMES = Object.keys(RUN_TYPES);
-const WHOLE_RUNS = insertOf(
+const WHOLE_RUNS = insertOfTree(
   "whole-runs",
   "errand.runs",
   RUN_TYPES,
@@ -61,78 +64,92 @@ const WHOLE_RUNS = insertOf(
 );
 
 const POST_TYPES: ColumnTypes = { tree: "text", id: "text", hash: "text", seq: "bigint", ended_seq: "bigint" };
-const RECORD_POSTS = insertOf(
-  "record-posts",
-  "errand.posts",
-  POST_TYPES,
-  `on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
-   where posts.hash = excluded.hash returning tree, id`,
-);
+const RECORD_POSTS: Statement = {
+  name: "errand-record-posts",
+  text: allOrRefused(
+    insertOf(
+      "",
+      "errand.posts",
+      POST_TYPES,
+      `on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
+       where posts.hash = excluded.hash`,
+    ).text,
+    "posts",
+  ),
+};
 const ENDED_TYPES: ColumnTypes = { tree: "text", id: "text", seq: "bigint" };
-const END_POSTS = {
+const END_POSTS: Statement = {
   name: "errand-end-posts",
   text: `update errand.posts p set ended_seq = given.seq from ${given(ENDED_TYPES)}
          where p.tree = given.tree and p.id = given.id and p.seq is not null`,
 };
 
+const KNOWN_RUNS: Statement = {
+  name: "errand-known-runs",
+  text: `select t.id, r.number from errand.runs r join errand.trees t on t.key = r.tree where t.id = any ($1::text[])`,
+};
+const KNOWN_POSTS: Statement = {
+  name: "errand-known-posts",
+  text: "select tree, id, hash from errand.posts where tree = any ($1::text[])",
+};
+
+/** The columns that a patch holds, in order; the first two say which run it is. */
 interface Patched {
-  readonly tree: TreeKey;
-  readonly patch: RunPatch;
+  readonly names: readonly string[];
+  readonly cells: readonly Cell[];
 }
 
-function cellsOf({ tree, patch }: Patched): Map<string, Cell> {
-  const cells = new Map<string, Cell>([["tree", tree.key]]);
+function patchedOf(tree: TreeId, patch: RunPatch): Patched {
+  const names = ["tree"];
+  const cells: Cell[] = [textCell(tree)];
   for (const column of columns.runColumns) {
     const cell = column.cell(patch);
-    if (cell !== undefined) cells.set(column.name, cell);
+    if (cell === undefined) continue;
+    names.push(column.name);
+    cells.push(cell);
   }
-  return cells;
+  return { names, cells };
 }
 
-/** Runs made and changed by a commit; those of one tree together. */
-export async function patchRuns(
-  ask: Ask,
-  trees: readonly (TreeKey & { readonly runs: readonly RunPatch[] })[],
-): Promise<void> {
-  const patches = trees.flatMap((tree) => mergePatches(tree.runs).map((patch) => ({ tree, patch })));
-  const whole = patches.filter(({ patch }) => patchIsWhole(patch));
-  if (whole.length > 0) {
-    const rows = whole.map((one) => [...cellsOf(one).values()]);
-    await ask(WHOLE_RUNS, arraysOf(RUN_TYPES, rows));
-  }
-  const alike = Map.groupBy(
-    patches.filter(({ patch }) => !patchIsWhole(patch)),
-    (one) => [...cellsOf(one).keys()].join(","),
-  );
-  for (const [names, ones] of alike) await patchAlike(ask, names.split(","), ones);
+/** Runs made and changed by a commit. */
+export function patchRuns(trees: readonly TreeRuns[]): readonly Asked[] {
+  const patches = trees.flatMap(({ tree, runs }) => mergePatches(runs).map((patch) => patchedOf(tree, patch)));
+  const alike = Map.groupBy(patches, ({ names }) => names.join(","));
+  const asked = [...alike.values()].flatMap((ones) => {
+    const names = ones[0]?.names ?? [];
+    const whole = names.length === RUN_NAMES.length;
+    const rows = ones.map(({ cells }) => cells);
+    return whole ? askedOf(WHOLE_RUNS, RUN_TYPES, rows) : askedOf(patchOf(names), typesOf(names), rows);
+  });
+  return asked;
 }
 
-async function patchAlike(ask: Ask, names: readonly string[], ones: readonly Patched[]): Promise<void> {
-  const types = Object.fromEntries(names.map((name) => [name, RUN_TYPES[name] ?? "text"]));
+function typesOf(names: readonly string[]): ColumnTypes {
+  return Object.fromEntries(names.map((name) => [name, RUN_TYPES[name] ?? "text"]));
+}
+
+function patchOf(names: readonly string[]): Statement {
   const changed = names.slice(2).map((name) => `${name} = given.${name}`);
-  const text = `update errand.runs r set ${changed.length === 0 ? "number = given.number" : changed.join(", ")}
-    from ${given(types)} where r.tree = given.tree and r.number = given.number returning r.tree, r.number`;
+  const change = `update errand.runs r set ${changed.length === 0 ? "number = given.number" : changed.join(", ")}
+    from ${given(typesOf(names))} join errand.trees t on t.id = given.tree where r.tree = t.key and r.number = given.number`;
   // Names of prepared statements are cut at 63 bytes: the columns as bits name them all.
   const bits = RUN_NAMES.map((name) => (names.includes(name) ? "1" : "0")).join("");
-  const statement = { name: `errand-patch-${Number.parseInt(bits, 2).toString(36)}`, text };
-  const done = await ask(
-    statement,
-    arraysOf(
-      types,
-      ones.map((one) => [...cellsOf(one).values()]),
-    ),
-  );
-  if (done.length === ones.length) return;
-  const known = new Set(done.map((row) => `${numberOf(row, "tree")}/${numberOf(row, "number")}`));
-  for (const { tree, patch } of ones) {
-    if (!known.has(`${tree.key}/${patch.number}`)) throw patchedRunUnknown(tree.id, patch.number);
-  }
+  return { name: `errand-patch-${Number.parseInt(bits, 2).toString(36)}`, text: allOrRefused(change, "runs") };
 }
 
-export async function recordPosts(
-  ask: Ask,
-  trees: readonly { readonly tree: TreeId; readonly posts: readonly PostRecord[] }[],
-): Promise<void> {
+/** The run that a refused patch did not find. */
+export async function unknownRun(ask: Ask, trees: readonly TreeRuns[]): Promise<Error | null> {
+  const rows = await ask(KNOWN_RUNS, [trees.map(({ tree }) => textCell(tree))]);
+  const known = new Set(rows.map((row) => `${textOf(row, "id")}/${numberOf(row, "number")}`));
+  for (const { tree, runs } of trees) {
+    for (const patch of mergePatches(runs)) {
+      if (!patchIsWhole(patch) && !known.has(`${tree}/${patch.number}`)) return patchedRunUnknown(tree, patch.number);
+    }
+  }
+  return null;
+}
+
+export function recordPosts(trees: readonly TreePosts[]): readonly Asked[] {
   const posts = new Map<string, { readonly tree: TreeId; readonly post: PostRecord }>();
   for (const { tree, posts: taken } of trees) {
     for (const post of taken) {
@@ -141,7 +158,6 @@ export async function recordPosts(
       posts.set(name, { tree, post });
     }
   }
-  if (posts.size === 0) return;
   const rows = [...posts.values()].map(({ tree, post }) => [
     textCell(tree),
     textCell(post.id),
@@ -149,30 +165,41 @@ export async function recordPosts(
     post.seq,
     post.endedSeq,
   ]);
-  const done = await ask(RECORD_POSTS, arraysOf(POST_TYPES, rows));
-  if (done.length === posts.size) return;
-  for (const row of done) posts.delete(JSON.stringify([textOf(row, "tree"), textOf(row, "id")]));
-  for (const { tree, post } of posts.values()) throw postReused(tree, post.id);
+  return askedOf(RECORD_POSTS, POST_TYPES, rows);
 }
 
-export async function endPosts(
-  ask: Ask,
-  ended: readonly { readonly tree: TreeId; readonly id: PostId; readonly seq: number }[],
-): Promise<void> {
-  if (ended.length === 0) return;
-  const rows = ended.map(({ tree, id, seq }) => [textCell(tree), textCell(id), seq]);
-  await ask(END_POSTS, arraysOf(ENDED_TYPES, rows));
+/** The post that is known with another hash. */
+export async function reusedPost(ask: Ask, trees: readonly TreePosts[]): Promise<Error | null> {
+  const rows = await ask(KNOWN_POSTS, [trees.map(({ tree }) => textCell(tree))]);
+  const known = new Map(rows.map((row) => [JSON.stringify([textOf(row, "tree"), textOf(row, "id")]), row]));
+  for (const { tree, posts } of trees) {
+    for (const { id, hash } of posts) {
+      const row = known.get(JSON.stringify([tree, id]));
+      if (row !== undefined && textOf(row, "hash") !== hash) return postReused(tree, id);
+    }
+  }
+  return null;
 }
 
+export function endPosts(trees: readonly Pick<TreeCommit, "tree" | "postsEnded">[]): readonly Asked[] {
+  const rows = trees.flatMap(({ tree, postsEnded }) =>
+    postsEnded.map(({ id, seq }) => [textCell(tree), textCell(id), seq]),
+  );
+  return askedOf(END_POSTS, ENDED_TYPES, rows);
+}
+
+/** Within a transaction that holds the tree's row. */
 export async function replaceProjections(
   ask: Ask,
-  tree: TreeKey,
+  key: number,
+  tree: TreeId,
   runs: readonly RunRecord[],
   posts: readonly PostRecord[],
 ): Promise<void> {
-  await ask({ name: "errand-forget-runs", text: "delete from errand.runs where tree = $1" }, [tree.key]);
+  await ask({ name: "errand-forget-runs", text: "delete from errand.runs where tree = $1" }, [key]);
   const forget = "delete from errand.posts where tree = $1 and seq is not null";
-  await ask({ name: "errand-forget-posts", text: forget }, [textCell(tree.id)]);
-  await patchRuns(ask, [{ ...tree, runs }]);
-  await recordPosts(ask, [{ tree: tree.id, posts }]);
+  await ask({ name: "errand-forget-posts", text: forget }, [textCell(tree)]);
+  for (const { statement, values } of [...patchRuns([{ tree, runs }]), ...recordPosts([{ tree, posts }])]) {
+    await ask(statement, values);
+  }
 }

@@ -1,32 +1,84 @@
 /**
  * Putting mail: the one write that any process may do. It locks no tree's row, so that it never waits for a commit nor delays one.
  *
- * Invariant: (tree, id) is put once. A repetition is known by its hash, also after the mail was taken; another hash is a reuse.
+ * Invariants:
+ *  1. (tree, id) is put once. A repetition is known by its hash, also after the mail was taken; another hash is a reuse.
+ *  2. What is put while other mail of this process is on its way waits for it, and then goes together.
  */
 
 import type { Mail, MailPut } from "../../contracts/store.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Database } from "./database.ts";
+import { arraysOf, type ColumnTypes, insertOf } from "./table-write.ts";
 import type { Waking } from "./waking.ts";
 
-const PUT = {
-  name: "errand-put-mail",
-  text: `insert into errand.posts (tree, id, hash, payload) values ($1, $2, $3, $4)
-         on conflict (tree, id) do nothing returning id`,
-};
+const MAIL: ColumnTypes = { tree: "text", id: "text", hash: "text", payload: "text" };
+const PUT = insertOf("put-mail", "errand.posts", MAIL, "on conflict (tree, id) do nothing returning tree, id");
 const KNOWN = { name: "errand-known-mail", text: "select hash from errand.posts where tree = $1 and id = $2" };
+const MOST_TOGETHER = 500;
+
+interface Waiting {
+  readonly mail: Mail;
+  readonly resolve: (put: MailPut) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 export function createPutMail({ ask }: Database, { wakeMailed }: Waking): (mail: Mail) => Promise<MailPut> {
-  return async (mail) => {
-    const key = [textCell(mail.tree), textCell(mail.id)];
-    const put = await ask(PUT, [...key, textCell(mail.hash), textCell(mail.payload)]);
-    if (put.length > 0) {
-      await wakeMailed(mail.tree);
-      return { status: "put" };
+  let waiting: Waiting[] = [];
+  let going = false;
+
+  async function go(): Promise<void> {
+    going = true;
+    // All that is put in this turn of the event loop is there then.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const together = waiting.slice(0, MOST_TOGETHER);
+      waiting = waiting.slice(MOST_TOGETHER);
+      try {
+        await put(together);
+      } catch (error) {
+        for (const { reject } of together) reject(error);
+      }
     }
-    const [earlier] = await ask(KNOWN, key);
+    going = false;
+  }
+
+  async function put(together: readonly Waiting[]): Promise<void> {
+    // In one order everywhere, so that two processes that put the same mail do not block each other.
+    const rows = together
+      .map(({ mail }) => [textCell(mail.tree), textCell(mail.id), textCell(mail.hash), textCell(mail.payload)])
+      .toSorted(([tree = "", id = ""], [otherTree = "", otherId = ""]) =>
+        tree === otherTree ? compare(id, otherId) : compare(tree, otherTree),
+      );
+    const done = await ask(PUT, arraysOf(MAIL, rows));
+    const unclaimed = new Set(done.map((row) => keyOf(textOf(row, "tree"), textOf(row, "id"))));
+    const fresh: Waiting[] = [];
+    const repeated: Waiting[] = [];
+    for (const one of together) (unclaimed.delete(keyOf(one.mail.tree, one.mail.id)) ? fresh : repeated).push(one);
+    const trees = new Set(fresh.map(({ mail }) => mail.tree));
+    if (trees.size > 0) await wakeMailed([...trees]);
+    for (const { resolve } of fresh) resolve({ status: "put" });
+    for (const { mail, resolve } of repeated) resolve(await earlier(mail));
+  }
+
+  async function earlier(mail: Mail): Promise<MailPut> {
+    const [row] = await ask(KNOWN, [textCell(mail.tree), textCell(mail.id)]);
     // It expired in between, with its tree: nobody will take it any more.
-    if (earlier === undefined) return { status: "known" };
-    return { status: textOf(earlier, "hash") === mail.hash ? "known" : "id-reused" };
-  };
+    if (row === undefined) return { status: "known" };
+    return { status: textOf(row, "hash") === mail.hash ? "known" : "id-reused" };
+  }
+
+  return (mail) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ mail, resolve, reject });
+      if (!going) void go();
+    });
+}
+
+function keyOf(tree: string, id: string): string {
+  return JSON.stringify([tree, id]);
+}
+
+function compare(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1;
 }

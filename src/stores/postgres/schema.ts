@@ -16,6 +16,7 @@
 import type { ClientBase } from "pg";
 import { JOURNAL_FORMAT } from "../../core/revision.ts";
 import { ErrandError } from "../../errors.ts";
+import { REFUSED } from "./postgres-errors.ts";
 
 /** "Erra" in ASCII: the first of the two numbers of every advisory lock of Errand. */
 export const LOCK_CLASS = 0x45727261;
@@ -147,6 +148,16 @@ const MIGRATIONS: readonly string[] = [
   `,
   // Who takes trees that nobody runs, and under which name the dispatcher locks its jobs.
   "alter table errand.workers add column pool text;",
+  // How a statement refuses by itself, so that the COMMIT can travel with it: `what` names the refusal.
+  `
+  create function errand.require(done bigint, asked bigint, what text) returns void language plpgsql as $$
+  begin
+    if done <> asked then
+      raise exception using errcode = '${REFUSED}', message = what;
+    end if;
+  end
+  $$;
+  `,
 ];
 
 const SCHEMA_VERSION = MIGRATIONS.length;

@@ -13,7 +13,7 @@ import type { OwnedTree } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { textCell } from "./cells.ts";
-import type { Ask, Statement, Values } from "./database.ts";
+import { type Ask, settled, type Statement, type Values } from "./database.ts";
 import { OWNER_LIVES, workerLives } from "./membership.ts";
 import { arraysOf, type ColumnTypes, given } from "./table-write.ts";
 
@@ -23,12 +23,16 @@ const ADD_TRIES = 3;
 export const WAKE = "errand:wake:";
 export const TIMER = "errand:timer:";
 
-/** A select that adds a job for every tree `t` of what follows it. */
-function addJobs(task: string, key: string, runAt = "null"): string {
-  return `select count(*)::int as added from graphile_worker.add_jobs((
+/**
+ * A select that adds a job for every tree `t` of `trees`. Where there is none, which is the usual answer, nothing of graphile-worker is run. The rows
+ * are named in order, so that two that add the same jobs rarely stand in each other's way.
+ */
+function addJobs(task: string, key: string, trees: string, runAt = "null"): string {
+  return `select count(*)::int as added from (
     select array_agg(json_populate_record(null::graphile_worker.job_spec, json_build_object(
       'identifier', '${task}' || t.format, 'payload', json_build_object('tree', t.id),
-      'job_key', '${key}:' || t.id, 'run_at', ${runAt}, 'max_attempts', 1)))`;
+      'job_key', '${key}:' || t.id, 'run_at', ${runAt}, 'max_attempts', 1)) order by t.id) as specs ${trees}
+  ) wanted cross join lateral graphile_worker.add_jobs(wanted.specs) where wanted.specs is not null`;
 }
 
 const HAS_MAIL = "exists (select 1 from errand.posts p where p.tree = t.id and p.seq is null)";
@@ -40,8 +44,11 @@ const THERE: Statement = {
 };
 const WAKE_MAILED: Statement = {
   name: "errand-wake-mailed",
-  text: `${addJobs(WAKE, "wake")} from errand.trees t
-         where id = $1 and status = 0 and (owner is null or not ${OWNER_LIVES})))`,
+  text: addJobs(
+    WAKE,
+    "wake",
+    `from errand.trees t where id = any ($1::text[]) and status = 0 and (owner is null or not ${OWNER_LIVES})`,
+  ),
 };
 const LET_GO_TYPES: ColumnTypes = { id: "text", epoch: "bigint" };
 const LET_GO: Statement = {
@@ -51,13 +58,21 @@ const LET_GO: Statement = {
 };
 const WAKE_FREE: Statement = {
   name: "errand-wake-free",
-  text: `${addJobs(WAKE, "wake")} from errand.trees t
-         where id = any ($1::text[]) and status = 0 and owner is null and (busy or wake_at <= ${NOW_MS} or ${HAS_MAIL})))`,
+  text: addJobs(
+    WAKE,
+    "wake",
+    `from errand.trees t
+     where id = any ($1::text[]) and status = 0 and owner is null and (busy or wake_at <= ${NOW_MS} or ${HAS_MAIL})`,
+  ),
 };
 const TIME_FREE: Statement = {
   name: "errand-time-free",
-  text: `${addJobs(TIMER, "timer", "to_timestamp(t.wake_at / 1000.0)")} from errand.trees t
-         where id = any ($1::text[]) and status = 0 and owner is null and wake_at > ${NOW_MS}))`,
+  text: addJobs(
+    TIMER,
+    "timer",
+    `from errand.trees t where id = any ($1::text[]) and status = 0 and owner is null and wake_at > ${NOW_MS}`,
+    "to_timestamp(t.wake_at / 1000.0)",
+  ),
 };
 /** Trees with something to do, which nobody runs who is known to live. $1: nobody is declared dead. */
 const SWEEP: Statement = {
@@ -68,13 +83,17 @@ const SWEEP: Statement = {
            union select key from errand.trees where status = 0 and wake_at is not null and wake_at <= ${NOW_MS}
            union select t.key from errand.posts p join errand.trees t on t.id = p.tree where p.seq is null and t.status = 0
          )
-         ${addJobs(WAKE, "wake")} from errand.trees t join waiting using (key)
-         where t.owner is null or not ($1::boolean or t.owner in (select id from living))))`,
+         ${addJobs(
+           WAKE,
+           "wake",
+           `from errand.trees t join waiting using (key)
+            where t.owner is null or not ($1::boolean or t.owner in (select id from living))`,
+         )}`,
 };
 
 export interface Waking {
-  /** Wakes the tree if nobody runs it. Mail for it must be durable. */
-  wakeMailed(tree: TreeId): Promise<void>;
+  /** Wakes those of the trees that nobody runs. Mail for them must be durable. */
+  wakeMailed(trees: readonly TreeId[]): Promise<void>;
   letGo(trees: readonly OwnedTree[]): Promise<void>;
   /** Wakes those of the trees that nobody runs, now or when their time comes. */
   wakeFree(trees: readonly string[]): Promise<void>;
@@ -105,13 +124,12 @@ export function createWaking(ask: Ask): Waking {
 
   async function wakeFree(cells: readonly string[]): Promise<void> {
     if (cells.length === 0 || !(await dispatcherThere())) return;
-    await add(WAKE_FREE, [cells]);
-    await add(TIME_FREE, [cells]);
+    await settled([add(WAKE_FREE, [cells]), add(TIME_FREE, [cells])]);
   }
 
   return {
-    async wakeMailed(tree) {
-      if (await dispatcherThere()) await add(WAKE_MAILED, [textCell(tree)]);
+    async wakeMailed(trees) {
+      if (await dispatcherThere()) await add(WAKE_MAILED, [trees.map(textCell)]);
     },
     async letGo(trees) {
       const rows = trees.map(({ tree, epoch }) => [textCell(tree), epoch]);

@@ -20,6 +20,8 @@ export interface Proxy {
 
 /** A simple query in the protocol: `Q`, its length, the text, NUL. */
 const COMMIT = Buffer.from("Q\0\0\0\u000bcommit\0", "latin1");
+/** Its answer: `C`, the length, the tag, NUL. */
+const COMMITTED = Buffer.from("C\0\0\0\u000bCOMMIT\0", "latin1");
 
 export async function createProxy(port: number): Promise<Proxy> {
   let target = port;
@@ -41,6 +43,7 @@ export async function createProxy(port: number): Promise<Proxy> {
       });
     }
     let swallow: (() => void) | null = null;
+    let answers = Buffer.alloc(0);
     client.on("data", (chunk: Buffer) => {
       const cut = waiting !== null && chunk.includes(COMMIT) ? waiting : null;
       if (cut !== null) waiting = null;
@@ -53,6 +56,9 @@ export async function createProxy(port: number): Promise<Proxy> {
     });
     upstream.on("data", (chunk: Buffer) => {
       if (swallow === null) return void client.write(chunk);
+      // What was sent before the COMMIT may be answered before it.
+      answers = Buffer.concat([answers, chunk]);
+      if (!answers.includes(COMMITTED)) return;
       destroy(client, upstream);
       swallow();
     });
