@@ -70,7 +70,12 @@ export function createOpenings(parts: OpeningsParts): Openings {
   return {
     async open(definition, kind) {
       const tree = asTreeId(parts.newId());
-      await loop.submit(await opening(definition, kind, tree));
+      try {
+        await loop.submit(await opening(definition, kind, tree));
+      } catch (error) {
+        const unknown = error instanceof ErrandError && error.code === "commit-unknown";
+        if (!unknown || (await store.tree(tree)) === null) throw error;
+      }
       return tree;
     },
     async start(definition, kind, tree, { input, text }) {

@@ -67,7 +67,7 @@ test.each([
         throw new ErrandError("commit-unknown", "The store fell silent.");
       },
     };
-    const { errand } = await openTestErrand({ parent: [say("heard")] }, { store: falling });
+    const { errand } = await openTestErrand({ parent: () => say("heard") }, { store: falling });
     silent = true;
     const started = errand.start("hello");
     if (durable) expect((await (await started).reply()).text).toBe("heard");
