@@ -72,7 +72,11 @@ test.each([
     const started = errand.start("hello");
     if (durable) expect((await (await started).reply()).text).toBe("heard");
     else await expect(started).rejects.toMatchObject({ code: "commit-unknown" });
-    expect(await errand.agents()).toHaveLength(durable ? 1 : 0);
+    silent = true;
+    const opened = errand.openAgent();
+    if (durable) expect((await (await opened).postAndAwait("hello")).text).toBe("heard");
+    else await expect(opened).rejects.toMatchObject({ code: "commit-unknown" });
+    expect(await errand.agents()).toHaveLength(durable ? 2 : 0);
   },
 );
 
