@@ -161,10 +161,10 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       return createAgent(agentParts, tree, 0, tree);
     },
     async agent(id, options = {}) {
-      const tree = uuidIs(id) ? await store.tree(asTreeId(id)) : null;
-      if (tree !== null) {
-        if (options.channel !== undefined) await runtime.attach(tree.id, options.channel);
-        return createAgent(agentParts, tree.id, 0, id);
+      const tree = asTreeId(id);
+      if (runtime.holds(tree) || (uuidIs(id) && (await store.tree(tree)) !== null)) {
+        if (options.channel !== undefined) await runtime.attach(tree, options.channel);
+        return createAgent(agentParts, tree, 0, id);
       }
       const run = uuidIs(id) ? await store.runOfAgent(id) : null;
       if (run === null) throw new ErrandError("agent-unknown", `There is no agent ${id} in ${store.description}.`);

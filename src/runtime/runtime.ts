@@ -68,6 +68,8 @@ export interface Runtime {
   recover(): Promise<number>;
   newId(): string;
   readonly rows: Subscriptions["rows"];
+  /** True if the tree is in memory; how many are. */
+  holds(tree: TreeId): boolean;
   loaded(): number;
   close(withinMs: number): Promise<void>;
 }
@@ -281,6 +283,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   return {
     newId,
     rows: subscriptions.rows,
+    holds: (tree) => trees.get(tree) !== undefined,
     loaded: trees.size,
     open(definition, kind) {
       intake();

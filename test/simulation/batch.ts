@@ -7,7 +7,7 @@ import { simulate } from "./simulation.ts";
 /** One seed in so many runs twice. */
 export const TWICE_EVERY = 100;
 /** One seed in so many opens the file anew for each process; so does every seed that runs twice, the second time. */
-const ANEW_EVERY = 10;
+const ANEW_EVERY = 20;
 /** One seed in so many runs in memory as well. */
 export const MEMORY_EVERY = 100;
 

@@ -9,6 +9,8 @@ import type { Connection } from "../../src/stores/sqlite/connection.ts";
 interface Kept {
   readonly database: DatabaseSync;
   readonly statements: Map<string, StatementSync>;
+  /** What the connection is set to, by the name of the pragma. */
+  readonly pragmas: Map<string, string>;
 }
 
 export interface KeptConnections {
@@ -18,11 +20,13 @@ export interface KeptConnections {
   close(): void;
 }
 
+const PRAGMA = /^pragma (\w+) = [^;]*$/;
+
 export function keepConnections(path: string): KeptConnections {
   const free: Kept[] = [];
 
   function connectionOf(kept: Kept): Connection {
-    const { database, statements } = kept;
+    const { database, statements, pragmas } = kept;
     let open = true;
     return {
       get isOpen() {
@@ -38,7 +42,11 @@ export function keepConnections(path: string): KeptConnections {
       },
       exec(sql) {
         // Whoever is killed does not tidy up, and nobody sees whether a page stands in the log or in the database.
-        if (!sql.includes("wal_checkpoint")) database.exec(sql);
+        if (sql.includes("wal_checkpoint(")) return;
+        const [, pragma] = PRAGMA.exec(sql) ?? [];
+        if (pragma !== undefined && pragmas.get(pragma) === sql) return;
+        database.exec(sql);
+        if (pragma !== undefined) pragmas.set(pragma, sql);
       },
       close() {
         open = false;
@@ -48,7 +56,8 @@ export function keepConnections(path: string): KeptConnections {
   }
 
   return {
-    take: () => connectionOf(free.pop() ?? { database: new DatabaseSync(path), statements: new Map() }),
+    take: () =>
+      connectionOf(free.pop() ?? { database: new DatabaseSync(path), statements: new Map(), pragmas: new Map() }),
     close() {
       for (const { database } of free.splice(0)) database.close();
     },

@@ -7,7 +7,6 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ErrandError, type Store } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
-import { takeOwnerLock } from "../../src/stores/sqlite/ownership.ts";
 import { createStore, openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { simulationFolder } from "./folder.ts";
 import { keepConnections } from "./kept-connections.ts";
@@ -43,6 +42,8 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
   const meta = first.prepare("select name, value from meta").all();
   first.close();
   let opened: Store[] = [];
+  /** Who owns the kept file. That the lock of a file keeps a second owner away is for the seeds that open theirs anew. */
+  let owner: symbol | null = null;
 
   /** A seed that failed leaves stores open. SQLite would go on with what it knows of their file. */
   async function closeAll(): Promise<void> {
@@ -59,10 +60,14 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
     connection.close();
   }
   function openKept(access: "own" | "read"): Store {
-    const lock = access === "own" ? takeOwnerLock(path) : { release: () => {} };
-    return createStore(kept.take(), path, { path, durability: "none", access }, lock.release);
+    const own = Symbol("owner");
+    if (access === "own" && owner !== null) throw new ErrandError("store-owned", "The file has an owner.");
+    if (access === "own") owner = own;
+    return createStore(kept.take(), path, { path, durability: "none", access }, () => {
+      if (owner === own) owner = null;
+    });
   }
-  function diskOf(file: string, open: (access: "own" | "read") => Store): Disk {
+  function diskOf(open: (access: "own" | "read") => Store, unlock: () => void): Disk {
     const noted = (access: "own" | "read"): Store => {
       const store = open(access);
       opened.push(store);
@@ -72,7 +77,7 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
       own: () => noted("own"),
       beside: () => noted("read"),
       unlock() {
-        rmSync(`${file}-owner`);
+        unlock();
         return true;
       },
     };
@@ -82,13 +87,16 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
     async sqlite() {
       await closeAll();
       empty();
-      return diskOf(path, openKept);
+      return diskOf(openKept, () => (owner = null));
     },
     async sqliteAnew() {
       await closeAll();
       for (const end of ["-wal", "-shm"]) rmSync(anew + end, { force: true });
       writeFileSync(anew, template);
-      return diskOf(anew, (access) => openSqliteStore({ path: anew, durability: "none", access }));
+      return diskOf(
+        (access) => openSqliteStore({ path: anew, durability: "none", access }),
+        () => rmSync(`${anew}-owner`),
+      );
     },
     close() {
       kept.close();

@@ -47,7 +47,7 @@ const ROUNDS = 6;
 const STOPPED = 25;
 const MOST_SLEEP = 20;
 /** Of a hundred trees, those that are opened with their first message. */
-const SPEAKING = 40;
+const SPEAKING = 25;
 /** One seed in so many replays every journal of the store once more. */
 const REPLAY_EVERY = 25;
 /** Happenings after which a simulation should long have come to rest. */

@@ -32,12 +32,9 @@ function utf16Cell(text: string): Cell {
   return bytes;
 }
 
-// oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f]/;
-
 /** For JSON that the kernel writes. */
 export function jsonCell(json: string): Cell {
-  return CONTROL.test(json) || !json.isWellFormed() ? utf16Cell(json) : shortened(json);
+  return (json.isWellFormed() ? shortened(json) : null) ?? utf16Cell(json);
 }
 
 export function jsonOf(row: Row, column: string): string {

@@ -6,14 +6,14 @@
  *  2. A process that is no longer the owner writes nothing (`fence`). A commit with rows finds that out as it appends them.
  */
 
-import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
+import type { Anchor, Blob, Commit, Store, TreeCommit } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
 import { treeStatuses } from "../columns.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
-import { hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
+import { type Cell, hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
 import { type Fence, noLongerOwner, STILL_OWNER } from "./ownership.ts";
 import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
@@ -33,6 +33,8 @@ export interface OwnerWrites {
   leave(to: string, mail: number): boolean;
   expire(before: number, limit: number): readonly TreeId[];
 }
+
+const BLOBS_REMEMBERED = 100;
 
 export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, fence: Fence): OwnerWrites {
   const projections = prepareProjections(prepare);
@@ -67,10 +69,19 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   const forgetPosts = prepare("delete from posts where tree = ?");
   const anchor = prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
 
+  const blobs = new Map<string, readonly Cell[]>();
   const waiting = prepare("select count(*) as mail from posts where seq is null");
   const move = prepare("insert or replace into meta values ('moved', ?)");
   const raise = prepare(`
     insert into meta values ('format', ?) on conflict do update set value = max(value, excluded.value)`);
+
+  /** Every tree brings the texts of its definitions, which are the same few. */
+  function blobCells({ hash, text }: Blob): readonly Cell[] {
+    const known = blobs.get(hash) ?? [hashCell(hash), jsonCell(text)];
+    if (blobs.size >= BLOBS_REMEMBERED) blobs.clear();
+    blobs.set(hash, known);
+    return known;
+  }
 
   function write(part: TreeCommit): void {
     requireSequence(part);
@@ -81,7 +92,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
       const { changes } = append().run(key, seq, part.at, ...cells, fence.epoch);
       if (changes === 0) throw noLongerOwner(fence.epoch);
     }
-    for (const { hash, text } of part.blobs) blob().run(key, hashCell(hash), jsonCell(text));
+    for (const put of part.blobs) blob().run(key, ...blobCells(put));
     for (const patch of part.runs) projections.patchRun(tree, patch);
     for (const post of part.posts) projections.recordPost(part.tree, post);
     for (const { id, seq } of part.postsEnded) projections.endPost(part.tree, id, seq);

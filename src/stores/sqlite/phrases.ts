@@ -167,14 +167,15 @@ function letterTree(): { readonly next: Uint16Array; readonly ends: Uint8Array }
   return { next: after, ends: endings };
 }
 
-/** Of phrases that begin at the same place the longest is taken. */
-export function shortened(text: string): string {
+/** Of phrases that begin at the same place the longest is taken. Null for a text with a character that a code would be taken for. */
+export function shortened(text: string): string | null {
   let short = "";
   let kept = 0;
   for (let place = 0; place < text.length;) {
     let found = 0;
     let end = place;
     let node = 0;
+    if (text.charCodeAt(place) < FIRST_LETTER) return null;
     for (let at = place; at < text.length;) {
       const letter = text.charCodeAt(at) - FIRST_LETTER;
       if (letter < 0 || letter >= LETTERS) break;
