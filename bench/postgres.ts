@@ -24,7 +24,7 @@ import type { Store } from "../src/contracts/store.ts";
 import { createErrand, type ErrandOptions } from "../src/index.ts";
 import { asPostId, asTreeId, type TreeId } from "../src/core/ids.ts";
 import { openStoreAt, sha256 } from "../src/runtime/create-runtime.ts";
-import { mailOf } from "../src/runtime/mail.ts";
+import { mailOf } from "../src/runtime/messages/mail.ts";
 import { callTool, createScriptedModels, say } from "../src/testing/index.ts";
 import { createCluster, SUPERUSER } from "../test/support/postgres/cluster.ts";
 import { familyProcessorMs, processorMs } from "./processor-time.ts";

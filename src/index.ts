@@ -49,12 +49,12 @@ export { createModelRegistry, type ModelRegistryOptions } from "./models/registr
 export { readSkill } from "./definitions/skill.ts";
 export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
 export type { Agent, AwaitOptions, PostOptions, RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/agent.ts";
-export type { AgentDefinition, SkillDefinition } from "./runtime/catalog.ts";
+export type { AgentDefinition, SkillDefinition } from "./runtime/definitions/catalog.ts";
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
 export type { Errand, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
-export type { OpenQuestion } from "./runtime/open-questions.ts";
-export type { OutputSchema, StandardSchema } from "./runtime/output-schema.ts";
-export type { TreeEvent } from "./runtime/tree-event.ts";
-export type { Reply } from "./runtime/turn-outcome.ts";
+export type { OpenQuestion } from "./runtime/messages/open-questions.ts";
+export type { OutputSchema, StandardSchema } from "./runtime/definitions/output-schema.ts";
+export type { TreeEvent } from "./runtime/journals/tree-event.ts";
+export type { Reply } from "./runtime/messages/turn-outcome.ts";
 export { createSystemWorld } from "./runtime/world.ts";
 export { fileTools, type RunCommandOptions, workspaceTools } from "./tools/index.ts";

@@ -8,13 +8,13 @@ import type { Json } from "../core/json.ts";
 import { headRead } from "../core/row.ts";
 import { ErrandError } from "../errors.ts";
 import type { ModelProvider } from "../contracts/model.ts";
-import { modelFacts } from "./inputs.ts";
-import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./output-schema.ts";
-import type { PostInput } from "./posts.ts";
-import { readHistory } from "./read-history.ts";
-import { runResult } from "./run-result.ts";
+import { modelFacts } from "./steps/inputs.ts";
+import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./definitions/output-schema.ts";
+import type { PostInput } from "./messages/posts.ts";
+import { readHistory } from "./journals/read-history.ts";
+import { runResult } from "./journals/run-result.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Reply } from "./turn-outcome.ts";
+import type { Reply } from "./messages/turn-outcome.ts";
 
 export interface PostOptions {
   /** Makes the message idempotent: posting again under the same id gives the first post's result. */

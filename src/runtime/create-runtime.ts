@@ -19,10 +19,10 @@ import { createMemoryStore } from "../stores/memory/memory-store.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite-store.ts";
 import { defaultStore, postgresUrlIs } from "../stores/store-url.ts";
 import { fileTools } from "../tools/index.ts";
-import { type AgentDefinition, createCatalog, type SkillDefinition } from "./catalog.ts";
+import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
 import { openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
-import { joinProviders } from "./join-providers.ts";
+import { joinProviders } from "./definitions/join-providers.ts";
 import { createSystemWorld } from "./world.ts";
 
 export interface ErrandOptions {

@@ -7,15 +7,15 @@ import type { ReplayReport } from "../core/replay.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { ErrandError } from "../errors.ts";
 import { type Agent, AWAIT_TIMEOUT_MS, createAgent, postedMessage } from "./agent.ts";
-import { exportLines } from "./journal-file.ts";
-import { replayJournal, storedRows } from "./replay-tree.ts";
-import { runResult } from "./run-result.ts";
-import { type OpenQuestion, openQuestions, questionNamed } from "./open-questions.ts";
+import { exportLines } from "./journals/journal-file.ts";
+import { replayJournal, storedRows } from "./journals/replay-tree.ts";
+import { runResult } from "./journals/run-result.ts";
+import { type OpenQuestion, openQuestions, questionNamed } from "./messages/open-questions.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
-import { type TreeEvent, treeEventOf } from "./tree-event.ts";
-import type { Reply } from "./turn-outcome.ts";
+import { type TreeEvent, treeEventOf } from "./journals/tree-event.ts";
+import type { Reply } from "./messages/turn-outcome.ts";
 
-export type { TreeEvent } from "./tree-event.ts";
+export type { TreeEvent } from "./journals/tree-event.ts";
 
 export interface OpenAgentOptions {
   /** Name of the definition it is made from. Default: `orchestrator`. */

@@ -16,22 +16,23 @@ import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
 import { ErrandError } from "../errors.ts";
-import { createBeginnings } from "./beginnings.ts";
-import { type Catalog, catalogOfTree } from "./catalog.ts";
+import { createBeginnings } from "./steps/beginnings.ts";
+import type { Catalog } from "./definitions/catalog.ts";
 import type { Clock } from "./clock.ts";
-import { type Committed, createCommitLoop } from "./commit-loop.ts";
-import { createDefinitionLibrary } from "./definition-library.ts";
-import { createHousekeeping } from "./housekeeping.ts";
-import { createEffectRunner } from "./effects.ts";
-import { createOpenings, type Openings } from "./openings.ts";
-import { createOutbox } from "./outbox.ts";
-import { createSchemaChecker } from "./output-schema.ts";
-import { createPosts, type Posts } from "./posts.ts";
-import { createScheduler } from "./scheduler.ts";
-import { createSharing } from "./sharing.ts";
-import { createStoreReader } from "./store-reader.ts";
-import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
-import { createTreeCache, type LoadedTree } from "./tree-cache.ts";
+import { type Committed, createCommitLoop } from "./steps/commit-loop.ts";
+import { createDefinitionLibrary } from "./definitions/definition-library.ts";
+import { createHousekeeping } from "./steps/housekeeping.ts";
+import { createEffectRunner } from "./steps/effects.ts";
+import { createOpenings, type Openings } from "./trees/openings.ts";
+import { createOutbox } from "./messages/outbox.ts";
+import { createSchemaChecker } from "./definitions/output-schema.ts";
+import { createPosts, type Posts } from "./messages/posts.ts";
+import { createScheduler } from "./steps/scheduler.ts";
+import { resumeTree } from "./trees/resume-tree.ts";
+import { createSharing } from "./trees/sharing.ts";
+import { createStoreReader } from "./journals/store-reader.ts";
+import { createSubscriptions, type Subscriptions } from "./journals/subscriptions.ts";
+import { createTreeCache, type LoadedTree } from "./trees/tree-cache.ts";
 
 export interface RuntimeParts {
   readonly store: Store;
@@ -116,7 +117,15 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       scheduler.moved(loaded.id, loaded.tree.state.running, "none");
       // A commit of unknown outcome may have set timers that nobody here knows of.
       scheduler.wakeAt(timersNext(loaded.tree.state.timers));
-      resume(loaded);
+      if (beginnings.holds(loaded.id)) void settleDoubt(loaded.id).catch(failed);
+      resumeTree(loaded, {
+        catalog,
+        renewDefinitions: parts.renewDefinitions,
+        effects,
+        beginnings,
+        loop,
+        onFailure: failed,
+      });
     },
     onClaimed: async (record) => sharing?.claimed(record),
     onRefused: (tree, there) => sharing?.refused(tree, there),
@@ -179,29 +188,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   async function inner(tree: TreeId, input: Input): Promise<void> {
     await loop.submit({ tree, input, texts: [] }).catch(failed);
-  }
-
-  /** A tree came from the store: what its last process had under way is lost, and its definitions may have changed. */
-  function resume(loaded: LoadedTree): void {
-    const { state } = loaded.tree;
-    const root = state.agents.get(0);
-    const name = root?.definition.name ?? "";
-    const { facts, blobs } = catalogOfTree(catalog, name);
-    const renewed = facts.find((known) => known.name === name);
-    const same = JSON.stringify([...state.catalog.values()]) === JSON.stringify(facts);
-    if (!same && renewed !== undefined && parts.renewDefinitions) {
-      const input: Input = { type: "catalog-changed", catalog: facts, root: renewed };
-      void loop.submit({ tree: loaded.id, input, texts: [], blobs }).catch(failed);
-    }
-    if (beginnings.holds(loaded.id)) void settleDoubt(loaded.id).catch(failed);
-    // A doubtful commit that became durable may have ended what is still executed here.
-    effects.abortClosed(loaded);
-    beginnings.beginHeld(loaded);
-    const lost = [...state.effects].filter(
-      ([key, effect]) => effect.retryAt === null && !effects.under(loaded.id, key) && !loop.brings(loaded.id, key),
-    );
-    if (lost.length > 0) void inner(loaded.id, { type: "effects-lost", effects: lost.map(([key]) => key) });
-    if (state.queued > 0) void inner(loaded.id, { type: "slots-offered" });
   }
 
   /** Whoever has not seen the steps of a doubtful commit, or of a tree that is run elsewhere, sees them now. */

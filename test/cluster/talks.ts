@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Channel, createErrand, type Errand, type ErrandOptions, type Store } from "../../src/index.ts";
 import { asPostId, asTreeId, type TreeId } from "../../src/core/ids.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
-import { mailOf } from "../../src/runtime/mail.ts";
+import { mailOf } from "../../src/runtime/messages/mail.ts";
 import type { Evidence } from "../crash/evidence.ts";
 import { DEFINITIONS, expectedMessages, GO, MORE, referenceModels, referenceTools } from "../crash/reference.ts";
 

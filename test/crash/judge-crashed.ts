@@ -11,7 +11,7 @@ import { ErrandError, type Store } from "../../src/index.ts";
 import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import { headRead } from "../../src/core/row.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
-import { storedRows } from "../../src/runtime/replay-tree.ts";
+import { storedRows } from "../../src/runtime/journals/replay-tree.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Finding } from "./judge.ts";
 import type { Site } from "./processes.ts";

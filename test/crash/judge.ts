@@ -10,7 +10,7 @@ import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import { replyPartsOf, replyText } from "../../src/core/message.ts";
 import { bodyRead, headRead } from "../../src/core/row.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
-import { replayJournal, storedRows } from "../../src/runtime/replay-tree.ts";
+import { replayJournal, storedRows } from "../../src/runtime/journals/replay-tree.ts";
 import { checkAgentsAtRest, checkRunAtRest, checkStoreAtRest } from "../simulation/invariants/at-rest.ts";
 import { checkRow } from "../simulation/invariants/row.ts";
 import { type WatchedTree, watchedTree } from "../simulation/invariants/watched-tree.ts";

@@ -8,8 +8,8 @@ import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { replayVerdict } from "../../src/core/replay.ts";
 import { headRead } from "../../src/core/row.ts";
-import { readJournalFile } from "../../src/runtime/journal-file.ts";
-import { replayJournal } from "../../src/runtime/replay-tree.ts";
+import { readJournalFile } from "../../src/runtime/journals/journal-file.ts";
+import { replayJournal } from "../../src/runtime/journals/replay-tree.ts";
 import { GOLDEN_SCENARIOS, journalLines } from "../replay/golden-scenarios.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
 

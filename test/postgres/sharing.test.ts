@@ -6,7 +6,7 @@ import type { Channel, ErrandOptions, Store } from "../../src/index.ts";
 import { hang, say, type Script } from "../../src/testing/index.ts";
 import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
-import { mailOf } from "../../src/runtime/mail.ts";
+import { mailOf } from "../../src/runtime/messages/mail.ts";
 import { createDatabase, runSql, type TestDatabase } from "../support/postgres/databases.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 

@@ -6,8 +6,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { replayVerdict } from "../../src/core/replay.ts";
-import { readJournalFile } from "../../src/runtime/journal-file.ts";
-import { replayJournal } from "../../src/runtime/replay-tree.ts";
+import { readJournalFile } from "../../src/runtime/journals/journal-file.ts";
+import { replayJournal } from "../../src/runtime/journals/replay-tree.ts";
 import { GOLDEN_SCENARIOS } from "./golden-scenarios.ts";
 
 const folder = fileURLToPath(new URL("golden/", import.meta.url));

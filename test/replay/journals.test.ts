@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import type { ReplayReport } from "../../src/core/replay.ts";
 import { replayVerdict } from "../../src/core/replay.ts";
 import type { Errand } from "../../src/index.ts";
-import { readJournalFile } from "../../src/runtime/journal-file.ts";
-import { replayJournal } from "../../src/runtime/replay-tree.ts";
+import { readJournalFile } from "../../src/runtime/journals/journal-file.ts";
+import { replayJournal } from "../../src/runtime/journals/replay-tree.ts";
 import { byContext, callTool, callTools, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
 import { eventsUntil, lookTool, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
 

@@ -7,7 +7,7 @@ import type { Store } from "../../src/contracts/store.ts";
 import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import { JOURNAL_FORMAT } from "../../src/core/revision.ts";
 import { sha256 } from "../../src/runtime/create-runtime.ts";
-import { mailOf } from "../../src/runtime/mail.ts";
+import { mailOf } from "../../src/runtime/messages/mail.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { say } from "../../src/testing/index.ts";

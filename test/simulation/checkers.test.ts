@@ -6,8 +6,8 @@ import { asTreeId } from "../../src/core/ids.ts";
 import type { JournalRow } from "../../src/core/journal.ts";
 import { settingsOf } from "../../src/core/limits.ts";
 import { headRead } from "../../src/core/row.ts";
-import { definitionHashes } from "../../src/runtime/replay-tree.ts";
-import { treeEventOf } from "../../src/runtime/tree-event.ts";
+import { definitionHashes } from "../../src/runtime/journals/replay-tree.ts";
+import { treeEventOf } from "../../src/runtime/journals/tree-event.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import {
   checkAgentsAtRest,

@@ -4,7 +4,7 @@
  */
 
 import { sha256 } from "../../runtime/create-runtime.ts";
-import { exportLines } from "../../runtime/journal-file.ts";
+import { exportLines } from "../../runtime/journals/journal-file.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";

@@ -6,7 +6,7 @@
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { readClock } from "../../runtime/clock.ts";
-import { runResult } from "../../runtime/run-result.ts";
+import { runResult } from "../../runtime/journals/run-result.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";

@@ -14,9 +14,9 @@ import {
   readDefinitions,
 } from "../../definitions/read-definitions.ts";
 import { createRehearsalProvider } from "../../models/rehearsal-provider.ts";
-import type { AgentDefinition, SkillDefinition } from "../../runtime/catalog.ts";
+import type { AgentDefinition, SkillDefinition } from "../../runtime/definitions/catalog.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
-import { joinProviders } from "../../runtime/join-providers.ts";
+import { joinProviders } from "../../runtime/definitions/join-providers.ts";
 import type { CommandCall } from "../command.ts";
 import type { Host } from "../host.ts";
 import { readTrust, realFolder, trustHolds, type TrustItem } from "../trust/trust-file.ts";

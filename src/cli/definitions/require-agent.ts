@@ -1,7 +1,7 @@
 /** The definition that a command was asked to work with, or why it cannot. */
 
 import { ErrandError } from "../../errors.ts";
-import type { AgentDefinition } from "../../runtime/catalog.ts";
+import type { AgentDefinition } from "../../runtime/definitions/catalog.ts";
 import type { Host } from "../host.ts";
 import { meantLabel } from "../text/nearest.ts";
 import { type FolderDefinitions, sourceName } from "./folder-definitions.ts";

@@ -1,6 +1,6 @@
 /** The rows of a journal as lines for people: time, row, fact. Keeps what it has read of the tree, for the names of agents. */
 
-import type { TreeEvent } from "../../runtime/tree-event.ts";
+import type { TreeEvent } from "../../runtime/journals/tree-event.ts";
 import type { Colours } from "../text/colours.ts";
 import { clockLabel } from "../text/times.ts";
 import { foldEvent } from "../tree/fold-event.ts";

@@ -10,8 +10,8 @@ import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { JournalRow } from "../../core/journal.ts";
 import { type ReplayDifference, type ReplayReport, replayVerdict } from "../../core/replay.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
-import { type FileProblem, readJournalFile } from "../../runtime/journal-file.ts";
-import { replayJournal, storedRows } from "../../runtime/replay-tree.ts";
+import { type FileProblem, readJournalFile } from "../../runtime/journals/journal-file.ts";
+import { replayJournal, storedRows } from "../../runtime/journals/replay-tree.ts";
 
 export interface Proof {
   readonly tree: string;

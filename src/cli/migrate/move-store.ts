@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { ReplayReport } from "../../core/replay.ts";
 import { ErrandError } from "../../errors.ts";
-import { requireFormat } from "../../runtime/tree-format.ts";
+import { requireFormat } from "../../runtime/trees/tree-format.ts";
 import type { SqliteStore } from "../../stores/sqlite/sqlite-store.ts";
 import { proveStored } from "../journal/prove.ts";
 import { treesThat } from "../store/find-id.ts";

@@ -13,8 +13,8 @@ import { headRead } from "../../core/row.ts";
 import { ErrandError } from "../../errors.ts";
 import { createErrand, sha256 } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
-import { mailOf } from "../../runtime/mail.ts";
-import type { PostInput } from "../../runtime/posts.ts";
+import { mailOf } from "../../runtime/messages/mail.ts";
+import type { PostInput } from "../../runtime/messages/posts.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import { storeOwner } from "./store-owner.ts";
 

@@ -3,7 +3,7 @@
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";
-import { requireFormat } from "../../runtime/tree-format.ts";
+import { requireFormat } from "../../runtime/trees/tree-format.ts";
 import { storeName } from "../../stores/store-url.ts";
 
 const MAKES_ONE = 'A first errand run "your task" makes one; --store PATH names another.';

@@ -2,7 +2,7 @@
 
 import type { Store } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/ids.ts";
-import { storedRows } from "../../runtime/replay-tree.ts";
+import { storedRows } from "../../runtime/journals/replay-tree.ts";
 import { readEvent } from "./read-event.ts";
 import { foldEvent } from "../tree/fold-event.ts";
 import { createTreeModel, type TreeModel } from "../tree/tree-model.ts";

@@ -1,0 +1,170 @@
+/** From the definitions a user gives to what the kernel and the contexts work with. */
+
+import type { ModelProvider } from "../../contracts/model.ts";
+import type { Blob } from "../../contracts/store.ts";
+import type { Tool } from "../../contracts/tool.ts";
+import type { DefinitionFacts, DefinitionText } from "../../core/definition.ts";
+import type { Sha256 } from "../../core/journal.ts";
+import { narrower, type PermissionRule, type Permissions } from "../../core/permissions/permissions.ts";
+import { ErrandError } from "../../errors.ts";
+import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
+
+/** What an agent is made from. */
+export interface AgentDefinition {
+  /** Letters, digits, `-` and `_`; unique among the definitions. */
+  readonly name: string;
+  /** What it is good for: shown to agents that may delegate to it. */
+  readonly description?: string;
+  /** Its system prompt. */
+  readonly prompt: string;
+  /** Names of the ordinary tools it has; all of them when left out. */
+  readonly tools?: readonly string[];
+  /** What it may do with them: rules beside those of the runtime, of which the stricter counts. */
+  readonly permissions?: readonly PermissionRule[];
+  /** `provider/model`; the default model when left out. */
+  readonly model?: string;
+  /** How it reports when it is a child. */
+  readonly reporting?: "tool" | "tag";
+  /** Schema of the data that its reports must hold. A Standard Schema must be able to tell its JSON Schema. */
+  readonly output?: OutputSchema;
+  readonly maxIterations?: number;
+  readonly timeoutSeconds?: number;
+  /** Only `<say>` blocks of its replies reach the user. */
+  readonly say?: boolean;
+}
+
+/** Instructions that an agent can use when it needs them, usually a `SKILL.md`. */
+export interface SkillDefinition {
+  readonly name: string;
+  /** When to use it: shown to agents. */
+  readonly description: string;
+  /** The skill's text. */
+  readonly prompt: string;
+  /** True: it runs as an awaited child, whose result is the tool's result. False: its text is read into the user's context. */
+  readonly isolated: boolean;
+  /** Names of the tools an isolated skill may use; those that are not installed are left out. */
+  readonly tools?: readonly string[];
+}
+
+export interface Catalog {
+  readonly facts: readonly DefinitionFacts[];
+  readonly texts: ReadonlyMap<string, DefinitionText>;
+  readonly blobs: readonly Blob[];
+  /** By name: the definition as a root is made from it, where there is something to tell about the project. */
+  readonly roots: ReadonlyMap<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>;
+  /** Standard Schemas, by the hash of the definition that gave them. */
+  readonly outputs: ReadonlyMap<string, StandardSchema>;
+}
+
+const NO_PERMISSIONS: Permissions = [];
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+interface CatalogSource {
+  readonly definitions: readonly AgentDefinition[];
+  readonly skills: readonly SkillDefinition[];
+  readonly tools: readonly Tool[];
+  /** Rules for all of them; undefined if nobody restricts anything. */
+  readonly permissions: readonly PermissionRule[] | undefined;
+  readonly models: ModelProvider;
+  readonly defaultModel: string;
+  /** What roots are told about the project. */
+  readonly projectContext: string | undefined;
+  readonly sha256: Sha256;
+}
+
+export function createCatalog(source: CatalogSource): Catalog {
+  const facts: DefinitionFacts[] = [];
+  const texts = new Map<string, DefinitionText>();
+  const blobs: Blob[] = [];
+  const roots = new Map<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>();
+  const outputs = new Map<string, StandardSchema>();
+  const definitions = [
+    ...source.definitions.map((definition) => ({ definition, skill: undefined })),
+    ...source.skills.map((skill) => skillDefinition(skill)),
+  ];
+  for (const { definition, skill } of definitions) {
+    if (facts.some((known) => known.name === definition.name))
+      throw invalid(definition, "another definition has the same name");
+    const resolved = resolve(definition, source);
+    facts.push(skill === undefined ? resolved.facts : { ...resolved.facts, skill });
+    blobs.push(keep(resolved.text, definition));
+    if (source.projectContext === undefined || skill !== undefined) continue;
+    const blob = keep({ ...resolved.text, project: source.projectContext }, definition);
+    roots.set(definition.name, { facts: { ...resolved.facts, hash: blob.hash }, blob });
+  }
+  return { facts, texts, blobs, roots, outputs };
+
+  function keep(text: DefinitionText, { output }: AgentDefinition): Blob {
+    const json = JSON.stringify(text);
+    const blob = { hash: source.sha256(json), text: json };
+    texts.set(blob.hash, text);
+    if (output !== undefined && standardSchemaIs(output)) outputs.set(blob.hash, output);
+    return blob;
+  }
+}
+
+/** The catalog as a tree with this root records it: the root alone is told about the project. */
+export function catalogOfTree(catalog: Catalog, root: string): Pick<Catalog, "facts" | "blobs"> {
+  const told = catalog.roots.get(root);
+  if (told === undefined) return catalog;
+  const facts = catalog.facts.map((known) => (known.name === root ? told.facts : known));
+  return { facts, blobs: [...catalog.blobs, told.blob] };
+}
+
+function skillDefinition(skill: SkillDefinition): { definition: AgentDefinition; skill: "inline" | "isolated" } {
+  const { name, description, prompt, tools } = skill;
+  const definition = { name, description, prompt, ...(tools === undefined ? {} : { tools }) };
+  return { definition, skill: skill.isolated ? "isolated" : "inline" };
+}
+
+function invalid(definition: AgentDefinition, why: string): ErrandError {
+  return new ErrandError(
+    "definition-invalid",
+    `The agent definition ${JSON.stringify(definition.name)} cannot be used: ${why}.`,
+  );
+}
+
+function resolve(definition: AgentDefinition, source: CatalogSource): { facts: DefinitionFacts; text: DefinitionText } {
+  if (!NAME.test(definition.name)) throw invalid(definition, "a name is up to 64 letters, digits, - and _");
+  const tools =
+    definition.tools === undefined ? source.tools : definition.tools.map((name) => toolNamed(definition, source, name));
+  const model = definition.model ?? source.defaultModel;
+  const found = source.models.resolve(model);
+  if ("unavailable" in found) throw new ErrandError("model-unknown", found.unavailable);
+  const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);
+  if (output === null)
+    throw invalid(definition, "its output schema cannot tell its JSON Schema; give a JSON Schema instead");
+  const text: DefinitionText = {
+    name: definition.name,
+    description: definition.description ?? "",
+    prompt: definition.prompt,
+    tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
+    ...(output === undefined ? {} : { output }),
+  };
+  const lists = [source.permissions, definition.permissions].filter((rules) => rules !== undefined);
+  const permissions = lists.reduce((joined, rules) => narrower(joined, [rules]), NO_PERMISSIONS);
+  const facts: DefinitionFacts = {
+    name: definition.name,
+    hash: source.sha256(JSON.stringify(text)),
+    reporting: definition.reporting ?? "tool",
+    model,
+    window: found.facts.window,
+    price: found.facts.price,
+    tools: tools.map(({ name, safe }) => ({ name, safe })),
+    ...(permissions.length === 0 ? {} : { permissions }),
+    iterations: definition.maxIterations ?? null,
+    timeoutSeconds: definition.timeoutSeconds ?? null,
+    typed: output !== undefined,
+    say: definition.say ?? false,
+  };
+  return { facts, text };
+}
+
+function toolNamed(definition: AgentDefinition, source: CatalogSource, name: string): Tool {
+  const tool = source.tools.find((known) => known.name === name);
+  if (tool !== undefined) return tool;
+  throw invalid(
+    definition,
+    `there is no tool "${name}" (known: ${source.tools.map((known) => known.name).join(", ") || "none"})`,
+  );
+}

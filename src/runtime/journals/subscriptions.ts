@@ -1,0 +1,96 @@
+/**
+ * Subscriptions: every committed row of a tree, in order, from any point on. A reader that is slow is not waited for: what does not
+ * fit its buffer it reads from the store, so it neither delays a run nor grows memory, and misses nothing.
+ */
+
+import type { Store } from "../../contracts/store.ts";
+import type { TreeId } from "../../core/ids.ts";
+import type { JournalRow } from "../../core/journal.ts";
+
+export interface Subscriptions {
+  publish(tree: TreeId, row: JournalRow): void;
+  /** Rows may have become durable that were not published: readers look in the store. */
+  recheck(tree: TreeId): void;
+  /** Rows after `after`, those to come included, until the reader stops or the subscriptions close. */
+  rows(tree: TreeId, after: number): AsyncGenerator<JournalRow, void, void>;
+  /** Trees whose rows somebody reads. */
+  watched(): Iterable<TreeId>;
+  close(): void;
+}
+
+const BUFFER_ROWS = 256;
+const ROWS_AT_A_TIME = 100;
+
+interface Reader {
+  /** True if the store may hold rows that the buffer does not. */
+  behind: boolean;
+  buffer: JournalRow[];
+  wake: (() => void) | null;
+}
+
+export function createSubscriptions(store: Store): Subscriptions {
+  const readers = new Map<TreeId, Set<Reader>>();
+  let closed = false;
+
+  function leave(tree: TreeId, reader: Reader): void {
+    const all = readers.get(tree);
+    all?.delete(reader);
+    if (all?.size === 0) readers.delete(tree);
+  }
+
+  return {
+    publish(tree, row) {
+      for (const reader of readers.get(tree) ?? []) {
+        if (reader.buffer.length >= BUFFER_ROWS) reader.buffer = [];
+        reader.buffer.push(row);
+        reader.wake?.();
+      }
+    },
+    recheck(tree) {
+      for (const reader of readers.get(tree) ?? []) {
+        reader.behind = true;
+        reader.wake?.();
+      }
+    },
+    async *rows(tree, after) {
+      const reader: Reader = { buffer: [], wake: null, behind: true };
+      const all = readers.get(tree) ?? new Set();
+      all.add(reader);
+      readers.set(tree, all);
+      let seen = after;
+      try {
+        while (!closed) {
+          const next = reader.buffer.find((row) => row.seq > seen);
+          if (reader.behind || (next !== undefined && next.seq > seen + 1)) {
+            reader.behind = false;
+            const page = await store.rows(tree, seen + 1, ROWS_AT_A_TIME);
+            if (page.length === ROWS_AT_A_TIME) reader.behind = true;
+            for (const row of page) {
+              seen = row.seq;
+              yield row;
+            }
+            if (page.length === ROWS_AT_A_TIME) continue;
+          }
+          while (reader.buffer[0] !== undefined && reader.buffer[0].seq <= seen + 1) {
+            const row = reader.buffer.shift();
+            if (row === undefined || row.seq <= seen) continue;
+            seen = row.seq;
+            yield row;
+          }
+          if (reader.buffer.length > 0 || reader.behind || closed) continue;
+          await new Promise<void>((resolve) => {
+            reader.wake = resolve;
+          });
+          reader.wake = null;
+        }
+      } finally {
+        leave(tree, reader);
+      }
+    },
+    watched: () => readers.keys(),
+    close() {
+      closed = true;
+      for (const all of readers.values()) for (const reader of all) reader.wake?.();
+    },
+  };
+}

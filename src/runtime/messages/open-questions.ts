@@ -1,0 +1,65 @@
+/** Questions that wait for a user's answer, from the store alone: any process can list them while another one owns the trees. */
+
+import type { Store, TreeRecord } from "../../contracts/store.ts";
+import { asStepKey, asTreeId, type StepKey, type TreeId, uuidIs } from "../../core/ids.ts";
+import type { Sha256 } from "../../core/journal.ts";
+import type { Json } from "../../core/json.ts";
+import { askedInput, questionText } from "../../core/questions/question-text.ts";
+import { createDefinitionLibrary } from "../definitions/definition-library.ts";
+import { readTree } from "../trees/read-tree.ts";
+
+export interface OpenQuestion {
+  /** What an answer names. The message that a channel delivers for it has the same id. */
+  readonly id: string;
+  readonly tree: string;
+  /** The agent whose call waits. */
+  readonly agent: string;
+  /** Its run; null for a root. */
+  readonly run: string | null;
+  readonly tool: string;
+  /** The call's arguments, as the model wrote them. */
+  readonly input: Json;
+  /** The question in words. */
+  readonly text: string;
+  readonly askedAt: number;
+}
+
+const TREES_AT_A_TIME = 100;
+
+/** The open questions of a tree, or of all: newest tree first, and in the order they were asked. */
+export async function openQuestions(store: Store, sha256: Sha256, tree?: TreeId): Promise<readonly OpenQuestion[]> {
+  if (tree !== undefined) {
+    const record = await store.tree(tree);
+    return record === null || record.questions === 0 ? [] : questionsOf(store, sha256, record);
+  }
+  const questions: OpenQuestion[] = [];
+  for (let before: TreeId | undefined; ;) {
+    const records = await store.trees({ asking: true, limit: TREES_AT_A_TIME, ...(before ? { before } : {}) });
+    for (const record of records) questions.push(...(await questionsOf(store, sha256, record)));
+    before = records.at(-1)?.id;
+    if (before === undefined || records.length < TREES_AT_A_TIME) return questions;
+  }
+}
+
+async function questionsOf(store: Store, sha256: Sha256, record: TreeRecord): Promise<readonly OpenQuestion[]> {
+  const library = createDefinitionLibrary(new Map());
+  const { tree } = await readTree(store, record, { sha256, definition: library.text }, library);
+  const { state, contexts } = tree;
+  return [...state.questions].map(([key, question]) => ({
+    id: `${record.id}/${key}`,
+    tree: record.id,
+    agent: state.agents.get(question.agent)?.id ?? "",
+    run: state.runs.get(question.agent)?.id ?? null,
+    tool: question.name,
+    input: askedInput(contexts, question.agent, question.call),
+    text: questionText(contexts, question),
+    askedAt: question.askedAt,
+  }));
+}
+
+/** The tree and the key that a question's id names, or null. */
+export function questionNamed(id: string): { readonly tree: TreeId; readonly key: StepKey } | null {
+  const [tree = "", key = "", ...more] = id.split("/");
+  if (!uuidIs(tree) || !/^\d+\.\d+$/.test(key) || more.length > 0) return null;
+  return { tree: asTreeId(tree), key: asStepKey(key) };
+}

@@ -1,0 +1,84 @@
+/** What came of the turn that took a post, told by the step that ended it. */
+
+import type { Decided, Input } from "../../core/event.ts";
+import type { PostId } from "../../core/ids.ts";
+import type { JournalRow, Sha256 } from "../../core/journal.ts";
+import type { Json } from "../../core/json.ts";
+import { replyPartsOf, replyText } from "../../core/message.ts";
+import { tagStrip } from "../../core/text/index.ts";
+import { bodyRead, headRead } from "../../core/row.ts";
+import type { Stepped } from "../../core/tree.ts";
+import { ErrandError } from "../../errors.ts";
+
+/** An agent's answer to a message that was waited for. */
+export interface Reply {
+  /** What the agent answered; empty when it decided to say nothing. */
+  readonly text: string;
+  /** True when the agent answered NO_REPLY: it was recorded, and nothing was sent to the user. */
+  readonly silent: boolean;
+}
+
+/** The posts that are answered, or never will be, from these events on. */
+export function postsEnded(events: readonly Decided[]): readonly PostId[] {
+  const ended: PostId[] = [];
+  for (const event of events) if ("posts" in event && event.posts !== undefined) ended.push(...event.posts);
+  return ended;
+}
+
+/** A step that ended turns. */
+export interface EndingStep {
+  readonly seq: number;
+  readonly input: Input;
+  readonly events: readonly Decided[];
+  readonly texts: readonly Json[];
+  /** True: what is left of its texts is what other agents were told. */
+  readonly erased: boolean;
+}
+
+/** As it was just decided. */
+export function endingStep({ step, row, decision }: Stepped): EndingStep {
+  const texts = [...step.texts, ...decision.texts];
+  return { seq: row.seq, input: step.input, events: decision.events, texts, erased: false };
+}
+
+/** As the store holds it. */
+export function endingRow({ seq, head, body }: JournalRow, sha256: Sha256): EndingStep {
+  const { input, events = [], body: written } = headRead(head);
+  const erased = written !== undefined && (body === null || sha256(body) !== written);
+  return { seq, input, events, texts: bodyRead(body).texts, erased };
+}
+
+export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, post: PostId): Reply | ErrandError {
+  const ended = events.find((event) => "posts" in event && (event.posts ?? []).includes(post));
+  if (ended?.type === "run-ended" || ended?.type === "tree-closed") return closedBefore(ended);
+  if (ended?.type !== "turn-ended")
+    return new ErrandError("store-corrupt", `Row ${seq} does not end the turn of post ${post}.`);
+  if (ended.outcome === "done") {
+    const silent = ended.silent === true;
+    if (!silent && input.type === "model-replied" && erased) {
+      return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
+        remedy: "Read the run's result; it was told to the parent before.",
+        details: { reason: "erased", outcome: ended.outcome },
+      });
+    }
+    const text = silent || input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
+    return { text: ended.tagged === true ? tagStrip(text, "response").trim() : text, silent };
+  }
+  const why = ended.error === undefined ? undefined : texts[ended.error];
+  const reason = ended.reason ?? ended.outcome;
+  const detail = typeof why === "string" && why !== "" ? `: ${why}` : "";
+  return new ErrandError("turn-failed", `The turn ended without an answer (${reason})${detail}.`, {
+    remedy: "The message is kept in the conversation; send another one to go on.",
+    details: { reason, outcome: ended.outcome },
+  });
+}
+
+/** The agent was gone before a turn could answer. */
+function closedBefore(ended: Extract<Decided, { type: "run-ended" | "tree-closed" }>): ErrandError {
+  const outcome = ended.type === "run-ended" ? ended.status : "closed";
+  const reason = ended.type === "run-ended" ? (ended.reason ?? ended.status) : "closed";
+  return new ErrandError("turn-failed", `The agent was closed before it answered (${reason}).`, {
+    remedy: "Send the message to an agent that is open.",
+    details: { reason, outcome },
+  });
+}

@@ -1,0 +1,317 @@
+/**
+ * The commit loop: takes the inputs that are ready, steps their trees, commits all of it at once, and only then lets anybody see it.
+ *
+ * Invariants:
+ *  1. At most one commit at a time, at most one per turn of the event loop; what is ready together shares it.
+ *  2. No effect, reply, acknowledgement or subscription sees a step before its commit.
+ *  3. If a commit fails, or nobody knows whether it did, the trees of the batch are dropped from memory and their inputs are taken again
+ *     after a load. A result that was taken already is late, because it names its effect and attempt; a post is looked up by its id.
+ *  4. After a failed fsync nothing is taken any more. While the disk is full new work is refused, and results wait.
+ */
+
+import type { Commit, OutboxKey, Store } from "../../contracts/store.ts";
+import type { World } from "../../contracts/world.ts";
+import { SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId } from "../../core/ids.ts";
+import { headRead } from "../../core/row.ts";
+import { timersNext } from "../../core/timers.ts";
+import { type Stepped, treeStep } from "../../core/tree.ts";
+import { ErrandError } from "../../errors.ts";
+import type { Clock } from "../clock.ts";
+import { type Scheduler, slotWait } from "./scheduler.ts";
+import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";
+import { type CommitPart, type Submission, treeCommit } from "./tree-commit.ts";
+
+/** A step that is durable. */
+export interface Committed {
+  readonly tree: TreeId;
+  readonly loaded: LoadedTree;
+  readonly stepped: Stepped;
+}
+
+interface Waiting {
+  readonly submission: Submission;
+  /** Told why the input changed nothing, or null. */
+  readonly resolve: (late: string | null) => void;
+  readonly reject: (error: unknown) => void;
+  /** How often its commit failed. */
+  failures: number;
+  /** True from a failed commit until it was looked up whether that became durable all the same. */
+  unsure: boolean;
+}
+
+/** An input that was taken, and what came of it. */
+interface Taken {
+  readonly waiting: Waiting;
+  readonly submission: Submission;
+  readonly stepped: Stepped;
+}
+
+type Part = CommitPart<Taken>;
+
+export interface CommitLoop {
+  /** Resolves when the step is durable, with the reason why the input changed nothing, if it did not. */
+  submit(submission: Submission): Promise<string | null>;
+  /** Remembers that a channel has taken a message; goes with the next commit. */
+  acknowledge(key: OutboxKey): void;
+  /** Resolves when nothing is queued or being committed. */
+  idle(): Promise<void>;
+  /** True while an input for this tree is queued or being committed. */
+  occupied(tree: TreeId): boolean;
+  /** True while the result of this effect is queued or being committed. */
+  brings(tree: TreeId, effect: StepKey): boolean;
+  close(): Promise<void>;
+}
+
+interface CommitLoopParts {
+  readonly store: Store;
+  readonly world: World;
+  readonly clock: Clock;
+  readonly trees: TreeCache;
+  readonly scheduler: Scheduler;
+  /** Called in order for every durable step. */
+  readonly onCommitted: (committed: Committed) => void;
+  /** Called after the steps of a commit were handed on. */
+  readonly onSettled: (trees: readonly TreeId[]) => void;
+  /** It is durable that channels took these messages. */
+  readonly onAcknowledged: (keys: readonly OutboxKey[]) => void;
+  /** A commit failed, and nobody knows whether it became durable: what these steps decided was not begun. */
+  readonly onDoubt: (tree: TreeId, steps: readonly Stepped[]) => void;
+  /** A failure of the store that nobody waits for, or that makes going on unsafe. */
+  readonly onFailure: (error: ErrandError) => void;
+}
+
+const MAX_FAILURES = 3;
+const FULL_RETRY_MS = 1_000;
+
+export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
+  const { store, world, clock, trees, scheduler } = parts;
+  let queue: Waiting[] = [];
+  let acknowledged: OutboxKey[] = [];
+  let running = false;
+  let scheduled = false;
+  let loading = 0;
+  let broken: ErrandError | null = null;
+  const idlers: (() => void)[] = [];
+  const open = new Map<TreeId, Set<Waiting>>();
+
+  function schedule(): void {
+    if (scheduled || running) return;
+    scheduled = true;
+    world.soon(() => {
+      scheduled = false;
+      void run();
+    });
+  }
+
+  async function run(): Promise<void> {
+    if (running) return;
+    running = true;
+    try {
+      const batch = stepAll();
+      if (batch.length > 0) await commitAll(batch);
+    } finally {
+      running = false;
+    }
+    if (queue.length > 0) schedule();
+    else if (loading === 0 && idlers.length > 0) for (const resolve of idlers.splice(0)) resolve();
+  }
+
+  /** Steps every tree that has an input and is in memory; loads those that are not. */
+  function stepAll(): Part[] {
+    const taken = queue;
+    queue = [];
+    const batch = new Map<TreeId, Part>();
+    for (const waiting of taken) {
+      const { tree: id, create } = waiting.submission;
+      const loaded = trees.get(id) ?? (create === undefined ? undefined : trees.begin(id));
+      if (loaded === undefined || waiting.unsure) {
+        load(waiting);
+        continue;
+      }
+      const part = batch.get(id) ?? { loaded, expectedSeq: loaded.tree.state.seq + 1, steps: [] };
+      batch.set(id, part);
+      try {
+        const { submission } = waiting;
+        part.steps.push({ waiting, submission, stepped: step(loaded, submission) });
+      } catch (error) {
+        batch.delete(id);
+        abandon(id, [...part.steps.map((taken) => taken.waiting), waiting], error);
+      }
+    }
+    return [...batch.values()];
+  }
+
+  function step(loaded: LoadedTree, { input, texts }: Submission): Stepped {
+    const { tree } = loaded;
+    const held = tree.state.running;
+    const at = Math.max(clock.now(), tree.state.at);
+    const slots = scheduler.free();
+    const stepped = treeStep(
+      tree,
+      { at, seed: world.random(SEED_DIGITS), slots, input, texts },
+      world.random(SALT_DIGITS),
+    );
+    const started = stepped.decision.events.filter((event) => event.type === "run-started").length;
+    const waits = slotWait(tree.state.queued, slots, started, input.type === "slots-offered");
+    scheduler.moved(loaded.id, tree.state.running - held, waits);
+    return stepped;
+  }
+
+  /** The kernel threw, which is a bug: the tree stops alone. */
+  function abandon(id: TreeId, waiting: readonly Waiting[], error: unknown): void {
+    void trees.fail(id).catch((cause: unknown) => parts.onFailure(storeError(cause)));
+    for (const one of waiting) finish(one).reject(error);
+  }
+
+  function load(waiting: Waiting): void {
+    loading += 1;
+    loadFor(waiting)
+      .then(
+        (recorded) => {
+          if (recorded === undefined) queue.push(waiting);
+          else finish(waiting).resolve(recorded);
+        },
+        (error: unknown) => finish(waiting).reject(error),
+      )
+      .finally(() => {
+        loading -= 1;
+        schedule();
+      });
+  }
+
+  /** Loads the tree. A post whose first commit failed may have been recorded all the same: then its result is known. */
+  async function loadFor(waiting: Waiting): Promise<string | null | undefined> {
+    const { tree, post } = waiting.submission;
+    await trees.load(tree);
+    // Where others run trees too, one of them may have taken it before this process had the tree.
+    const unsure = waiting.unsure || store.shared !== undefined;
+    const known = post === undefined || !unsure ? null : await store.post(tree, post.id);
+    waiting.unsure = false;
+    if (known === null) return undefined;
+    const [row] = await store.rows(tree, known.seq, 1);
+    return row === undefined ? null : (headRead(row.head).late ?? null);
+  }
+
+  async function commitAll(batch: readonly Part[]): Promise<void> {
+    const acks = acknowledged;
+    acknowledged = [];
+    const commit: Commit = { trees: batch.map((part) => treeCommit(part, trees)), acknowledged: acks };
+    try {
+      await store.commit(commit);
+    } catch (error) {
+      acknowledged = [...acks, ...acknowledged];
+      return fail(batch, storeError(error));
+    }
+    parts.onAcknowledged(acks);
+    for (const [index, { loaded, steps }] of batch.entries()) {
+      const snapshot = commit.trees[index]?.snapshot;
+      const last = steps.at(-1)?.stepped.row;
+      if (last !== undefined) loaded.durable = { seq: last.seq, hash: last.hash };
+      if (snapshot !== undefined) {
+        loaded.snapshotSeq = snapshot.seq;
+        loaded.snapshotLength = snapshot.text.length;
+        loaded.rowsLength = 0;
+      }
+      scheduler.wakeAt(timersNext(loaded.tree.state.timers));
+      for (const { waiting, stepped } of steps) {
+        parts.onCommitted({ tree: loaded.id, loaded, stepped });
+        finish(waiting).resolve(stepped.decision.late);
+      }
+    }
+    parts.onSettled(batch.map((part) => part.loaded.id));
+  }
+
+  /** Takes it from those under way; whoever waits is to be told. */
+  function finish(waiting: Waiting): Waiting {
+    const { tree } = waiting.submission;
+    const mine = open.get(tree);
+    mine?.delete(waiting);
+    if (mine?.size === 0) open.delete(tree);
+    return waiting;
+  }
+
+  function fail(batch: readonly Part[], error: ErrandError): void {
+    for (const { loaded, steps } of batch) {
+      trees.drop(loaded.id);
+      const decided = steps.map((one) => one.stepped);
+      // A refused commit is not in doubt: an effect of the same key that its tree holds now is another writer's.
+      if (error.code !== "commit-conflict") parts.onDoubt(loaded.id, decided);
+      for (const { waiting: one } of steps) {
+        one.failures += 1;
+        one.unsure = true;
+        if (!worthAnother(one, error)) finish(one).reject(error);
+        else if (error.code === "store-full") world.after(FULL_RETRY_MS, () => enqueue(one));
+        else queue.push(one);
+      }
+    }
+    if (RETRYABLE.has(error.code)) return comeBack(batch);
+    broken = error;
+    for (const one of queue.splice(0)) finish(one).reject(error);
+    parts.onFailure(error);
+  }
+
+  /** What runs in a dropped tree holds slots all the same: it is counted again once the tree is back, whether or not somebody asks for it. */
+  function comeBack(batch: readonly Part[]): void {
+    for (const { loaded } of batch) {
+      loading += 1;
+      trees
+        .load(loaded.id)
+        .catch((error: unknown) => {
+          const gone = error instanceof ErrandError && (error.code === "tree-unknown" || error.code === "tree-owned");
+          if (!gone) parts.onFailure(storeError(error));
+        })
+        .finally(() => {
+          loading -= 1;
+          schedule();
+        });
+    }
+  }
+
+  function enqueue(waiting: Waiting): void {
+    queue.push(waiting);
+    schedule();
+  }
+
+  return {
+    submit(submission) {
+      return new Promise((resolve, reject) => {
+        if (broken !== null) return reject(broken);
+        const waiting: Waiting = { submission, resolve, reject, failures: 0, unsure: false };
+        const mine = open.get(submission.tree) ?? new Set();
+        open.set(submission.tree, mine.add(waiting));
+        enqueue(waiting);
+      });
+    },
+    acknowledge: (key) => void acknowledged.push(key),
+    idle: () =>
+      queue.length === 0 && !running && !scheduled && loading === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => idlers.push(resolve)),
+    occupied: (tree) => open.has(tree),
+    brings(tree, effect) {
+      for (const { submission } of open.get(tree) ?? []) {
+        if ("effect" in submission.input && submission.input.effect === effect) return true;
+      }
+      return false;
+    },
+    async close() {
+      await this.idle();
+      if (acknowledged.length > 0 && broken === null) await store.commit({ trees: [], acknowledged });
+      acknowledged = [];
+    },
+  };
+}
+
+/** Failures after which the same inputs can be taken again. */
+const RETRYABLE: ReadonlySet<string> = new Set(["store-full", "commit-conflict", "commit-unknown"]);
+
+/** New work is refused while the disk is full; results of what is under way wait for room, however long. */
+function worthAnother({ submission, failures }: Waiting, error: ErrandError): boolean {
+  if (!RETRYABLE.has(error.code) || submission.create !== undefined) return false;
+  if (error.code === "store-full") return submission.post === undefined;
+  return failures < MAX_FAILURES;
+}
+
+function storeError(cause: unknown): ErrandError {
+  return cause instanceof ErrandError ? cause : new ErrandError("store-failed", "The store failed.", { cause });
+}

@@ -1,0 +1,202 @@
+/**
+ * Executing effects: calls models and tools, reads the store, and brings what comes back as an input.
+ *
+ * Invariants:
+ *  1. An effect is started after the commit that recorded it, once for each attempt.
+ *  2. The kernel has gone on without an aborted effect: of a model call it is only told what it had used, where its wire said. A reply
+ *     that comes all the same is put on record as late, without its words.
+ *  3. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies.
+ */
+
+import type { Model, ModelProvider, ModelReply } from "../../contracts/model.ts";
+import { ModelFailure } from "../../contracts/model.ts";
+import type { Tool } from "../../contracts/tool.ts";
+import type { ContextRequest } from "../../core/context/request.ts";
+import type { Effect } from "../../core/effect.ts";
+import type { AgentNumber, StepKey, TreeId } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
+import type { Submission } from "./tree-commit.ts";
+import { type EdgeFacts, modelFailedInput, modelRepliedInput, toolFinishedInput } from "./inputs.ts";
+import { type SchemaChecker, type StandardSchema, standardProblem } from "../definitions/output-schema.ts";
+import type { StoreReader } from "../journals/store-reader.ts";
+import { holdBack } from "./text-stream.ts";
+import type { LoadedTree } from "../trees/tree-cache.ts";
+
+export interface EffectRunner {
+  start(loaded: LoadedTree, effect: Effect, requests: ReadonlyMap<StepKey, ContextRequest>): void;
+  /** Aborts what is executed for the tree and not open in it any more, or under another attempt. */
+  abortClosed(loaded: LoadedTree): void;
+  /** Aborts all that is executed for a tree that this process has lost: whoever has it now goes on without that. */
+  abortTree(tree: TreeId): void;
+  /** True if this process is executing the effect. */
+  under(tree: TreeId, key: StepKey): boolean;
+  /** How many effects of the tree are being executed here. */
+  count(tree: TreeId): number;
+  /** Starts no more, and resolves when those under way have ended. */
+  drain(): Promise<void>;
+  /** Aborts what is under way: it stays open in the store, and is taken up by whoever loads the tree next. */
+  abortAll(): void;
+}
+
+interface EffectRunnerParts {
+  readonly models: ModelProvider;
+  readonly tools: readonly Tool[];
+  readonly schemas: SchemaChecker;
+  /** Standard Schemas of definitions, by the definition's hash. */
+  readonly outputs: ReadonlyMap<string, StandardSchema>;
+  readonly workspace: string;
+  readonly reader: StoreReader;
+  readonly now: () => number;
+  readonly submit: (submission: Submission) => void;
+  readonly onText: (tree: TreeId, agent: string, delta: string) => void;
+}
+
+/** An effect under way. */
+interface Execution {
+  readonly controller: AbortController;
+  readonly attempt: number;
+}
+
+export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
+  const tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
+  const running = new Map<TreeId, Map<StepKey, Execution>>();
+  let draining = false;
+  const idlers: (() => void)[] = [];
+
+  function begin(
+    tree: TreeId,
+    { key, attempt }: { readonly key: StepKey; readonly attempt: number },
+    work: (signal: AbortSignal) => Promise<Submission>,
+  ): void {
+    const controller = new AbortController();
+    const mine = running.get(tree) ?? new Map<StepKey, Execution>();
+    mine.get(key)?.controller.abort();
+    mine.set(key, { controller, attempt });
+    running.set(tree, mine);
+    void work(controller.signal).then((submission) => {
+      if (mine.get(key)?.controller !== controller) {
+        if (!draining) afterwards(submission);
+        return;
+      }
+      mine.delete(key);
+      if (mine.size === 0) running.delete(tree);
+      if (!controller.signal.aborted) parts.submit(submission);
+      if (running.size === 0) for (const resolve of idlers.splice(0)) resolve();
+    });
+  }
+
+  /** What is left to say of an effect that was aborted. */
+  function afterwards({ tree, input }: Submission): void {
+    if (input.type === "model-replied") parts.submit({ tree, input, texts: [] });
+    if ((input.type !== "model-replied" && input.type !== "model-failed") || input.usage === null) return;
+    const { effect, attempt, usage } = input;
+    parts.submit({ tree, input: { type: "usage-learnt", effect, attempt, usage }, texts: [] });
+  }
+
+  function abort(tree: TreeId, key: StepKey): void {
+    const mine = running.get(tree);
+    mine?.get(key)?.controller.abort();
+    mine?.delete(key);
+    if (mine?.size === 0) running.delete(tree);
+    if (running.size === 0) for (const resolve of idlers.splice(0)) resolve();
+  }
+
+  function callModel(
+    loaded: LoadedTree,
+    effect: Extract<Effect, { type: "call-model" }>,
+    request: ContextRequest | undefined,
+  ): void {
+    const { tree, id } = loaded;
+    const speaker = tree.state.agents.get(effect.agent);
+    if (request === undefined || speaker === undefined) return;
+    begin(id, effect, async (signal) => {
+      // Only `<say>` blocks of such an agent are for the user, and those are known when the reply is whole.
+      const live = speaker.definition.say ? null : holdBack((delta) => parts.onText(id, speaker.id, delta));
+      const answered = await replyOf(parts.models, request.model, (model) =>
+        model.call(request, live === null ? { signal } : { signal, onText: live.onText }),
+      );
+      if (!(answered instanceof ModelFailure)) live?.end();
+      if (answered instanceof ModelFailure) return { tree: id, ...modelFailedInput(effect, answered) };
+      const { input, texts } = await modelRepliedInput(effect, answered, edgeFor(loaded, effect.agent));
+      return { tree: id, input, texts };
+    });
+  }
+
+  function edgeFor({ tree }: LoadedTree, agent: AgentNumber): EdgeFacts {
+    const run = tree.state.runs.get(agent);
+    const schema = run?.typed === true ? tree.contexts.runs.get(agent)?.schema : undefined;
+    const own = parts.outputs.get(tree.state.agents.get(agent)?.definition.hash ?? "");
+    const check = (data: Json | undefined): Promise<string | null> =>
+      own === undefined ? parts.schemas.dataProblem(schema ?? true, data) : standardProblem(own, data);
+    const parent = tree.state.agents.get(tree.state.agents.get(agent)?.parent ?? -1)?.id;
+    return { models: parts.models, schemas: parts.schemas, parent, dataProblem: schema === undefined ? null : check };
+  }
+
+  function callTool(loaded: LoadedTree, effect: Extract<Effect, { type: "call-tool" | "read-store" }>): void {
+    const { tree, id } = loaded;
+    const call = tree.contexts.agents.get(effect.agent)?.open?.calls.find((given) => given.id === effect.call);
+    const input = call?.input ?? null;
+    begin(id, effect, async (signal) => {
+      const output =
+        effect.type === "read-store"
+          ? await parts.reader.answer(loaded, effect, input)
+          : await runTool(effect.name, input, signal);
+      const { input: finished, texts } = toolFinishedInput(effect, output);
+      return { tree: id, input: finished, texts };
+    });
+  }
+
+  async function runTool(name: string, input: Json, signal: AbortSignal): Promise<{ text: string; failed: boolean }> {
+    const tool = tools.get(name);
+    if (tool === undefined) return { text: `Error: the tool "${name}" is not installed here`, failed: true };
+    try {
+      return await tool.run(input, { signal, workspace: parts.workspace });
+    } catch (error) {
+      return { text: `Error: ${name} failed: ${error instanceof Error ? error.message : String(error)}`, failed: true };
+    }
+  }
+
+  return {
+    start(loaded, effect, requests) {
+      if (effect.type === "abort") return abort(loaded.id, effect.key);
+      if (draining) return;
+      if (effect.type === "call-model") return callModel(loaded, effect, requests.get(effect.key));
+      if (effect.type === "call-tool" || effect.type === "read-store") return callTool(loaded, effect);
+      begin(loaded.id, effect, () => parts.reader.erase(loaded, effect));
+    },
+    abortClosed({ id, tree }) {
+      for (const [key, { attempt }] of running.get(id) ?? []) {
+        if (tree.state.effects.get(key)?.attempt !== attempt) abort(id, key);
+      }
+    },
+    abortTree(tree) {
+      for (const key of running.get(tree)?.keys() ?? []) abort(tree, key);
+    },
+    under: (tree, key) => running.get(tree)?.has(key) === true,
+    count: (tree) => running.get(tree)?.size ?? 0,
+    drain() {
+      draining = true;
+      return running.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve));
+    },
+    abortAll() {
+      draining = true;
+      for (const [tree, mine] of running) for (const key of mine.keys()) abort(tree, key);
+    },
+  };
+}
+
+async function replyOf(
+  models: ModelProvider,
+  name: string,
+  call: (model: Model) => Promise<ModelReply>,
+): Promise<ModelReply | ModelFailure> {
+  const found = models.resolve(name);
+  if ("unavailable" in found)
+    return new ModelFailure("provider-error", found.unavailable, { usage: { input: 0, output: 0 } });
+  try {
+    return await call(found.model);
+  } catch (error) {
+    if (error instanceof ModelFailure) return error;
+    return new ModelFailure("provider-error", error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}

@@ -1,0 +1,113 @@
+/** How trees come into being: opened empty, opened with a first message, or forked off another. */
+
+import type { Store } from "../../contracts/store.ts";
+import type { DefinitionFacts } from "../../core/definition.ts";
+import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
+import type { Settings } from "../../core/limits.ts";
+import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import type { TreeSource } from "../../core/tree.ts";
+import { ErrandError } from "../../errors.ts";
+import type { Beginnings } from "../steps/beginnings.ts";
+import { type Catalog, catalogOfTree } from "../definitions/catalog.ts";
+import type { CommitLoop } from "../steps/commit-loop.ts";
+import type { DefinitionLibrary } from "../definitions/definition-library.ts";
+import { forkTree } from "./fork-tree.ts";
+import type { PostInput, Posts } from "../messages/posts.ts";
+import type { Submission } from "../steps/tree-commit.ts";
+import type { TreeCache } from "./tree-cache.ts";
+
+type TreeKind = "foreground" | "background";
+
+export interface Openings {
+  open(definition: string, kind: TreeKind): Promise<TreeId>;
+  /** Opens the tree with its first message: one commit holds both, so that there is never one without the other. */
+  start(
+    definition: string,
+    kind: TreeKind,
+    tree: TreeId,
+    first: { readonly input: PostInput; readonly text: Json },
+  ): Promise<void>;
+  /** Makes a new tree of the first rows of another, and goes on with it. */
+  fork(origin: TreeId, at: number, root: DefinitionFacts | undefined): Promise<TreeId>;
+}
+
+interface OpeningsParts {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly library: DefinitionLibrary;
+  readonly settings: Settings;
+  readonly source: TreeSource;
+  readonly loop: CommitLoop;
+  readonly posts: Posts;
+  readonly trees: TreeCache;
+  readonly beginnings: Beginnings;
+  readonly now: () => number;
+  readonly random: (digits: number) => string;
+  readonly newId: () => string;
+}
+
+export function createOpenings(parts: OpeningsParts): Openings {
+  const { store, catalog, loop, random } = parts;
+
+  async function opening(definition: string, kind: TreeKind, tree: TreeId): Promise<Submission> {
+    if (!catalog.facts.some((facts) => facts.name === definition)) {
+      throw new ErrandError("definition-unknown", `There is no agent definition "${definition}".`, {
+        remedy: `Known: ${catalog.facts.map((facts) => facts.name).join(", ")}.`,
+      });
+    }
+    const { facts, blobs } = catalogOfTree(catalog, definition);
+    const format = Math.min(await store.format(), JOURNAL_FORMAT);
+    return {
+      tree,
+      input: { type: "tree-opened", agent: tree, kind, definition, catalog: facts, settings: parts.settings },
+      texts: [],
+      create: { agent: definition, kind, format },
+      blobs,
+    };
+  }
+
+  return {
+    async open(definition, kind) {
+      const tree = asTreeId(parts.newId());
+      try {
+        await loop.submit(await opening(definition, kind, tree));
+      } catch (error) {
+        const unknown = error instanceof ErrandError && error.code === "commit-unknown";
+        if (!unknown || (await store.tree(tree)) === null) throw error;
+      }
+      return tree;
+    },
+    async start(definition, kind, tree, { input, text }) {
+      const submission = await opening(definition, kind, tree);
+      // Both are queued in this turn of the event loop, which the commit loop takes together.
+      const [opened, posted] = await Promise.allSettled([
+        loop.submit(submission),
+        parts.posts.post(tree, input, [text], true),
+      ]);
+      // Of a commit in doubt the message learns whether it became durable; then so did the tree.
+      if (posted.status === "rejected") throw opened.status === "rejected" ? opened.reason : posted.reason;
+    },
+    async fork(origin, at, root) {
+      const record = await store.tree(origin);
+      if (record === null) throw new ErrandError("tree-unknown", `There is no tree ${origin} in ${store.description}.`);
+      const id = asTreeId(parts.newId());
+      const stepped = await forkTree({
+        store,
+        source: parts.source,
+        library: parts.library,
+        catalog,
+        origin: record,
+        at,
+        id,
+        now: parts.now(),
+        seed: random(SEED_DIGITS),
+        salt: random(SALT_DIGITS),
+        root,
+      });
+      parts.beginnings.hold(id, [stepped]);
+      await parts.trees.load(id);
+      return id;
+    },
+  };
+}

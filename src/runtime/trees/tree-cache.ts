@@ -1,0 +1,176 @@
+/**
+ * Trees in memory. A tree with nothing to do is dropped once it is not among the last few that had; a waiting tree costs a row.
+ *
+ * Invariants:
+ *  1. A tree is loaded once at a time; whoever asks meanwhile waits for that load.
+ *  2. A tree whose load throws stops alone; after three failures in a row it is quarantined.
+ *  3. A dropped tree had no effect under way, no commit pending and no input queued.
+ */
+
+import type { Snapshot, Store, TreeRecord } from "../../contracts/store.ts";
+import { SNAPSHOT_REVISION } from "../../core/revision.ts";
+import type { TreeId } from "../../core/ids.ts";
+import { type Tree, treeNew, type TreeSource, treeToText } from "../../core/tree.ts";
+import { ErrandError } from "../../errors.ts";
+import type { DefinitionLibrary } from "../definitions/definition-library.ts";
+import { readTree } from "./read-tree.ts";
+import { requireFormat } from "./tree-format.ts";
+
+export interface LoadedTree {
+  readonly id: TreeId;
+  readonly tree: Tree;
+  readonly epoch: number;
+  /** The last row that is known to be durable. */
+  durable: Durable;
+  /** The sequence of the newest snapshot, and its length. */
+  snapshotSeq: number;
+  snapshotLength: number;
+  /** The length of the rows since. */
+  rowsLength: number;
+}
+
+export interface Durable {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+const MAX_FAILURES = 3;
+/**
+ * A snapshot is written when this many rows came since the last, and at least half as many as it covers, and one for each living agent, and
+ * not less to read than the last one was: it saves reading rows, so it must not cost more than they did.
+ */
+const SNAPSHOT_ROWS = 200;
+
+export interface TreeCache {
+  get(id: TreeId): LoadedTree | undefined;
+  all(): readonly LoadedTree[];
+  /** A tree that does not exist yet: its first step makes it. */
+  begin(id: TreeId): LoadedTree;
+  load(id: TreeId): Promise<LoadedTree>;
+  /** Forgets a tree: the next use loads what the store holds. */
+  drop(id: TreeId): void;
+  fail(id: TreeId): Promise<void>;
+  /** The snapshot that is due, if one is: always when texts are erased, because the last one may hold them. */
+  snapshotDue(loaded: LoadedTree, erasing: boolean): Snapshot | null;
+  size(): number;
+}
+
+interface TreeCacheParts {
+  readonly store: Store;
+  readonly source: TreeSource;
+  readonly library: DefinitionLibrary;
+  /** Called when a tree comes into memory from the store, and when one leaves it. */
+  readonly onLoaded: (loaded: LoadedTree) => void;
+  readonly onDropped: (loaded: LoadedTree) => void;
+  /** Called with a tree that was claimed, before it is read. */
+  readonly onClaimed: (record: TreeRecord) => Promise<void>;
+  /** Called when a tree could not be claimed: another process of a shared store runs it, or it is not there. */
+  readonly onRefused: (id: TreeId, there: boolean) => void;
+}
+
+export function createTreeCache(parts: TreeCacheParts): TreeCache {
+  const { store, source, library, onLoaded, onDropped } = parts;
+  const trees = new Map<TreeId, LoadedTree>();
+
+  function drop(id: TreeId): void {
+    const loaded = trees.get(id);
+    if (loaded === undefined) return;
+    trees.delete(id);
+    onDropped(loaded);
+  }
+  const loads = new Map<TreeId, Promise<LoadedTree>>();
+
+  async function read(id: TreeId): Promise<LoadedTree> {
+    const [record] = await store.claim([id]);
+    if (record === undefined) throw await notClaimed(id);
+    try {
+      await parts.onClaimed(record);
+      return await readClaimed(record);
+    } catch (error) {
+      // Another process may do better with it, or count the failures to their end.
+      await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
+      throw error;
+    }
+  }
+
+  async function readClaimed(record: TreeRecord): Promise<LoadedTree> {
+    const { id } = record;
+    if (record.status === "expired") {
+      throw new ErrandError(
+        "tree-unknown",
+        `Tree ${id} has expired: its journal was kept for as long as the retention says.`,
+      );
+    }
+    if (record.status === "quarantined") {
+      throw new ErrandError("tree-quarantined", `Tree ${id} is quarantined: it failed ${record.failures} times.`, {
+        remedy: `Look at its journal, then release it with: errand resume ${id}`,
+      });
+    }
+    try {
+      const durable = { seq: record.nextSeq - 1, hash: record.hash };
+      return { id, epoch: record.epoch, durable, ...(await readTree(store, record, source, library)) };
+    } catch (cause) {
+      await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+      throw cause;
+    }
+  }
+
+  async function notClaimed(id: TreeId): Promise<ErrandError> {
+    const record = await store.tree(id);
+    parts.onRefused(id, record !== null);
+    if (record === null) return new ErrandError("tree-unknown", `There is no tree ${id} in ${store.description}.`);
+    requireFormat(record);
+    if (record.status === "arriving") {
+      return new ErrandError("tree-owned", `Tree ${id} is still being moved here.`, {
+        remedy: "Finish errand migrate; mail that was sent to the tree is taken then.",
+        details: { tree: id },
+      });
+    }
+    return new ErrandError("tree-owned", `Tree ${id} is run by another worker.`, {
+      remedy: "Send it mail; that worker takes it.",
+      details: { tree: id },
+    });
+  }
+
+  return {
+    get: (id) => trees.get(id),
+    all: () => [...trees.values()],
+    begin(id) {
+      const durable = { seq: 0, hash: "" };
+      const loaded = { id, tree: treeNew(source), epoch: 1, durable, snapshotSeq: 0, snapshotLength: 0, rowsLength: 0 };
+      trees.set(id, loaded);
+      return loaded;
+    },
+    load(id) {
+      const known = trees.get(id);
+      if (known !== undefined) return Promise.resolve(known);
+      const under = loads.get(id);
+      if (under !== undefined) return under;
+      const load = read(id)
+        .then((loaded) => {
+          trees.set(id, loaded);
+          onLoaded(loaded);
+          return loaded;
+        })
+        .finally(() => loads.delete(id));
+      loads.set(id, load);
+      return load;
+    },
+    drop,
+    async fail(id) {
+      drop(id);
+      const record = await store.tree(id);
+      if (record === null) return;
+      await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+      await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
+    },
+    snapshotDue({ tree, snapshotSeq, snapshotLength, rowsLength }, erasing) {
+      const since = tree.state.seq - snapshotSeq;
+      const worth =
+        since >= Math.max(SNAPSHOT_ROWS, snapshotSeq / 2, tree.state.agents.size) && rowsLength >= snapshotLength;
+      if (!worth && !(erasing && snapshotSeq > 0)) return null;
+      return { seq: tree.state.seq, revision: SNAPSHOT_REVISION, text: treeToText(tree) };
+    },
+    size: () => trees.size,
+  };
+}
