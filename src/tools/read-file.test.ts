@@ -1,44 +1,10 @@
-import {
-  closeSync,
-  ftruncateSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  realpathSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { closeSync, ftruncateSync, openSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
-import type { Tool, ToolOutput } from "../contracts/tool.ts";
-import type { Json } from "../core/json.ts";
 import { createReadFileTool } from "./read-file.ts";
-
-/** A real folder, in one of its own, so that a test may put things beside it. */
-function temporaryFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
-  const parent = realpathSync(mkdtempSync(join(tmpdir(), "errand-tools-")));
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
-  const folder = join(parent, "ws");
-  mkdirSync(folder);
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
-  return folder;
-}
-
-function runTool(
-  tool: Tool,
-  workspace: string,
-  input: Json,
-  signal = new AbortController().signal,
-): Promise<ToolOutput> {
-  return tool.run(input, { workspace, signal });
-}
+import { runTool, temporaryFolder } from "./tool-run.test-support.ts";
 
 const tool = createReadFileTool();
 

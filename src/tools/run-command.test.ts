@@ -51,7 +51,7 @@ function heldLimit(seconds: number): { readonly world: typeof world; pass(): voi
 
 /** Live processes whose command line holds the text. */
 function processesWith(text: string): readonly number[] {
-  return readProcessTable().flatMap(({ pid, alive }) => {
+  return readProcessTable().entries.flatMap(({ pid, alive }) => {
     try {
       return alive && pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text) ? [pid] : [];
     } catch {

@@ -4,11 +4,11 @@ import { commandProcesses, type ProcessEntry, readProcessTable } from "./process
 const own = 100_000_001;
 
 function entry(pid: number, parent: number, session: number): ProcessEntry {
-  return { pid, parent, session, alive: true };
+  return { pid, parent, session, alive: true, kernel: false, startedAt: 0 };
 }
 
 function pidsOf(table: readonly ProcessEntry[], marked: readonly number[] = []): readonly number[] {
-  return commandProcesses(table, 500, (pid) => marked.includes(pid))
+  return commandProcesses(table, 500, ({ pid }) => marked.includes(pid))
     .map(({ pid }) => pid)
     .toSorted((a, b) => a - b);
 }
@@ -42,7 +42,7 @@ test("this process, its session and process 1 never belong, whatever they carry"
 });
 
 test("the real table holds this process and its parent", () => {
-  const table = readProcessTable();
+  const table = readProcessTable().entries;
   expect(table.find(({ pid }) => pid === process.pid)).toMatchObject({ parent: process.ppid, alive: true });
   expect(table.some(({ pid }) => pid === process.ppid)).toBe(true);
 });

@@ -15,7 +15,7 @@ import { type BoundedOutput, createBoundedOutput } from "./bounded-output.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { endProcesses } from "./end-processes.ts";
 import { createKeptOutput, type KeptOutput } from "./kept-output.ts";
-import { MARK_NAME } from "./process-table.ts";
+import { MARK_NAME, processStartedAt } from "./process-table.ts";
 
 export type ProcessEnd = "exited" | "time-limit" | "stopped" | "output-limit" | "not-started";
 
@@ -79,6 +79,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
     return { end: "not-started", code: null, signal: null, problem: child, stdout, stderr, kept, left: 0 };
   }
   const root = child.pid;
+  const startedAt = root === undefined ? 0 : processStartedAt(root);
   let end: ProcessEnd = "exited";
   let left = 0;
   let giveUp: (exit: Exit) => void = () => {};
@@ -93,7 +94,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
 
   async function endAll(): Promise<void> {
     if (root === undefined) return;
-    left = await endProcesses({ root, mark, namespaced }, world);
+    left = await endProcesses({ root, mark, startedAt, namespaced }, world);
     if (left > 0) giveUp({ code: null, signal: "SIGKILL", problem: null });
   }
 

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { world } from "../tool-run.test-support.ts";
+import { endProcesses } from "./end-processes.ts";
+import { MARK_NAME, processMark, processStartedAt, readProcessTable } from "./process-table.ts";
+
+/** A pid that no process has any more. */
+const GONE = 2_147_483_000;
+const MARK = "0123456789abcdef0123456789abcdef";
+
+function start(script: string): number {
+  const child = spawn("/bin/sh", ["-c", script], { env: {}, detached: true, stdio: "ignore" });
+  child.unref();
+  const pid = child.pid ?? 0;
+  onTestFinished(() => {
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // It is gone, as it should be.
+    }
+  });
+  return pid;
+}
+
+function aliveIs(pid: number): boolean {
+  return readProcessTable().entries.some((entry) => entry.pid === pid && entry.alive);
+}
+
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await sleep(5);
+}
+
+test("a process that has no environment yet is looked at again, and ended once it shows the mark", async () => {
+  const pid = start(`sleep 0.3; exec env ${MARK_NAME}=${MARK} sleep 60`);
+  await until(() => processMark(pid, MARK) === "unsettled" && processStartedAt(pid) > 0);
+  const command = { root: GONE, mark: MARK, startedAt: processStartedAt(pid), namespaced: false };
+  expect(await endProcesses(command, world)).toBe(0);
+  expect(aliveIs(pid)).toBe(false);
+});
+
+test("a process without an environment is left alone if it is older, and not waited for long if it is younger", async () => {
+  const pid = start("sleep 60 & wait");
+  await until(() => processMark(pid, MARK) === "unsettled" && processStartedAt(pid) > 0);
+  const older = { root: GONE, mark: MARK, startedAt: processStartedAt(pid) + 1, namespaced: false };
+  let waits = 0;
+  const counting = {
+    after: (milliseconds: number, callback: () => void) => {
+      waits += 1;
+      return world.after(milliseconds, callback);
+    },
+  };
+  expect(await endProcesses(older, counting)).toBe(0);
+  const waitsForOlder = waits;
+  expect(await endProcesses({ ...older, startedAt: processStartedAt(pid) }, counting)).toBe(0);
+  expect(waits - waitsForOlder).toBeGreaterThan(waitsForOlder + 100);
+  expect(aliveIs(pid)).toBe(true);
+});
