@@ -61,7 +61,11 @@ export async function figureLines(quick: boolean, rounds: number, say: (line: st
 
     const replay = await prepared("replay", folder, { delegations: quick ? 200 : 2_000 });
     const proven = await replay({});
-    add("replay, events per second of processor time", whole(number(proven, "eventsPerSecond")), "≥ 100,000");
+    add(
+      "replay, events per second of processor time: the first of a process, and once its code is warm",
+      `${whole(number(proven, "first"))} and ${whole(number(proven, "eventsPerSecond"))}`,
+      "≥ 100,000",
+    );
 
     const restarts: number[] = [];
     for (let round = 0; round < rounds; round += 1) {

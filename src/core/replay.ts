@@ -65,8 +65,11 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
     const head = given ?? headRead(row.head);
     for (const { seq: gone, hash: left } of head.input.type === "texts-erased" ? head.input.rows : [])
       settle(gone, left);
-    facts += 1 + (head.events?.length ?? 0);
-    agents += (head.events ?? []).filter((event) => event.type === "run-created").length;
+    facts += 1;
+    for (const event of head.events ?? []) {
+      facts += 1;
+      if (event.type === "run-created") agents += 1;
+    }
     const found = row.body === null ? null : hashes.ofBody(row.body);
     if (found !== (head.body ?? null)) {
       unsettled.set(seq, { found, promised: head.body ?? null });

@@ -67,6 +67,15 @@ export function headRead(text: string): RowHead {
   return JSON.parse(text) as RowHead;
 }
 
+/** What stands before the type of the input is shorter than this. */
+const BEFORE_INPUT = 200;
+const NAMES_DEFINITIONS = /"input":\{"type":"(?:tree-opened|catalog-changed|tree-forked)"/;
+
+/** Whether the row brings definitions, told from its text: nearly all do not, and need not be read for it. */
+export function headNamesDefinitions(text: string): boolean {
+  return NAMES_DEFINITIONS.test(text.slice(0, BEFORE_INPUT));
+}
+
 /** The salt and the texts of a body. */
 export function bodyRead(body: string | null): { readonly salt: string; readonly texts: readonly Json[] } {
   if (body === null) return { salt: "", texts: [] };

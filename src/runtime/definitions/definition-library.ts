@@ -7,7 +7,7 @@ import type { Store } from "../../contracts/store.ts";
 import type { DefinitionFacts, DefinitionText } from "../../core/definition.ts";
 import type { TreeId } from "../../core/ids.ts";
 import type { JournalRow } from "../../core/journal.ts";
-import { headRead } from "../../core/row.ts";
+import { headNamesDefinitions, headRead } from "../../core/row.ts";
 import type { TreeState } from "../../core/state.ts";
 import { ErrandError } from "../../errors.ts";
 
@@ -47,7 +47,7 @@ export function createDefinitionLibrary(given: Iterable<readonly [string, Defini
       for (const agent of state.agents.values()) await read(store, tree, [agent.definition]);
     },
     async readForRow(store, tree, row) {
-      if (!row.head.includes('"catalog":')) return;
+      if (!headNamesDefinitions(row.head)) return;
       const { input } = headRead(row.head);
       if (input.type === "tree-opened") await read(store, tree, input.catalog);
       if (input.type === "catalog-changed" || input.type === "tree-forked")

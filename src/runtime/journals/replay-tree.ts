@@ -5,6 +5,7 @@ import type { DefinitionText } from "../../core/definition.ts";
 import type { TreeId } from "../../core/ids.ts";
 import type { JournalRow, Sha256 } from "../../core/journal.ts";
 import { replayBegin, type ReplayReport } from "../../core/replay.ts";
+import { headNamesDefinitions } from "../../core/row.ts";
 
 const ROWS_AT_A_TIME = 100;
 
@@ -43,7 +44,7 @@ function definitionRead(text: string): DefinitionText | null {
 
 /** Hashes of the definitions that a row names: found without trusting its form. */
 export function definitionHashes(row: JournalRow): string[] {
-  if (!row.head.includes('"catalog":')) return [];
+  if (!headNamesDefinitions(row.head)) return [];
   return [...row.head.matchAll(/"hash":"([A-Za-z0-9_-]{43})"/g)].map(([, hash = ""]) => hash);
 }
 
