@@ -15,6 +15,11 @@ const kinds = [
     reporting: "tool",
     child: [look("SECRET words"), say("kept result"), look(""), say("NO_REPLY")],
   },
+  {
+    report: "salvaged",
+    reporting: "tool",
+    child: [look("SECRET words"), say("kept result"), { ...say("SECRET refusal"), stop: "refused" }],
+  },
   { report: "missing", reporting: "tool", child: [look(""), say(""), say("")] },
 ] as const;
 

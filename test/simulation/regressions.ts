@@ -27,4 +27,9 @@ export const REGRESSIONS: readonly { readonly seed: number; readonly found: stri
   { seed: 28_621, found: "a tree that left memory because its disk was full gave away the slots of its runs for good" },
   { seed: 32_721, found: "the deadline that a commit of unknown outcome had set was not waited for" },
   { seed: 105_809, found: "a call waited for the budget for ever, because room became free after the last look at it" },
+  {
+    seed: 150_835,
+    found:
+      "an erasure kept the words of a refused reply, which never stood in a context, and lost those that the parent was told",
+  },
 ];

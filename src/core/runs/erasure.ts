@@ -30,6 +30,8 @@ interface ChildRow {
   readonly salt: string;
   readonly texts: readonly Json[];
   readonly fact: Extract<Fact, { type: "model-replied" | "tool-finished" | "model-failed" }>;
+  /** True for a reply that entered the child's context: one that was refused did not, nor did a summary that was asked for to make room. */
+  readonly spoken: boolean;
   readonly reports: readonly string[];
   /** Calls whose words went to other agents, in whose contexts they stand. */
   readonly sent: readonly string[];
@@ -53,7 +55,8 @@ export function erasedBodies(
 }
 
 function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
-  const effects = new Set<StepKey>();
+  /** The child's effects; true for a call that asked for a summary. */
+  const effects = new Map<StepKey, boolean>();
   const own: ChildRow[] = [];
   for (const row of rows) {
     const head = headRead(row.head);
@@ -61,10 +64,12 @@ function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
     const events = head.late === undefined ? (head.events ?? []) : [];
     for (const event of events) {
       if ((event.type === "model-called" || event.type === "tool-called") && event.agent === run)
-        effects.add(stepKey(row.seq, event.n));
+        effects.set(stepKey(row.seq, event.n), "purpose" in event);
     }
     if (fact.type !== "model-replied" && fact.type !== "tool-finished" && fact.type !== "model-failed") continue;
-    if (!effects.has(fact.effect)) continue;
+    const summary = effects.get(fact.effect);
+    if (summary === undefined) continue;
+    const spoken = fact.type === "model-replied" && fact.stop !== "refused" && !summary;
     const reports = events.flatMap((event) => (event.type === "run-reported" && event.run === run ? [event.call] : []));
     const sent = events.flatMap((event) =>
       event.type === "message-sent" && event.from === run && event.call !== undefined ? [event.call] : [],
@@ -75,7 +80,7 @@ function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
       if (event.type === "tool-answered" && event.agent !== run) return event.text ?? [];
       return event.type === "run-report-refused" ? event.problem : [];
     });
-    own.push({ row, ...bodyRead(row.body), fact, reports, sent, errors });
+    own.push({ row, ...bodyRead(row.body), fact, spoken, reports, sent, errors });
   }
   return own;
 }
@@ -86,11 +91,9 @@ function keptRow(kind: ReportKind, own: readonly ChildRow[]): ChildRow | undefin
     case "tool":
       return own.findLast((child) => child.reports.length > 0);
     case "tag":
-      return own.findLast((child) => child.fact.type === "model-replied");
+      return own.findLast((child) => child.spoken);
     case "salvaged":
-      return own.findLast(
-        (child) => child.fact.type === "model-replied" && salvages(replyText(replyPartsOf(child.texts[0]))),
-      );
+      return own.findLast((child) => child.spoken && salvages(replyText(replyPartsOf(child.texts[0]))));
     case "missing":
       return undefined;
   }
