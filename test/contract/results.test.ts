@@ -38,6 +38,35 @@ test.each(MODES)(
   },
 );
 
+test.each(MODES)(
+  "B6: the result of a run that ended with a refusal is what its parent was told, not the words of the refusal (%s)",
+  async (mode) => {
+    const refusal = { ...say("I cannot help with that."), stop: "refused" } as const;
+    const { run, told, errand } = await delegate(mode, [say("as far as I got"), refusal]);
+    expect(run).toMatchObject({ status: "error", reason: "refused", report: "salvaged" });
+    expect(told).toContain("as far as I got");
+    expect(told).not.toContain("I cannot help");
+    expect(await errand.result(run.id)).toContain("as far as I got");
+    expect(await errand.result(run.id)).not.toContain("I cannot help");
+  },
+);
+
+test("B6: of outputs that came in another order than their calls, the last call's is the result, here and for the parent", async () => {
+  const second = Promise.withResolvers<void>();
+  const tool = lookTool(async (input) => {
+    const { at } = input as { readonly at: string };
+    if (at === "first") await second.promise;
+    else second.resolve();
+    return { text: `saw the ${at}`, failed: false };
+  });
+  const looks = ["first", "second"].map((at) => ({ name: "look", input: { at } }));
+  const { run, told, errand } = await delegate("awaited", [callTools(looks), say(""), say("")], { tools: [tool] });
+  expect(run.report).toBe("missing");
+  const { summary } = JSON.parse(told) as { summary: string };
+  expect(summary).toBe(`${LABEL}\nsaw the second`);
+  expect(await errand.result(run.id)).toBe(summary);
+});
+
 test("B6, scenario 15: the answer of a failed send is not passed off as the child's output", async () => {
   const bad = callTool("send_agent_message", { text: "x", agentId: "nobody" });
   const { run, told, errand } = await delegate("awaited", [callTool("look", {}), bad, say(""), say("")]);

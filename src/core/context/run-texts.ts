@@ -77,11 +77,14 @@ export function findingsOf(
       return tagExtract(lastReplyText(transcript), "response") ?? "";
     case "salvaged":
       return lastSalvage(transcript);
-    case "missing": {
-      const output = lastToolOutput(transcript);
-      return output === "" ? "" : `${LAST_TOOL_OUTPUT}\n${output}`;
-    }
+    case "missing":
+      return findingsOfOutput(lastToolOutput(transcript));
   }
+}
+
+/** The findings of a run that said nothing, from the last that one of its tools said. */
+export function findingsOfOutput(output: string): string {
+  return output === "" ? "" : `${LAST_TOOL_OUTPUT}\n${output}`;
 }
 
 function lastReplyText(transcript: readonly ContextMessage[]): string {

@@ -1,6 +1,6 @@
 /** A run's own words, gathered from the rows between its creation and its end: for results that are read long after. */
 
-import { findingsOf, findingsWithError } from "../context/run-texts.ts";
+import { findingsOf, findingsOfOutput, findingsWithError } from "../context/run-texts.ts";
 import type { Fact } from "../event.ts";
 import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
 import type { JournalRow, ReportKind, RunStatus } from "../journal.ts";
@@ -8,12 +8,15 @@ import { type Json, jsonObjectIs } from "../json.ts";
 import { type ContextMessage, replyPartsOf } from "../message.ts";
 import { responseError } from "../reports/outcome.ts";
 import { bodyRead, headRead } from "../row.ts";
+import { lastOutput } from "./last-output.ts";
 
 interface Gathering {
   readonly run: RunNumber;
-  /** The effects under way for it, by the name of the tool; null for a model. */
-  readonly effects: Map<StepKey, string | null>;
+  /** The model calls under way for it. One that asks for a summary is none of them: what comes of it is nothing that the child says. */
+  readonly calls: Set<StepKey>;
   readonly transcript: ContextMessage[];
+  /** How many of them stood there when the newest turn was started. */
+  earlier: number;
   readonly reports: Report[];
 }
 
@@ -31,39 +34,50 @@ interface EndedRun {
 }
 
 export interface RunTranscript {
+  /** The replies that stood in the child's context. */
   readonly transcript: readonly ContextMessage[];
+  /** What one of its tools said last, as its context had it. */
+  readonly output: string;
   /** Every report, in order; the last one is the run's. */
   readonly reports: readonly Report[];
 }
 
-export function runTranscript(run: RunNumber, rows: Iterable<JournalRow>): RunTranscript {
-  const gathering: Gathering = { run, effects: new Map(), transcript: [], reports: [] };
+export function runTranscript(run: RunNumber, rows: readonly JournalRow[]): RunTranscript {
+  const gathering: Gathering = { run, calls: new Set(), transcript: [], earlier: 0, reports: [] };
   for (const row of rows) {
     const head = headRead(row.head);
     if (head.late !== undefined) continue;
     const { texts } = bodyRead(row.body);
     for (const fact of [head.input, ...(head.events ?? [])]) gather(gathering, fact, row.seq, texts);
   }
-  return gathering;
+  const { transcript, reports } = gathering;
+  return { transcript, reports, output: outputText(run, rows) };
+}
+
+function outputText(run: RunNumber, rows: readonly JournalRow[]): string {
+  const last = lastOutput(run, rows);
+  const row = rows.find(({ seq }) => seq === last?.seq);
+  const text = last === null || row === undefined ? undefined : bodyRead(row.body).texts[last.index];
+  return typeof text === "string" ? text : "";
 }
 
 function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]): void {
-  const { run, effects, transcript, reports } = into;
+  const { run, calls, transcript, reports } = into;
   switch (fact.type) {
     case "model-called":
-    case "tool-called":
-      if (fact.agent === run) effects.set(stepKey(seq, fact.n), fact.type === "tool-called" ? fact.name : null);
+      if (fact.agent === run && fact.purpose === undefined) calls.add(stepKey(seq, fact.n));
       return;
     case "model-replied":
-      if (effects.delete(fact.effect)) transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
+      if (calls.delete(fact.effect) && fact.stop !== "refused")
+        transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
       return;
-    case "tool-finished": {
-      const text = texts[0];
-      const name = effects.get(fact.effect) ?? "";
-      if (!effects.delete(fact.effect) || typeof text !== "string") return;
-      transcript.push({ role: "tool", results: [{ id: "", name, text, failed: fact.failed === true }] });
+    case "turn-started":
+      if (fact.agent === run) into.earlier = transcript.length;
       return;
-    }
+    case "context-compacted":
+      if (fact.agent === run) transcript.splice(0, into.earlier);
+      if (fact.agent === run) into.earlier = 0;
+      return;
     case "run-reported": {
       if (fact.run !== run) return;
       const call = replyPartsOf(texts[0]).find((part) => part.type === "tool-call" && part.id === fact.call);
@@ -77,9 +91,10 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
 }
 
 /** The run's findings in full: what an announcement or a payload may have cut. Earlier reports follow under a heading. */
-export function transcriptFindings(run: EndedRun, { transcript, reports }: RunTranscript): string {
+export function transcriptFindings(run: EndedRun, { transcript, reports, output }: RunTranscript): string {
   const { report } = run;
-  const own = findingsOf(report, { report: reports.at(-1)?.text ?? "" }, transcript);
+  const told = { report: reports.at(-1)?.text ?? "" };
+  const own = report === "missing" ? findingsOfOutput(output) : findingsOf(report, told, transcript);
   const missed = responseError(run.status, run.reason);
   const findings = missed === null ? own : findingsWithError(missed, report, own);
   const earlier = reports.slice(0, -1).map(({ text }, index) => `[message ${index + 1}]\n${text}`);
