@@ -171,8 +171,19 @@ export function createPeople(parts: PeopleParts): People {
       if (life.ended) return;
       count("started with a message");
       const post: OutsidePost = {
-        ...{ id, tree: agent.id, agent: agent.id, kind: "user", silent: false, text, awaited: true, byMail: false },
-        ...{ acknowledged: true, refused: false, settled: false, asked: 0, answers: [] },
+        id,
+        tree: agent.id,
+        agent: agent.id,
+        kind: "user",
+        silent: false,
+        text,
+        awaited: true,
+        byMail: false,
+        acknowledged: true,
+        refused: false,
+        settled: false,
+        asked: 0,
+        answers: [],
       };
       outside.posts.push(post);
       void ask(errand, life, post);
