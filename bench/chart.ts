@@ -3,8 +3,8 @@
 import type { Results } from "./table.ts";
 import type { Column, Row } from "./plan.ts";
 
-const WIDTH = 760;
-const LEFT = 240;
+const WIDTH = 790;
+const LEFT = 270;
 const BAR = 20;
 const GAP = 8;
 const COLOURS = { errand: "#2563eb", floor: "#9ca3af", peer: "#d97706" };
