@@ -75,8 +75,10 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
       if (fact.agent === run) into.earlier = transcript.length;
       return;
     case "context-compacted":
-      if (fact.agent === run) transcript.splice(0, into.earlier);
-      if (fact.agent === run) into.earlier = 0;
+      if (fact.agent !== run) return;
+      // A summary stands for the turns before.
+      transcript.splice(0, into.earlier);
+      into.earlier = 0;
       return;
     case "run-reported": {
       if (fact.run !== run) return;

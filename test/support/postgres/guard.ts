@@ -71,5 +71,5 @@ server.listen(0, "127.0.0.1", () => {
 process.stdin.on("end", () => void end());
 process.stdin.on("error", () => void end());
 process.stdin.resume();
-// Ctrl-C in a terminal reaches the whole group; the runner ends the pipe when it has finished with it.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+// Ctrl-C in a terminal, or closing it, reaches the whole group; the runner ends the pipe when it has finished with it, or is gone.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);

@@ -28,20 +28,24 @@ test("a server of a test's own is stopped and started again with what it held", 
   expect(existsSync(server.data)).toBe(false);
 });
 
-test("a runner that is killed leaves no server and no folder behind", async () => {
-  // A process in the runner's place: it holds the guard's pipe, and is killed.
+test.each([
+  { how: "is killed", signal: "SIGKILL", group: false },
+  { how: "goes with its terminal", signal: "SIGHUP", group: true },
+] as const)("a runner that $how leaves no server and no folder behind", async ({ signal, group }) => {
+  // A process in the runner's place: it holds the guard's pipe.
   const script = `
     import { spawn } from "node:child_process";
     const guard = spawn(process.execPath, [${JSON.stringify(GUARD)}], { stdio: ["pipe", "inherit", "inherit"] });
     setInterval(() => guard, 1000);`;
   const runner = spawn(process.execPath, ["--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
   });
   const [port] = (await once(runner.stdout, "data")) as [Buffer];
   const answer = await fetch(`http://127.0.0.1:${String(port).trim()}/own`, { method: "POST" });
   const { data } = (await answer.json()) as { data: string };
   expect(existsSync(data)).toBe(true);
-  runner.kill("SIGKILL");
+  process.kill((group ? -1 : 1) * (runner.pid ?? 0), signal);
   for (let waited = 0; waited < 20_000 && existsSync(dirname(data)); waited += 50) await sleep(50);
   expect(existsSync(dirname(data))).toBe(false);
 });
