@@ -2,7 +2,8 @@
  * The store port: journals, mail, blobs, snapshots, outbox and projections of many trees.
  *
  * Promises every store keeps, and `test/conformance/store.ts` checks:
- *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is.
+ *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is. One that trails has by then survived the death of this
+ *     process, and becomes durable with the next that does not, or by `catchUp`.
  *  2. A commit whose tree is not at the expected epoch and sequence changes no row (`commit-conflict`).
  *  3. Every string comes back as it was put, lone surrogates and NUL included: a store encodes what its database would change.
  *  4. Mail is put once per (tree, id); the same id with another hash is `id-reused`.
@@ -81,6 +82,8 @@ export interface Commit {
   readonly trees: readonly TreeCommit[];
   /** Outbox messages that a channel has taken since the last commit: they leave the outbox. */
   readonly acknowledged: readonly OutboxKey[];
+  /** Nobody was told of any of it, and all of it can be done again: it need not wait for the disk. A store may let it wait all the same. */
+  readonly trails?: boolean;
 }
 
 export interface Blob {
@@ -196,6 +199,8 @@ export interface Store {
   workers?(): Promise<readonly StoreWorker[]>;
 
   commit(commit: Commit): Promise<void>;
+  /** Makes durable what trails. Absent where nothing ever does. */
+  catchUp?(): Promise<void>;
 
   /**
    * Makes this process the writer of the trees: their epochs rise, so that whoever wrote them before writes no more. Returns the

@@ -32,6 +32,7 @@ import { type DelegationRecord, endedRecord, refusedRecord } from "./runs/delega
 import { runPatch } from "./runs/run-patch.ts";
 import { type PlainState, stateEmpty, stateFromPlain, stateToText, type TreeState } from "./state.ts";
 import { sayBlocks } from "./text/index.ts";
+import { stepTrails } from "./trailing.ts";
 
 export interface TreeSource {
   readonly sha256: Sha256;
@@ -61,6 +62,8 @@ export interface Stepped {
   /** What models are sent because of this step, by the key of the call: the very bytes whose hash the row holds. */
   readonly requests: ReadonlyMap<StepKey, ContextRequest>;
   readonly delegations: readonly DelegationRecord[];
+  /** True if it need not be on disk before its effects begin. */
+  readonly trails: boolean;
 }
 
 export function treeNew(source: TreeSource): Tree {
@@ -126,6 +129,7 @@ function outgoingOf(
 /** Moves the tree on by one step. `salt` is what the row's body begins with. */
 export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
   const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: new Map(), delegations: [] };
+  const effect = "effect" in step.input ? tree.state.effects.get(step.input.effect) : undefined;
   const decision = decide(tree.state, step, gather(tree, gathered));
   const row = rowWrite(
     tree.state.seq,
@@ -136,7 +140,8 @@ export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
   );
   tree.hash = row.hash;
   const { runs, outgoing, requests, delegations } = gathered;
-  return { step, row, decision, runs, outgoing, requests, delegations };
+  const trails = stepTrails(step.input, effect, decision);
+  return { step, row, decision, runs, outgoing, requests, delegations, trails };
 }
 
 /** Folds a recorded row: nothing is decided again. Returns what it says of runs. */

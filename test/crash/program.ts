@@ -25,8 +25,8 @@ export interface ProgramOptions {
   readonly conversations?: number;
   /** Up to so many milliseconds for every model call, tool call and delivery. Default: none. */
   readonly pauseMs?: number;
-  /** Kills itself with SIGKILL before or after its n-th commit; `after: 0` is before any. */
-  readonly kill?: { readonly when: "before" | "after"; readonly commit: number };
+  /** Kills itself with SIGKILL before or after its n-th commit, `after: 0` is before any; or when it is done, before it closes the store. */
+  readonly kill?: { readonly when: "before" | "after"; readonly commit: number } | { readonly when: "done" };
   /** Tells every commit, with the size of the write-ahead log after it. */
   readonly tellCommits?: boolean;
   /** A file with the number of pages that the store may have: it is full at that, or at what it has already. Read before every commit. */
@@ -86,7 +86,7 @@ async function storeFor(options: ProgramOptions, tell: Tell): Promise<Store | st
   const { store, connection } = await openWithConnection(options.store);
   let commits = 0;
   const die = (when: "before" | "after"): void => {
-    if (kill?.when === when && kill.commit === commits) process.kill(process.pid, "SIGKILL");
+    if (kill?.when === when && "commit" in kill && kill.commit === commits) process.kill(process.pid, "SIGKILL");
   };
   die("after");
   return {
@@ -198,6 +198,7 @@ async function main(
   process.on("SIGTERM", onTerm);
   tell({ started: process.pid, recovered: errand.recovered });
   await conversations(errand, options, pause, tell);
+  if (options.kill?.when === "done") process.kill(process.pid, "SIGKILL");
   await errand.close();
   tell({ done: true });
   process.off("SIGTERM", onTerm);

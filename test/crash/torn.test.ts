@@ -1,6 +1,6 @@
 /** Torn files: a write-ahead log that was cut or changed after a kill, a database that was cut, an export that was cut or changed. */
 
-import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createErrand } from "../../src/index.ts";
@@ -8,10 +8,9 @@ import { sha256 } from "../../src/runtime/create-runtime.ts";
 import { readJournalFile } from "../../src/runtime/journals/journal-file.ts";
 import { replayJournal } from "../../src/runtime/journals/replay-tree.ts";
 import { createRandom } from "../simulation/random.ts";
-import { type Delivered, evidenceOf, linesOf, type RecordLine, recordOf, text } from "./evidence.ts";
-import { judgeCrashed } from "./judge-crashed.ts";
-import { judgeStore } from "./judge.ts";
-import { finish, finishAll, run, scratchFolder, type Site, siteIn } from "./processes.ts";
+import { linesOf, type RecordLine, recordOf } from "./evidence.ts";
+import { finish, run, scratchFolder, type Site, siteIn } from "./processes.ts";
+import { judgeTorn, tornSite } from "./torn-site.ts";
 
 const TIMEOUT_MS = 120_000;
 const TORN = 24;
@@ -40,30 +39,9 @@ function seenBefore(intact: number): readonly RecordLine[] {
   return torn === -1 ? record : record.slice(0, torn);
 }
 
-/** A copy of the killed store whose log was changed, with the world outside as it was when its intact part was written. */
-function tornSite(name: string, intact: number, change: (log: Buffer) => Buffer): Site {
-  const site = newSite(name);
-  cpSync(killed.store, site.store);
-  writeFileSync(`${site.store}-wal`, change(readFileSync(`${killed.store}-wal`)));
-  const seen = seenBefore(intact);
-  const file = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
-  writeFileSync(site.record, file(seen.map((line) => JSON.stringify(line))));
-  writeFileSync(site.toolFile, file(seen.filter((line) => "struck" in line).map((line) => text(line, "struck"))));
-  const delivered = seen
-    .filter((line) => "delivered" in line)
-    .map((line): Delivered => ({
-      id: text(line, "delivered"),
-      text: text(line, "text"),
-      repeated: line["repeated"] === true,
-    }));
-  writeFileSync(site.channelFile, file(delivered.map((message) => JSON.stringify(message))));
-  return site;
-}
-
-async function judgeTorn(sites: readonly Site[]): Promise<void> {
-  for (const site of sites) expect(await judgeCrashed(site, evidenceOf(site)), site.folder).toEqual([]);
-  await finishAll(sites);
-  for (const site of sites) expect(await judgeStore(site.store, evidenceOf(site)), site.folder).toEqual([]);
+function torn(name: string, intact: number, change: (log: Buffer) => Buffer): Site {
+  const log = change(readFileSync(`${killed.store}-wal`));
+  return tornSite(killed, join(scratch.path, name), log, seenBefore(intact));
 }
 
 test(
@@ -74,9 +52,9 @@ test(
     const ends = recordOf(killed.record).flatMap((line) => ("wal" in line ? [Number(line["wal"])] : []));
     expect(ends).toHaveLength(KILLED_AFTER);
     const sites = [...cuts, ...ends, ...ends.map((end) => end - 1)].map((cut, index) =>
-      tornSite(`cut-${index}`, cut, (log) => log.subarray(0, cut)),
+      torn(`cut-${index}`, cut, (log) => log.subarray(0, cut)),
     );
-    await judgeTorn(sites);
+    expect(await judgeTorn(sites)).toEqual([]);
   },
   TIMEOUT_MS,
 );
@@ -87,12 +65,12 @@ test(
     const size = statSync(`${killed.store}-wal`).size;
     const sites = Array.from({ length: TORN }, (_, index) => {
       const at = random.below(size);
-      return tornSite(`flip-${index}`, at, (log) => {
+      return torn(`flip-${index}`, at, (log) => {
         log[at] = (log[at] ?? 0) ^ (1 << random.below(8));
         return log;
       });
     });
-    await judgeTorn(sites);
+    expect(await judgeTorn(sites)).toEqual([]);
   },
   TIMEOUT_MS,
 );

@@ -114,6 +114,39 @@ test("scenario 33: after a failed fsync nothing is taken any more", async () => 
   expect(failures).toEqual([failed]);
 });
 
+test("what trails is made durable soon, though nothing follows it; if that fails, it is told", async () => {
+  const failures: ErrandError[] = [];
+  const store = createMemoryStore();
+  const trail: string[] = [];
+  const { promise: told, resolve } = Promise.withResolvers<void>();
+  const lagging: Store = {
+    ...store,
+    async commit(commit) {
+      await store.commit(commit);
+      trail.push(commit.trails === true ? "trails" : "waits");
+    },
+    async catchUp() {
+      if (trail.at(-1) !== "trails") return;
+      trail.push("caught up");
+      throw failed;
+    },
+  };
+  const { errand } = await openTestErrand(
+    { parent, child: () => hang() },
+    {
+      store: lagging,
+      onFailure(error) {
+        failures.push(error);
+        resolve();
+      },
+    },
+  );
+  await (await errand.openAgent()).post("go");
+  await told;
+  expect(trail).toEqual(["waits", "waits", "trails", "caught up"]);
+  expect(failures).toEqual([failed]);
+});
+
 test("I9: what a commit of unknown outcome has ended is stopped once it is known that it became durable", async () => {
   const world = createTestWorld();
   let doubtful = false;

@@ -195,7 +195,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   async function commitAll(batch: readonly Part[]): Promise<void> {
     const acks = acknowledged;
     acknowledged = [];
-    const commit: Commit = { trees: batch.map((part) => treeCommit(part, trees)), acknowledged: acks };
+    const trails = acks.length === 0 && batch.every(({ steps }) => steps.every(({ stepped }) => stepped.trails));
+    const commit: Commit = { trees: batch.map((part) => treeCommit(part, trees)), acknowledged: acks, trails };
     try {
       await store.commit(commit);
     } catch (error) {

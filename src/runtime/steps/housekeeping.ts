@@ -1,4 +1,4 @@
-/** What a runtime does by the clock: takes mail that other processes have put, wakes trees whose time has come, lets old ones expire. */
+/** What a runtime does by the clock: makes durable what trails, takes mail that other processes have put, wakes trees whose time has come, lets old ones expire. */
 
 import type { Store } from "../../contracts/store.ts";
 import type { CancelTimer, World } from "../../contracts/world.ts";
@@ -34,7 +34,7 @@ interface HousekeepingParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-const MAIL_POLL_MS = 50;
+const LOOK_MS = 50;
 const NO_WAKE_RETRY_MS = 5_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const EXPIRE_AT_A_TIME = 100;
@@ -45,14 +45,16 @@ export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
   let poll: CancelTimer | null = null;
   let sweeping: CancelTimer | null = null;
 
-  function pollMail(): void {
-    poll = world.after(MAIL_POLL_MS, () => void look().catch(onFailure));
+  function lookLater(): void {
+    poll = world.after(LOOK_MS, () => void look().catch(onFailure));
   }
 
   async function look(): Promise<void> {
     if (stopped) return;
+    await store.catchUp?.();
+    if (stopped) return;
     if ((await store.changed()) || posts.mailLeft()) await posts.takeMail();
-    if (!stopped) pollMail();
+    if (!stopped) lookLater();
   }
 
   /** The earliest first. */
@@ -70,7 +72,7 @@ export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
   }
 
   return {
-    begin: pollMail,
+    begin: lookLater,
     sweep,
     async wakeDue() {
       if (stopped) return;

@@ -4,6 +4,7 @@
  * Invariants:
  *  1. The tree's row comes first, under the writer's lock; if it is not as the writer knew it, all of the commit is rolled back (`tree-rows.ts`).
  *  2. A process that is no longer the owner writes nothing (`fence`). A commit with rows finds that out as it appends them.
+ *  3. Each waits for the disk, but a commit that trails (`trailing.ts`).
  */
 
 import type { Anchor, Blob, Commit, Store, TreeCommit } from "../../contracts/store.ts";
@@ -18,7 +19,7 @@ import { type Fence, noLongerOwner, STILL_OWNER } from "./ownership.ts";
 import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
 import type { Prepare } from "./statements.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Trailing } from "./trailing.ts";
 import { prepareTreeRows } from "./tree-rows.ts";
 
 type Projections = Parameters<Store["replaceProjections"]>[1];
@@ -36,7 +37,7 @@ export interface OwnerWrites {
 
 const BLOBS_REMEMBERED = 100;
 
-export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, fence: Fence): OwnerWrites {
+export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["transaction"], fence: Fence): OwnerWrites {
   const projections = prepareProjections(prepare);
   const treeRows = prepareTreeRows(prepare);
   const append = prepare(`
@@ -125,13 +126,13 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Transaction, f
   };
 
   return {
-    commit({ trees, acknowledged }) {
+    commit({ trees, acknowledged, trails }) {
       try {
         transaction(() => {
           if (!trees.some(({ rows }) => rows.length > 0)) fence.check();
           writeAll(trees);
           for (const { tree, key } of acknowledged) acknowledge().run(idCell(tree), textCell(key));
-        });
+        }, trails);
       } catch (error) {
         treeRows.forget();
         throw error;

@@ -21,13 +21,17 @@ import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, sqliteNeedsRollback } from "./sqlite-errors.ts";
 
 /**
- * `full`: a commit that resolved survives the loss of power. `relaxed`: it survives the death of the process, but a loss of power
+ * `full`: a commit that resolved survives the loss of power, unless it trails (`trailing.ts`). `relaxed`: it survives the death of the process, but a loss of power
  * may take the commits since the last checkpoint with it, the newest first and never one out of the middle. `none`: for
  * simulations; a loss of power may destroy the store.
  */
 export type Durability = "full" | "relaxed" | "none";
 
 const SYNCHRONOUS: Readonly<Record<Durability, number>> = { none: 0, relaxed: 1, full: 2 };
+
+export function synchronous(durability: Durability): string {
+  return `pragma synchronous = ${SYNCHRONOUS[durability]}`;
+}
 
 export const ACCESS_REMEDY = "Check the path, and that you may read and write the file and its folder.";
 const KIND_REMEDY = "Name the file of a store, or a path where there is no file yet.";
@@ -220,7 +224,7 @@ export function configure(
   // Asked for and read back in two statements: the first tells its new mode before the write that makes it so has succeeded.
   if (access === "own") db.exec("pragma journal_mode = wal");
   requireSetting(path, "journal_mode", "wal", textOf(db.prepare("pragma journal_mode").get(), "journal_mode"));
-  db.exec(`pragma synchronous = ${SYNCHRONOUS[durability]}`);
+  db.exec(synchronous(durability));
   requireSetting(path, "synchronous", SYNCHRONOUS[durability], pragma(db, "synchronous"));
   db.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
 }

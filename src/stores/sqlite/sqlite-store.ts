@@ -21,6 +21,7 @@ import { prepareQueries } from "./queries.ts";
 import { migrate, missingTable, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
 import { createPrepare } from "./statements.ts";
+import { createTrailing, type Trailing } from "./trailing.ts";
 import { createTransaction } from "./transaction.ts";
 
 export type { Durability } from "./open-database.ts";
@@ -122,12 +123,15 @@ export function createStore(
   const transaction = createTransaction(db, description);
   let epoch = 0;
   let writes: OwnerWrites | null = null;
+  let trailing: Trailing | null = null;
   if (access === "own") migrate(db, transaction);
   requireTables(db, path);
   if (options.evenMoved !== true) requireNotMoved(db, path);
   if (access === "own") {
     epoch = transaction(() => enterOwner(db, owner));
-    writes = prepareOwnerWrites(prepare, transaction, prepareFence(prepare, epoch));
+    // Where nothing waits for the disk, nothing trails.
+    if (durability === "full") trailing = createTrailing(db, path, transaction);
+    writes = prepareOwnerWrites(prepare, trailing?.transaction ?? transaction, prepareFence(prepare, epoch));
   }
   const queries = prepareQueries(prepare);
   const putMail = preparePutMail(prepare, transaction, () => requireNotMoved(db, path));
@@ -201,6 +205,9 @@ export function createStore(
     movedTo: () => read(() => movedTo(db)),
     leave: async (to, mail) => own().leave(to, mail),
 
+    async catchUp() {
+      if (db.isOpen) await trailing?.catchUp();
+    },
     async putMail(mail) {
       live();
       return putMail(mail);

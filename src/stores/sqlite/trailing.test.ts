@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { configure } from "./open-database.ts";
+import { createTrailing, type Trailing } from "./trailing.ts";
+import { createTransaction } from "./transaction.ts";
+
+const FULL = 2;
+const NORMAL = 1;
+let folder: string;
+let path: string;
+let db: DatabaseSync;
+let trailing: Trailing;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "errand-trailing-"));
+  path = join(folder, "store.db");
+  db = new DatabaseSync(path);
+  configure(db, path, "own", "full", 100);
+  db.exec("create table things (thing)");
+  trailing = createTrailing(db, path, createTransaction(db, "The store"));
+});
+afterEach(() => {
+  if (db.isOpen) db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const level = (): unknown => db.prepare("pragma synchronous").get()?.["synchronous"];
+const put = (): number => {
+  db.exec("insert into things values (1)");
+  return Number(level());
+};
+
+test("only what trails does not wait for the disk, whether it succeeds or not", () => {
+  expect(trailing.transaction(put)).toBe(FULL);
+  expect(trailing.transaction(put, true)).toBe(NORMAL);
+  expect(level()).toBe(FULL);
+  const failing = (): never => {
+    put();
+    throw new Error("no");
+  };
+  expect(() => trailing.transaction(failing, true)).toThrow("no");
+  expect(level()).toBe(FULL);
+  expect(trailing.transaction(put, false)).toBe(FULL);
+  expect(db.prepare("select count(*) as things from things").get()).toEqual({ things: 3 });
+});
+
+test("what trails is made durable; once the disk refuses that, nothing more is written", async () => {
+  trailing.transaction(put, true);
+  await expect(trailing.catchUp()).resolves.toBeUndefined();
+  unlinkSync(`${path}-wal`);
+  await expect(trailing.catchUp(), "nothing trails").resolves.toBeUndefined();
+  trailing.transaction(put, true);
+  trailing.transaction(put);
+  await expect(trailing.catchUp(), "it is durable already").resolves.toBeUndefined();
+  trailing.transaction(put, true);
+  const refusal = expect.objectContaining({
+    code: "store-failed",
+    message: expect.stringContaining("not made durable"),
+  });
+  await expect(trailing.catchUp()).rejects.toEqual(refusal);
+  expect(() => trailing.transaction(put)).toThrow(refusal);
+});
+
+test("a store that was closed meanwhile has made it durable itself", async () => {
+  trailing.transaction(put, true);
+  const caughtUp = trailing.catchUp();
+  db.close();
+  await expect(caughtUp).resolves.toBeUndefined();
+});

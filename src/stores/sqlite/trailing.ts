@@ -1,0 +1,77 @@
+/**
+ * Transactions that trail: what they write survives this process when they return, and is on disk a moment later. SQLite makes its log durable
+ * from its start to its end: a transaction that waits for the disk takes those before it along.
+ *
+ * Invariants:
+ *  1. Outside of a transaction that trails the connection is set to wait for the disk: no other write needs to think of it.
+ *  2. What trails is durable with the next transaction that does not, or with the next `catchUp`.
+ *  3. If the disk refuses it then, nothing is written any more.
+ */
+
+import { open } from "node:fs/promises";
+import { ErrandError } from "../../errors.ts";
+import type { Connection } from "./connection.ts";
+import { synchronous } from "./open-database.ts";
+import { messageOf } from "./sqlite-errors.ts";
+import type { Transaction } from "./transaction.ts";
+
+export interface Trailing {
+  readonly transaction: <Result>(work: () => Result, trails?: boolean) => Result;
+  /** Makes durable what trails, if anything does, without holding up the process. */
+  catchUp(): Promise<void>;
+}
+
+/** For a connection that waits for the disk. */
+export function createTrailing(db: Connection, path: string, transaction: Transaction): Trailing {
+  let behind = false;
+  let failure: ErrandError | null = null;
+
+  function trail<Result>(work: () => Result): Result {
+    db.exec(synchronous("relaxed"));
+    behind = true;
+    try {
+      return transaction(work);
+    } finally {
+      db.exec(synchronous("full"));
+    }
+  }
+
+  return {
+    transaction(work, trails = false) {
+      if (failure !== null) throw failure;
+      if (trails) return trail(work);
+      const result = transaction(work);
+      behind = false;
+      return result;
+    },
+    async catchUp() {
+      if (!behind) return;
+      behind = false;
+      try {
+        await makeDurable(`${path}-wal`);
+      } catch (cause) {
+        // Closing the store has made all of it durable, and taken the log away.
+        if (!db.isOpen) return;
+        failure = new ErrandError(
+          "store-failed",
+          `The SQLite store ${path} was not made durable (${messageOf(cause)}).`,
+          {
+            remedy: "Stop Errand and look at the disk; work of the last moment may be done again.",
+            cause,
+          },
+        );
+        throw failure;
+      }
+    },
+  };
+}
+
+/** SQLite has no locks on its log that closing it here could lose: they are on its other files. */
+async function makeDurable(log: string): Promise<void> {
+  const file = await open(log, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
