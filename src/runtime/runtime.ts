@@ -9,7 +9,7 @@ import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
 import type { Input } from "../core/event.ts";
-import { type TreeId, uuidOf } from "../core/ids.ts";
+import { type PostId, type TreeId, uuidOf } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
 import type { Settings } from "../core/limits.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
@@ -147,7 +147,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     onDoubt: (tree, steps) => beginnings.hold(tree, steps),
     onFailure: parts.onFailure,
   });
-  const posts = createPosts({ store, world, loop, sha256, onFailure: failed });
+  const posts = createPosts({ store, world, loop, sha256, answering, onFailure: failed });
   const outbox = createOutbox(store, loop.acknowledge);
   const effects = createEffectRunner({
     models: parts.models,
@@ -208,6 +208,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const open = effect.type === "abort" || loaded.tree.state.effects.get(effect.key)?.attempt === effect.attempt;
       if (open) beginnings.begin(loaded, effect, stepped.requests);
     }
+  }
+
+  /** What is in memory counts where nobody else can have gone on with the tree. */
+  function answering(tree: TreeId, post: PostId): boolean {
+    if (sharing !== null) return false;
+    for (const { turn } of trees.get(tree)?.tree.state.agents.values() ?? [])
+      if (turn?.posts.includes(post) === true) return true;
+    return false;
   }
 
   /** After a commit: what was held back is begun, slots that became free are offered, and trees with nothing to do leave memory. */

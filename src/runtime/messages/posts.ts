@@ -49,6 +49,8 @@ interface PostsParts {
   readonly world: World;
   readonly loop: CommitLoop;
   readonly sha256: Sha256;
+  /** True if a turn in memory is at work on the post: then it has not ended. False says nothing. */
+  readonly answering: (tree: TreeId, post: PostId) => boolean;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -64,7 +66,7 @@ const OWNER_PATIENCE = 40;
 const ELSEWHERE = "elsewhere";
 const NOT_OURS: ReadonlySet<string> = new Set(["tree-owned", "tree-unknown", "tree-quarantined"]);
 
-export function createPosts({ store, world, loop, sha256, onFailure }: PostsParts): Posts {
+export function createPosts({ store, world, loop, sha256, answering, onFailure }: PostsParts): Posts {
   const waiting = new Map<string, Set<(step: EndingStep) => void>>();
   let mailLeft = false;
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
@@ -131,7 +133,7 @@ export function createPosts({ store, world, loop, sha256, onFailure }: PostsPart
       waiting.set(name, told);
       const cancel = world.after(timeoutMs, () => resolve(null));
       try {
-        const known = await store.post(tree, post);
+        const known = answering(tree, post) ? null : await store.post(tree, post);
         if (known !== null && known.endedSeq !== null) {
           const [row] = await store.rows(tree, known.endedSeq, 1);
           if (row !== undefined) return outcomeOf(endingRow(row, sha256), post);
