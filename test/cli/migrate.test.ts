@@ -179,11 +179,10 @@ function copyTree(times: number): void {
   for (let count = 1; count <= times; count += 1) {
     const id = treeNumber(count).replaceAll("-", "");
     sql(`
-      insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at)
-        select x'${id}', agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at
+      insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at, blobs)
+        select x'${id}', agent, kind, status, epoch, next_seq, hash, wake_at, busy, format, created_at, updated_at, blobs
         from trees where key = 1;
-      insert into journal (id, at, hash, head, body) select (${count} + 1) << 32 | seq, at, hash, head, body from journal where tree = 1;
-      insert into blobs select ${count} + 1, hash, text from blobs where tree = 1;`);
+      insert into journal (id, at, hash, head, body) select (${count} + 1) << 32 | seq, at, hash, head, body from journal where tree = 1;`);
   }
 }
 

@@ -7,14 +7,15 @@
  *  3. Each waits for the disk, but a commit that trails (`trailing.ts`).
  */
 
-import type { Anchor, Blob, Commit, Store, TreeCommit } from "../../contracts/store.ts";
+import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
 import { treeStatuses } from "../columns.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
-import { type Cell, hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
+import { prepareBlobSets } from "./blob-sets.ts";
+import { hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
 import { type Fence, noLongerOwner, STILL_OWNER } from "./ownership.ts";
 import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
@@ -35,15 +36,13 @@ export interface OwnerWrites {
   expire(before: number, limit: number): readonly TreeId[];
 }
 
-const BLOBS_REMEMBERED = 100;
-
 export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["transaction"], fence: Fence): OwnerWrites {
   const projections = prepareProjections(prepare);
-  const treeRows = prepareTreeRows(prepare);
+  const blobSets = prepareBlobSets(prepare);
+  const treeRows = prepareTreeRows(prepare, blobSets);
   const append = prepare(`
     insert into journal (id, at, hash, head, body) select ${placeKey("?", "?")}, ?, ?, ?, ? where ${STILL_OWNER}`);
   const erase = prepare(`update journal set body = ? where id = ${placeKey("?", "?")}`);
-  const blob = prepare("insert or ignore into blobs (tree, hash, text) values (?, ?, ?)");
   const snapshot = prepare("insert or replace into snapshots (tree, seq, revision, text) values (?, ?, ?, ?)");
   const send = prepare(`
     insert or ignore into outbox (tree, key, place, agent, text, at) values (?, ?, ${placeKey("?", "?")}, ?, ?, ?)`);
@@ -59,30 +58,21 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
     and not exists (select 1 from posts where posts.tree = trees.id and seq is null)
     order by updated_at limit +?`);
   const bury = prepare(`
-    update trees set status = 3, (next_seq, hash) = (
+    update trees set status = 3, blobs = null, (next_seq, hash) = (
       select seq + 1, journal.hash from journal where ${placesOf("trees.key", "journal.id")} order by journal.id desc limit 1)
     where key = ?`);
   const graves = [
     `delete from journal where ${placesOf("?1", "id")}`,
     `delete from runs where ${placesOf("?1", "key")}`,
-    ...["blobs", "snapshots", "outbox"].map((table) => `delete from ${table} where tree = ?1`),
+    ...["snapshots", "outbox"].map((table) => `delete from ${table} where tree = ?1`),
   ].map(prepare);
   const forgetPosts = prepare("delete from posts where tree = ?");
   const anchor = prepare("insert or replace into anchor (only, at, wall, monotonic, boot) values (1, ?, ?, ?, ?)");
 
-  const blobs = new Map<string, readonly Cell[]>();
   const waiting = prepare("select count(*) as mail from posts where seq is null");
   const move = prepare("insert or replace into meta values ('moved', ?)");
   const raise = prepare(`
     insert into meta values ('format', ?) on conflict do update set value = max(value, excluded.value)`);
-
-  /** Every tree brings the texts of its definitions, which are the same few. */
-  function blobCells({ hash, text }: Blob): readonly Cell[] {
-    const known = blobs.get(hash) ?? [hashCell(hash), jsonCell(text)];
-    if (blobs.size >= BLOBS_REMEMBERED) blobs.clear();
-    blobs.set(hash, known);
-    return known;
-  }
 
   function write(part: TreeCommit): void {
     requireSequence(part);
@@ -93,7 +83,6 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
       const { changes } = append().run(key, seq, part.at, ...cells, fence.epoch);
       if (changes === 0) throw noLongerOwner(fence.epoch);
     }
-    for (const put of part.blobs) blob().run(key, ...blobCells(put));
     for (const patch of part.runs) projections.patchRun(tree, patch);
     for (const post of part.posts) projections.recordPost(part.tree, post);
     for (const { id, seq } of part.postsEnded) projections.endPost(part.tree, id, seq);
@@ -157,17 +146,18 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
       });
     },
     expire(before, limit) {
-      return owned(() =>
-        resting()
-          .all(before, limit)
-          .map((row) => {
-            const key = numberOf(row, "key");
-            bury().run(key);
-            for (const grave of graves) grave().run(key);
-            forgetPosts().run(row["id"] ?? null);
-            return asTreeId(idOf(row, "id"));
-          }),
-      );
+      return owned(() => {
+        const expired = resting().all(before, limit);
+        for (const row of expired) {
+          const key = numberOf(row, "key");
+          bury().run(key);
+          for (const grave of graves) grave().run(key);
+          forgetPosts().run(row["id"] ?? null);
+        }
+        // That looks at all trees: once, after the last of those that expire now.
+        if (expired.length < limit) blobSets.collect();
+        return expired.map((row) => asTreeId(idOf(row, "id")));
+      });
     },
     leave(to, mail) {
       return owned(() => {

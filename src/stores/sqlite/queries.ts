@@ -106,8 +106,11 @@ export function prepareQueries(prepare: Prepare): Queries {
   const rows = prepare(`
     select j.seq, j.head, j.body, j.hash from trees t cross join journal j on ${placesOf("t.key", "j.id", ":from")}
     where t.id = :tree order by j.id limit +:limit`);
-  const blob = prepare(`select text from blobs where tree = ${KEY_OF_TREE} and hash = ?`);
-  const blobs = prepare(`select hash, text from blobs where tree = ${KEY_OF_TREE}`);
+  const blobs = prepare(`
+    select b.hash, b.text from trees t join blob_members m on m.blob_set = t.blobs join blobs b on b.hash = m.hash where t.id = ?`);
+  const blob = prepare(`
+    select b.text from trees t join blob_members m on m.blob_set = t.blobs join blobs b on b.hash = m.hash
+    where t.id = ? and m.hash = ?`);
   const snapshot = prepare(`select * from snapshots where tree = ${KEY_OF_TREE}`);
   const run = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.key limit 1`);
   const runOfAgent = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.key limit 1`);

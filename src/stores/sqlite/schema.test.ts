@@ -52,7 +52,7 @@ describe("migrations", () => {
     expect(db.prepare("select a from second").all()).toHaveLength(1);
   });
 
-  test("what a store of version 2 holds is there after the next migration, in order and whole", () => {
+  test("what a store of version 2 holds is there after the later migrations, in order and whole", () => {
     migrate(db, transaction, MIGRATIONS.slice(0, 2));
     const run = (tree: number, number: number): string =>
       `insert into runs (tree, number, id, agent, parent, mode, definition, name, state, nudged, delivery, cleanup, created_at, tokens, cost, created_seq)
@@ -61,6 +61,9 @@ describe("migrations", () => {
       insert into trees (key, id, agent, kind, status, epoch, next_seq, hash, busy, format, created_at, updated_at)
         values (1, 'one', 'a', 0, 0, 1, 3, 'h12', 0, 1, 10, 20), (900, 'two', 'b', 0, 0, 1, 2, 'h21', 0, 1, 10, 30);
       insert into journal values (900, 1, '{"rev":"1"}', null, 'h21'), (1, 2, '{}', '["s"]', 'h12'), (1, 1, '{"at":1}', null, 'h11');
+      insert into trees (key, id, agent, kind, status, epoch, next_seq, hash, busy, format, created_at, updated_at)
+        values (901, 'three', 'c', 0, 0, 1, 1, '', 0, 1, 10, 30), (902, 'four', 'd', 0, 0, 1, 1, '', 0, 1, 10, 30);
+      insert into blobs values (1, x'aa', 'A'), (1, 'b', 'B'), (900, 'b', 'B'), (900, x'aa', 'A'), (901, x'aa', 'A');
       ${run(900, 4)}; ${run(1, 2)}; ${run(1, 1)};
       insert into outbox (tree, key, agent, text, at) values (1, '10.0', 0, 'first', 1), (900, '1.0', 0, 'other', 1), (1, '2.0', 0, 'second', 1);`);
     migrate(db, transaction);
@@ -80,6 +83,12 @@ describe("migrations", () => {
     expect(queries.run("run 900.4")).toMatchObject({ tree: "two", state: "ended", tokens: 6, createdSeq: 8 });
     expect(queries.pendingOutbox(one).map(({ key }) => key)).toEqual(["10.0", "2.0"]);
     expect(queries.pendingOutbox(two)).toHaveLength(1);
+    const texts = (id: string): string[] => queries.blobs(asTreeId(id)).map(({ text }) => text);
+    expect(["one", "two", "three", "four"].map(texts)).toEqual([["A", "B"], ["A", "B"], ["A"], []]);
+    expect(queries.blob(one, "b")).toBe("B");
+    expect(queries.blob(asTreeId("three"), "b")).toBeNull();
+    expect(db.prepare("select count(*) as held from blobs").get()).toEqual({ held: 2 });
+    expect(db.prepare("select count(*) as sets from blob_sets").get()).toEqual({ sets: 2 });
   });
 
   test("a migration that fails leaves the store as it was, with none of those before it either", () => {

@@ -210,12 +210,52 @@ export const MIGRATIONS: readonly string[] = [
   insert into outbox select tree, key, arrival - (1 << 40), agent, text, at from outbox_before;
   drop table outbox_before;
   `,
+  `
+  alter table blobs rename to blobs_before;
+  create table blobs (
+    hash any not null primary key,
+    text any not null
+  ) strict;
+  create table blob_sets (
+    key integer primary key,
+    name any not null unique
+  ) strict;
+  create table blob_members (
+    blob_set integer not null,
+    hash any not null,
+    primary key (blob_set, hash)
+  ) strict, without rowid;
+  alter table trees add column blobs integer;
+
+  create table sets_before (tree integer primary key, name text not null);
+  insert into sets_before select tree, group_concat(hex(hash) order by hash) from blobs_before group by tree;
+  insert or ignore into blobs select hash, text from blobs_before;
+  insert into blob_sets (name) select distinct name from sets_before;
+  insert into blob_members
+    select s.key, b.hash from blob_sets s join (select name, min(tree) as tree from sets_before group by name) f on f.name = s.name
+    join blobs_before b on b.tree = f.tree;
+  update trees set blobs = (select s.key from sets_before f join blob_sets s on s.name = f.name where f.tree = trees.key);
+  drop table sets_before;
+  drop table blobs_before;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** The tables that the last of the migrations leaves. */
-const TABLES = ["meta", "anchor", "trees", "journal", "blobs", "snapshots", "posts", "runs", "outbox"] as const;
+const TABLES = [
+  "meta",
+  "anchor",
+  "trees",
+  "journal",
+  "blobs",
+  "blob_sets",
+  "blob_members",
+  "snapshots",
+  "posts",
+  "runs",
+  "outbox",
+] as const;
 
 /** A table that the store should have and has not, or null. */
 export function missingTable(db: Connection): string | null {

@@ -16,12 +16,13 @@ import type { TreeId } from "../../core/ids.ts";
 import { numberOf, optionalCell, optionalOf } from "../cells.ts";
 import { treeKinds, treeStatuses } from "../columns.ts";
 import { treeConflict } from "../refusals.ts";
+import type { BlobSets } from "./blob-sets.ts";
 import { hashCell, idCell, textCell } from "./cells.ts";
 import { placesOf } from "./place-keys.ts";
 import type { Prepare } from "./statements.ts";
 
 export interface TreeRows {
-  /** Brings the tree's row to what the commit leaves, and returns its key. */
+  /** Brings the tree's row to what the commit leaves, with the texts that it brings, and returns its key. */
   move(part: TreeCommit): number;
   forget(): void;
 }
@@ -39,10 +40,10 @@ interface Standing {
 
 const REMEMBERED = 1_000;
 
-export function prepareTreeRows(prepare: Prepare): TreeRows {
+export function prepareTreeRows(prepare: Prepare, blobSets: BlobSets): TreeRows {
   const make = prepare(`
-    insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, questions, format, created_at, updated_at)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning key`);
+    insert into trees (id, agent, kind, status, epoch, next_seq, hash, wake_at, busy, questions, format, created_at, updated_at, blobs)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning key`);
   const stored = prepare(`
     select key, epoch, status, wake_at, busy, questions, max(next_seq, coalesce(
       (select seq + 1 from journal where ${placesOf("trees.key", "journal.id")} order by journal.id desc limit 1), 0)) as next_seq
@@ -65,7 +66,7 @@ export function prepareTreeRows(prepare: Prepare): TreeRows {
     const next = (made.last?.seq ?? 0) + 1 + rows.length;
     const moving = [wakeAt, Number(part.busy), part.questions];
     const hash = hashCell(rows.at(-1)?.hash ?? made.last?.hash ?? "");
-    const row = make().get(...named, epoch, next, hash, ...moving, made.format, at, at);
+    const row = make().get(...named, epoch, next, hash, ...moving, made.format, at, at, blobSets.keyOf(part.blobs));
     if (row === undefined) throw treeConflict(tree, "it exists already");
     const key = numberOf(row, "key");
     remember(tree, standingAfter(part, key, next));
@@ -113,11 +114,13 @@ export function prepareTreeRows(prepare: Prepare): TreeRows {
         throw treeConflict(tree, `its next row is ${before.nextSeq}, not ${expectedSeq}`);
       const after = standingAfter(part, before.key, expectedSeq + rows.length);
       write(part, before, after);
+      blobSets.add(before.key, part.blobs);
       remember(tree, after);
       return before.key;
     },
     forget() {
       remembered.clear();
+      blobSets.forget();
     },
   };
 }
