@@ -10,6 +10,7 @@ import { type Agent, AWAIT_TIMEOUT_MS, createAgent, postedMessage } from "./agen
 import { exportLines } from "./journals/journal-file.ts";
 import { replayJournal, storedRows } from "./journals/replay-tree.ts";
 import { runResult } from "./journals/run-result.ts";
+import { toldStore } from "./journals/told-store.ts";
 import { type OpenQuestion, openQuestions, questionNamed } from "./messages/open-questions.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { type TreeEvent, treeEventOf } from "./journals/tree-event.ts";
@@ -95,7 +96,7 @@ interface ErrandParts extends Omit<RuntimeParts, "onText" | "onDelegation"> {
 }
 
 export async function openErrand(parts: ErrandParts): Promise<Errand> {
-  const { store } = parts;
+  const store = toldStore(parts.store);
   const listeners = new Set<(delta: TextDelta) => void>();
   const watchers = new Set<(record: DelegationRecord & { readonly tree: string }) => void>();
   const runtime = createRuntime({

@@ -147,6 +147,36 @@ test("what trails is made durable soon, though nothing follows it; if that fails
   expect(failures).toEqual([failed]);
 });
 
+test("whoever asks or subscribes is told of nothing that is not on disk", async () => {
+  const store = createMemoryStore();
+  const { promise: onDisk, resolve: reachDisk } = Promise.withResolvers<void>();
+  let asked = 0;
+  const slow: Store = {
+    ...store,
+    catchUp() {
+      asked += 1;
+      return onDisk;
+    },
+  };
+  const { errand } = await openTestErrand({ parent, child: () => hang() }, { store: slow });
+  const agent = await errand.openAgent();
+  await agent.post("go");
+  const told: string[] = [];
+  const reading = Promise.all([
+    errand.runs().then(() => told.push("runs")),
+    errand.agents().then(() => told.push("trees")),
+    errand
+      .events(agent.id)
+      .next()
+      .then(() => told.push("an event")),
+  ]);
+  while (asked < 4) await new Promise((resolve) => setImmediate(resolve));
+  expect(told).toEqual([]);
+  reachDisk();
+  await reading;
+  expect(told.toSorted()).toEqual(["an event", "runs", "trees"]);
+});
+
 test("I9: what a commit of unknown outcome has ended is stopped once it is known that it became durable", async () => {
   const world = createTestWorld();
   let doubtful = false;

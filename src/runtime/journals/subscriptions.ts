@@ -1,5 +1,5 @@
 /**
- * Subscriptions: every committed row of a tree, in order, from any point on. A reader that is slow is not waited for: what does not
+ * Subscriptions: every durable row of a tree, in order, from any point on. A reader that is slow is not waited for: what does not
  * fit its buffer it reads from the store, so it neither delays a run nor grows memory, and misses nothing.
  */
 
@@ -60,20 +60,13 @@ export function createSubscriptions(store: Store): Subscriptions {
       let seen = after;
       try {
         while (!closed) {
-          const next = reader.buffer.find((row) => row.seq > seen);
-          if (reader.behind || (next !== undefined && next.seq > seen + 1)) {
-            reader.behind = false;
-            const page = await store.rows(tree, seen + 1, ROWS_AT_A_TIME);
-            if (page.length === ROWS_AT_A_TIME) reader.behind = true;
-            for (const row of page) {
-              seen = row.seq;
-              yield row;
-            }
-            if (page.length === ROWS_AT_A_TIME) continue;
-          }
-          while (reader.buffer[0] !== undefined && reader.buffer[0].seq <= seen + 1) {
-            const row = reader.buffer.shift();
-            if (row === undefined || row.seq <= seen) continue;
+          const given = reader.buffer.splice(0).filter((row) => row.seq > seen);
+          const missing = reader.behind || (given[0] !== undefined && given[0].seq > seen + 1);
+          reader.behind = false;
+          const rows = missing ? await store.rows(tree, seen + 1, ROWS_AT_A_TIME) : given;
+          if (missing && rows.length === ROWS_AT_A_TIME) reader.behind = true;
+          await store.catchUp?.();
+          for (const row of rows) {
             seen = row.seq;
             yield row;
           }

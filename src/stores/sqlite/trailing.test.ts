@@ -63,6 +63,19 @@ test("what trails is made durable; once the disk refuses that, nothing more is w
   expect(() => trailing.transaction(put)).toThrow(refusal);
 });
 
+test("whoever asks while it is being made durable waits for it, and for what came since", async () => {
+  const order: string[] = [];
+  const note = (name: string) => (): void => void order.push(name);
+  trailing.transaction(put, true);
+  const first = trailing.catchUp().then(note("first"));
+  const second = trailing.catchUp().then(note("asked meanwhile"));
+  trailing.transaction(put, true);
+  const third = trailing.catchUp().then(note("with more"));
+  await trailing.catchUp();
+  expect(order).toEqual(["first", "asked meanwhile", "with more"]);
+  await Promise.all([first, second, third]);
+});
+
 test("a store that was closed meanwhile has made it durable itself", async () => {
   trailing.transaction(put, true);
   const caughtUp = trailing.catchUp();

@@ -25,6 +25,26 @@ export interface Trailing {
 export function createTrailing(db: Connection, path: string, transaction: Transaction): Trailing {
   let behind = false;
   let failure: ErrandError | null = null;
+  /** Whoever asks while it is under way waits for it too. */
+  let caughtUp = Promise.resolve();
+
+  async function makeDurable(): Promise<void> {
+    try {
+      await syncFile(`${path}-wal`);
+    } catch (cause) {
+      // Closing the store has made all of it durable, and taken the log away.
+      if (!db.isOpen) return;
+      failure = new ErrandError(
+        "store-failed",
+        `The SQLite store ${path} was not made durable (${messageOf(cause)}).`,
+        {
+          remedy: "Stop Errand and look at the disk; work of the last moment may be done again.",
+          cause,
+        },
+      );
+      throw failure;
+    }
+  }
 
   function trail<Result>(work: () => Result): Result {
     db.exec(synchronous("relaxed"));
@@ -44,30 +64,18 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
       behind = false;
       return result;
     },
-    async catchUp() {
-      if (!behind) return;
-      behind = false;
-      try {
-        await makeDurable(`${path}-wal`);
-      } catch (cause) {
-        // Closing the store has made all of it durable, and taken the log away.
-        if (!db.isOpen) return;
-        failure = new ErrandError(
-          "store-failed",
-          `The SQLite store ${path} was not made durable (${messageOf(cause)}).`,
-          {
-            remedy: "Stop Errand and look at the disk; work of the last moment may be done again.",
-            cause,
-          },
-        );
-        throw failure;
+    catchUp() {
+      if (behind) {
+        behind = false;
+        caughtUp = caughtUp.then(makeDurable);
       }
+      return caughtUp;
     },
   };
 }
 
 /** SQLite has no locks on its log that closing it here could lose: they are on its other files. */
-async function makeDurable(log: string): Promise<void> {
+async function syncFile(log: string): Promise<void> {
   const file = await open(log, "r+");
   try {
     await file.sync();
