@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Decided, Input } from "./event.ts";
-import { type AgentNumber, asStepKey, type RunNumber } from "./ids.ts";
+import { type AgentNumber, asPostId, asStepKey, type RunNumber } from "./ids.ts";
 import type { OpenEffect } from "./state.ts";
 import { stepTrails } from "./trailing.ts";
 
@@ -9,6 +9,8 @@ const run = 1 as RunNumber;
 const key = asStepKey("2.1");
 const replied: Input = { type: "model-replied", effect: key, attempt: 1, usage: null, stop: "tools", size: 1 };
 const finished: Input = { type: "tool-finished", effect: key, attempt: 1, size: 1 };
+const post = asPostId("a post");
+const ended = { type: "run-ended", run, status: "ok", report: "tool" } as const;
 const called: Decided = { type: "model-called", agent, n: 1 };
 
 function effectOf(kind: OpenEffect["kind"], safe: boolean): OpenEffect {
@@ -37,9 +39,11 @@ test.each([
   ["a call of a tool that is not safe to repeat", replied, model, [tool({ safe: true }), tool({})], false],
   ["the result of such a tool", finished, effectOf("tool", false), [called], false],
   ["a background child, whose parent is told that it was accepted", replied, model, [created("background")], false],
-  ["the end of a run", replied, model, [{ type: "run-ended", run, status: "ok", report: "tool" }, called], false],
+  ["the end of a run", replied, model, [ended, called], true],
+  ["the end of a run that somebody waits for", replied, model, [{ ...ended, posts: [post] }, called], false],
+  ["the end of a turn", replied, model, [{ type: "turn-ended", agent, outcome: "done" }], true],
+  ["an answer", replied, model, [{ type: "turn-ended", agent, outcome: "done", posts: [post] }], false],
   ["a message for the user", replied, model, [{ type: "channel-sent", agent, n: 1 }, called], false],
-  ["the end of a turn", replied, model, [{ type: "turn-ended", agent, outcome: "done" }], false],
   ["what has come from outside", { type: "timers-due" }, undefined, [called], false],
 ] as const)("%s: %#", (_, input, effect, events, expected) => {
   expect(trails(input, effect, events)).toBe(expected);

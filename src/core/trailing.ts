@@ -2,8 +2,8 @@
  * Which steps may reach the disk a moment after they were committed.
  *
  * Such a step survives the death of its process like any other. A loss of power may take it, and then it has not happened: the model is asked
- * again, a tool that is safe to repeat is run again, an awaited child is made anew. That is allowed where nobody was told of it and nothing of it
- * cannot be done twice. All other steps wait for the disk, and take those before them along.
+ * again, a tool that is safe to repeat is run again, an awaited child is made anew. That is allowed where it tells nobody anything and begins nothing that
+ * cannot be done twice. All other steps wait for the disk, and take those before them along. Whoever asks or watches is told of a step when it is on disk.
  */
 
 import type { Decision } from "./deciding.ts";
@@ -11,7 +11,9 @@ import type { Decided, Input } from "./event.ts";
 import type { OpenEffect } from "./state.ts";
 
 /** Whether a step waits for the disk because it holds such a fact. */
-const WAITS: Readonly<Record<Exclude<Decided["type"], "tool-called" | "run-created">, boolean>> = {
+const WAITS: Readonly<
+  Record<Exclude<Decided["type"], "tool-called" | "run-created" | "turn-ended" | "run-ended">, boolean>
+> = {
   "model-called": false,
   "tool-answered": false,
   "run-started": false,
@@ -26,11 +28,9 @@ const WAITS: Readonly<Record<Exclude<Decided["type"], "tool-called" | "run-creat
   "results-shortened": false,
   "window-learnt": false,
 
-  "run-ended": true,
   "run-undeliverable": true,
   "run-settled": true,
   "turn-started": true,
-  "turn-ended": true,
   "messages-joined": true,
   "message-sent": true,
   "channel-sent": true,
@@ -49,6 +49,8 @@ function waits(fact: Decided): boolean {
   if (fact.type === "tool-called") return fact.safe !== true && fact.read !== true;
   // A background child's parent is told that it was accepted.
   if (fact.type === "run-created") return fact.mode === "background";
+  // Those whose posts they are wait for them.
+  if (fact.type === "turn-ended" || fact.type === "run-ended") return fact.posts !== undefined;
   return WAITS[fact.type];
 }
 

@@ -105,11 +105,21 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       for (const listener of listeners) listener({ tree, agent, text });
     },
     onDelegation: (tree, record) => {
-      for (const watcher of watchers) watcher({ tree, ...record });
+      if (watchers.size > 0) void tellDelegation({ tree, ...record });
     },
   });
   const recovered = parts.recover ? await recover() : 0;
   const agentParts = { runtime, store, models: parts.models, sha256: parts.sha256 };
+
+  async function tellDelegation(record: DelegationRecord & { readonly tree: string }): Promise<void> {
+    try {
+      await parts.store.catchUp?.();
+    } catch {
+      // Nobody is told what may be lost; the runtime has told that the store failed.
+      return;
+    }
+    for (const watcher of watchers) watcher(record);
+  }
 
   async function recover(): Promise<number> {
     try {

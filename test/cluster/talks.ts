@@ -86,7 +86,7 @@ export async function createTalks(url: string, toolFile: string, count: number):
       await Promise.all(talks);
     },
     ended: () => ended,
-    evidence: (struck) => ({ opened, ...gathered, struck }),
+    evidence: (struck) => ({ opened, ...gathered, struck, seen: [] }),
     async close() {
       await errand.close();
       await store.close();

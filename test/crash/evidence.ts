@@ -16,6 +16,8 @@ export interface Evidence {
   /** Tokens of unsafe calls, one for each time that the tool did its work. */
   readonly struck: readonly string[];
   readonly delivered: readonly Delivered[];
+  /** Rows that a subscriber was told of, with their facts as JSON. */
+  readonly seen: readonly { readonly tree: string; readonly seq: number; readonly facts: string }[];
 }
 
 export interface EvidenceFiles {
@@ -76,6 +78,9 @@ function evidenceFrom(
       .map((line) => ({ id: text(line, "replied"), tree: text(line, "tree"), text: text(line, "text") })),
     struck,
     delivered,
+    seen: record
+      .filter((line) => "seen" in line)
+      .map((line) => ({ tree: text(line, "tree"), seq: Number(line["seen"]), facts: text(line, "facts") })),
   };
 }
 

@@ -51,8 +51,8 @@ async function openIfThere(path: string): Promise<Store | null> {
   }
 }
 
-function everything({ opened, posted, replied, struck, delivered }: Evidence): string[] {
-  return [...opened.keys(), ...posted, ...replied, ...struck, ...delivered].map((one) => JSON.stringify(one));
+function everything({ opened, posted, replied, struck, delivered, seen }: Evidence): string[] {
+  return [...opened.keys(), ...posted, ...replied, ...struck, ...delivered, ...seen].map((one) => JSON.stringify(one));
 }
 
 async function lookFor(store: Store, evidence: Evidence): Promise<string[]> {
@@ -68,6 +68,11 @@ async function lookFor(store: Store, evidence: Evidence): Promise<string[]> {
     if (post === null || post.endedSeq === null) lost.push(`the answer to ${id}`);
   }
   for (const { id } of evidence.delivered) if (!(await decided(store, id))) lost.push(`the decision to send ${id}`);
+  for (const { tree, seq, facts } of evidence.seen) {
+    const [row] = await store.rows(asTreeId(tree), seq, 1);
+    const { input, events = [] } = row?.seq === seq ? headRead(row.head) : { input: null };
+    if (JSON.stringify([input, ...events]) !== facts) lost.push(`row ${seq}, which a subscriber saw: ${facts}`);
+  }
   for (const token of evidence.struck) {
     const tree = trees[Number(/^conversation-(\d+)/.exec(token)?.[1] ?? 0) - 1];
     if (tree === undefined || !(await asked(store, tree, token))) lost.push(`the intention to strike ${token}`);

@@ -22,17 +22,22 @@ const scratch = scratchFolder();
 const random = createRandom(7);
 afterAll(scratch.remove);
 
-test.runIf(tools.strace)(
-  "whatever the world outside was told is on disk by then; the rest may be lost, and is done again",
-  async () => {
-    const killed = siteIn(join(scratch.path, "killed"));
-    mkdirSync(killed.folder);
-    const trace = join(scratch.path, "trace");
+test.runIf(tools.strace).each([
+  { watched: false, name: "alone" },
+  { watched: true, name: "with somebody who watches" },
+])(
+  "whatever the world outside was told is on disk by then; the rest may be lost, and is done again: $name",
+  async ({ watched, name }) => {
+    const folder = join(scratch.path, name);
+    const killed = siteIn(join(folder, "killed"));
+    mkdirSync(killed.folder, { recursive: true });
+    const trace = join(folder, "trace");
     // Killed before it closes the store: the log is not yet folded into the database.
     const options = {
       conversations: CONVERSATIONS,
       pauseMs: PAUSE_MS,
       tellCommits: true,
+      tellRows: watched,
       kill: { when: "done" },
     } as const;
     await run(killed, options, tracedInto(trace));
@@ -46,7 +51,7 @@ test.runIf(tools.strace)(
     const sites = moments.flatMap(({ durable, written }, index) => {
       const cuts = [durable, durable + random.below(written - durable + 1)];
       return [...new Set(cuts)].map((cut) =>
-        tornSite(killed, join(scratch.path, `${index}-${cut}`), log.subarray(0, cut), record.slice(0, index + 1)),
+        tornSite(killed, join(folder, `${index}-${cut}`), log.subarray(0, cut), record.slice(0, index + 1)),
       );
     });
     expect(await judgeTorn(sites, { conversations: CONVERSATIONS })).toEqual([]);

@@ -27,6 +27,8 @@ export interface ProgramOptions {
   readonly pauseMs?: number;
   /** Kills itself with SIGKILL before or after its n-th commit, `after: 0` is before any; or when it is done, before it closes the store. */
   readonly kill?: { readonly when: "before" | "after"; readonly commit: number } | { readonly when: "done" };
+  /** Tells every row that a subscriber sees. */
+  readonly tellRows?: boolean;
   /** Tells every commit, with the size of the write-ahead log after it. */
   readonly tellCommits?: boolean;
   /** A file with the number of pages that the store may have: it is full at that, or at what it has already. Read before every commit. */
@@ -124,6 +126,10 @@ async function conversation(errand: Errand, name: string, agent: Agent, tell: Te
   await ask(`${name}-more`, `${MORE} ${name}?`);
 }
 
+async function tellRows(errand: Errand, tree: string, tell: Tell): Promise<void> {
+  for await (const { seq, facts } of errand.events(tree)) tell({ seen: seq, tree, facts: JSON.stringify(facts) });
+}
+
 /** The n-th tree of the store is the n-th conversation, also when the process died before it could say that it had made it. */
 async function conversations(errand: Errand, options: ProgramOptions, pause: Pause, tell: Tell): Promise<void> {
   const channel = referenceChannel(options.channelFile, pause, tell);
@@ -135,6 +141,7 @@ async function conversations(errand: Errand, options: ProgramOptions, pause: Pau
       ? untilRoom(tell, () => errand.openAgent({ channel }))
       : errand.agent(id, { channel }));
     tell({ opened: agent.id, conversation: number });
+    if (options.tellRows === true) void tellRows(errand, agent.id, tell);
     const talk = conversation(errand, `conversation-${number}`, agent, tell);
     // Looked at in the end, by all of them.
     talk.catch(() => undefined);

@@ -26,8 +26,12 @@ export interface Moment {
 
 export function tracedInto(file: string): StartOptions {
   const calls = "trace=pwrite64,fsync,fdatasync,write";
-  return { under: ["strace", "-qq", "-y", "-s", "0", "-o", file, "-e", calls] };
+  return { under: ["strace", "-f", "-qq", "-y", "-s", "0", "-o", file, "-e", calls] };
 }
+
+/** A call that begins, with its file and the rest of its line; or the rest of one that a call of another thread had come between. */
+const BEGINS = /^(\d+) +(\w+)\(\d+<([^>]+)>(.*)$/;
+const GOES_ON = /^(\d+) +<\.\.\. \w+ resumed>/;
 
 /** The moment of each line of the record, in their order. */
 export function momentsIn(trace: string, site: Site): readonly Moment[] {
@@ -35,12 +39,24 @@ export function momentsIn(trace: string, site: Site): readonly Moment[] {
   const record = realpathSync(site.record);
   const moments: Moment[] = [];
   let [written, durable] = [0, 0];
+  const open = new Map<string, () => void>();
   for (const line of readFileSync(trace, "utf8").split("\n")) {
-    const [, call = "", path = "", rest = ""] = /^(\w+)\(\d+<([^>]+)>(.*)$/.exec(line) ?? [];
-    const [, size = "0", offset = "0"] = /, (\d+), (\d+)\) += \d+$/.exec(rest) ?? [];
-    if (path === log && call === "pwrite64") written = Math.max(written, Number(offset) + Number(size));
-    else if (path === log && rest.endsWith("= 0")) durable = written;
-    else if (path === record && call === "write") moments.push({ durable, written });
+    const [, thread = "", call = "", path = "", rest = ""] = BEGINS.exec(line) ?? [];
+    if (path === record && call === "write") moments.push({ durable, written });
+    if (path === log) {
+      const [, size = "0", offset = "0"] = /, (\d+), (\d+)/.exec(rest) ?? [];
+      // Of what is written while it is made durable nobody knows: what was there when that began counts.
+      const sure = written;
+      const done = (): void => {
+        if (call === "pwrite64") written = Math.max(written, Number(offset) + Number(size));
+        else durable = Math.max(durable, sure);
+      };
+      if (rest.includes("<unfinished")) open.set(thread, done);
+      else done();
+    }
+    const [, other = ""] = GOES_ON.exec(line) ?? [];
+    open.get(other)?.();
+    open.delete(other);
   }
   return moments;
 }

@@ -3,6 +3,7 @@
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";
+import { toldStore } from "../../runtime/journals/told-store.ts";
 import { requireFormat } from "../../runtime/trees/tree-format.ts";
 import { storeName } from "../../stores/store-url.ts";
 
@@ -21,7 +22,7 @@ export async function withView<Result>(path: string, work: (store: Store) => Pro
 
 async function openView(path: string): Promise<Store> {
   try {
-    return await openStoreAt(path, "read");
+    return toldStore(await openStoreAt(path, "read"));
   } catch (thrown) {
     const missing = thrown instanceof ErrandError && thrown.message.includes("there is no store yet");
     if (!missing) throw thrown;

@@ -21,7 +21,7 @@ import { prepareQueries } from "./queries.ts";
 import { migrate, missingTable, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
 import { createPrepare } from "./statements.ts";
-import { createTrailing, type Trailing } from "./trailing.ts";
+import { createTrailing, syncLog, type Trailing } from "./trailing.ts";
 import { createTransaction } from "./transaction.ts";
 
 export type { Durability } from "./open-database.ts";
@@ -206,7 +206,9 @@ export function createStore(
     leave: async (to, mail) => own().leave(to, mail),
 
     async catchUp() {
-      if (db.isOpen) await trailing?.catchUp();
+      // A reader cannot know how far its owner has come.
+      if (access === "read") await syncLog(path);
+      else if (db.isOpen) await trailing?.catchUp();
     },
     async putMail(mail) {
       live();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, unlinkSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -50,6 +50,8 @@ test("what trails is made durable; once the disk refuses that, nothing more is w
   trailing.transaction(put, true);
   await expect(trailing.catchUp()).resolves.toBeUndefined();
   unlinkSync(`${path}-wal`);
+  // A file that nobody can open: it leads to itself.
+  symlinkSync(`${path}-wal`, `${path}-wal`);
   await expect(trailing.catchUp(), "nothing trails").resolves.toBeUndefined();
   trailing.transaction(put, true);
   trailing.transaction(put);

@@ -8,7 +8,7 @@
  *  3. If the disk refuses it then, nothing is written any more.
  */
 
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { ErrandError } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
 import { synchronous } from "./open-database.ts";
@@ -30,10 +30,8 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
 
   async function makeDurable(): Promise<void> {
     try {
-      await syncFile(`${path}-wal`);
+      await syncLog(path);
     } catch (cause) {
-      // Closing the store has made all of it durable, and taken the log away.
-      if (!db.isOpen) return;
       failure = new ErrandError(
         "store-failed",
         `The SQLite store ${path} was not made durable (${messageOf(cause)}).`,
@@ -74,12 +72,24 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
   };
 }
 
-/** SQLite has no locks on its log that closing it here could lose: they are on its other files. */
-async function syncFile(log: string): Promise<void> {
-  const file = await open(log, "r+");
+/** Windows makes a file durable only for those who may write it. */
+const SYNC_MODE = process.platform === "win32" ? "r+" : "r";
+
+/**
+ * Makes durable what any process has written. Without a log there is nothing left to do: whoever closed the store has done it. SQLite has no locks
+ * on its log that closing it here could lose: they are on its other files.
+ */
+export async function syncLog(path: string): Promise<void> {
+  let log: FileHandle;
   try {
-    await file.sync();
+    log = await open(`${path}-wal`, SYNC_MODE);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
+    throw error;
+  }
+  try {
+    await log.sync();
   } finally {
-    await file.close();
+    await log.close();
   }
 }
