@@ -116,12 +116,14 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
 
   return {
     commit({ trees, acknowledged, trails }) {
+      const rows = trees.some((part) => part.rows.length > 0);
+      const work = (): void => {
+        if (!rows) fence.check();
+        writeAll(trees);
+        for (const { tree, key } of acknowledged) acknowledge().run(idCell(tree), textCell(key));
+      };
       try {
-        transaction(() => {
-          if (!trees.some(({ rows }) => rows.length > 0)) fence.check();
-          writeAll(trees);
-          for (const { tree, key } of acknowledged) acknowledge().run(idCell(tree), textCell(key));
-        }, trails);
+        transaction(work, rows ? (trails === true ? "trails" : "waits") : undefined);
       } catch (error) {
         treeRows.forget();
         throw error;

@@ -34,29 +34,31 @@ const put = (): number => {
 
 test("only what trails does not wait for the disk, whether it succeeds or not", () => {
   expect(trailing.transaction(put)).toBe(FULL);
-  expect(trailing.transaction(put, true)).toBe(NORMAL);
+  expect(trailing.transaction(put, "trails")).toBe(NORMAL);
   expect(level()).toBe(FULL);
   const failing = (): never => {
     put();
     throw new Error("no");
   };
-  expect(() => trailing.transaction(failing, true)).toThrow("no");
+  expect(() => trailing.transaction(failing, "trails")).toThrow("no");
   expect(level()).toBe(FULL);
-  expect(trailing.transaction(put, false)).toBe(FULL);
+  expect(trailing.transaction(put, "waits")).toBe(FULL);
   expect(db.prepare("select count(*) as things from things").get()).toEqual({ things: 3 });
 });
 
 test("what trails is made durable; once the disk refuses that, nothing more is written", async () => {
-  trailing.transaction(put, true);
+  trailing.transaction(put, "trails");
   await expect(trailing.catchUp()).resolves.toBeUndefined();
   unlinkSync(`${path}-wal`);
   // A file that nobody can open: it leads to itself.
   symlinkSync(`${path}-wal`, `${path}-wal`);
   await expect(trailing.catchUp(), "nothing trails").resolves.toBeUndefined();
-  trailing.transaction(put, true);
-  trailing.transaction(put);
+  trailing.transaction(put, "trails");
+  trailing.transaction(put, "waits");
   await expect(trailing.catchUp(), "it is durable already").resolves.toBeUndefined();
-  trailing.transaction(put, true);
+  trailing.transaction(put, "trails");
+  // Whatever writes nothing makes nothing durable.
+  trailing.transaction(() => {});
   const refusal = expect.objectContaining({
     code: "store-failed",
     message: expect.stringContaining("not made durable"),
@@ -68,10 +70,10 @@ test("what trails is made durable; once the disk refuses that, nothing more is w
 test("whoever asks while it is being made durable waits for it, and for what came since", async () => {
   const order: string[] = [];
   const note = (name: string) => (): void => void order.push(name);
-  trailing.transaction(put, true);
+  trailing.transaction(put, "trails");
   const first = trailing.catchUp().then(note("first"));
   const second = trailing.catchUp().then(note("asked meanwhile"));
-  trailing.transaction(put, true);
+  trailing.transaction(put, "trails");
   const third = trailing.catchUp().then(note("with more"));
   await trailing.catchUp();
   expect(order).toEqual(["first", "asked meanwhile", "with more"]);
@@ -79,7 +81,7 @@ test("whoever asks while it is being made durable waits for it, and for what cam
 });
 
 test("a store that was closed meanwhile has made it durable itself", async () => {
-  trailing.transaction(put, true);
+  trailing.transaction(put, "trails");
   const caughtUp = trailing.catchUp();
   db.close();
   await expect(caughtUp).resolves.toBeUndefined();

@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  1. Outside of a transaction that trails the connection is set to wait for the disk: no other write needs to think of it.
- *  2. What trails is durable with the next transaction that does not, or with the next `catchUp`.
+ *  2. What trails is durable with the next transaction that writes and does not, or with the next `catchUp`.
  *  3. If the disk refuses it then, nothing is written any more.
  */
 
@@ -15,8 +15,11 @@ import { synchronous } from "./open-database.ts";
 import { messageOf } from "./sqlite-errors.ts";
 import type { Transaction } from "./transaction.ts";
 
+/** `waits`: it writes something, and with that all before it becomes durable. A transaction of which neither is said may write nothing. */
+type Writing = "trails" | "waits";
+
 export interface Trailing {
-  readonly transaction: <Result>(work: () => Result, trails?: boolean) => Result;
+  readonly transaction: <Result>(work: () => Result, writing?: Writing) => Result;
   /** Makes durable what trails, if anything does, without holding up the process. */
   catchUp(): Promise<void>;
 }
@@ -55,11 +58,11 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
   }
 
   return {
-    transaction(work, trails = false) {
+    transaction(work, writing) {
       if (failure !== null) throw failure;
-      if (trails) return trail(work);
+      if (writing === "trails") return trail(work);
       const result = transaction(work);
-      behind = false;
+      if (writing === "waits") behind = false;
       return result;
     },
     catchUp() {
