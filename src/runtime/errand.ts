@@ -99,13 +99,15 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
   const store = toldStore(parts.store);
   const listeners = new Set<(delta: TextDelta) => void>();
   const watchers = new Set<(record: DelegationRecord & { readonly tree: string }) => void>();
+  /** Resolves when all delegations so far were told, in their order. */
+  let told = Promise.resolve();
   const runtime = createRuntime({
     ...parts,
     onText: (tree, agent, text) => {
       for (const listener of listeners) listener({ tree, agent, text });
     },
     onDelegation: (tree, record) => {
-      if (watchers.size > 0) void tellDelegation({ tree, ...record });
+      if (watchers.size > 0) told = told.then(() => tellDelegation({ tree, ...record }));
     },
   });
   const recovered = parts.recover ? await recover() : 0;
@@ -115,7 +117,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     try {
       await parts.store.catchUp?.();
     } catch {
-      // Nobody is told what may be lost; the runtime has told that the store failed.
+      // Nobody is told what may be lost; the runtime tells that the store failed.
       return;
     }
     for (const watcher of watchers) watcher(record);
@@ -232,7 +234,10 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       watchers.add(listener);
       return () => void watchers.delete(listener);
     },
-    close: (options = {}) => runtime.close(options.withinMs ?? CLOSE_WITHIN_MS),
+    async close(options = {}) {
+      await runtime.close(options.withinMs ?? CLOSE_WITHIN_MS);
+      await told;
+    },
   };
 }
 

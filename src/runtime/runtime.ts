@@ -210,9 +210,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     }
   }
 
-  /** What is in memory counts where nobody else can have gone on with the tree. */
+  /** What is in memory counts where somebody goes on with the tree, and nobody else can have. */
   function answering(tree: TreeId, post: PostId): boolean {
-    if (sharing !== null) return false;
+    if (sharing !== null || closing) return false;
     for (const { turn } of trees.get(tree)?.tree.state.agents.values() ?? [])
       if (turn?.posts.includes(post) === true) return true;
     return false;

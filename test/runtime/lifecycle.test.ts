@@ -181,3 +181,11 @@ test("never more runs under way than the process has slots; the rest wait and ar
   expect(replies.map((reply) => reply.text)).toEqual(Array.from({ length: 20 }, () => "done"));
   expect(most).toBe(2);
 });
+
+test("an answer that is asked for after closing is refused at once, though its turn was under way", async () => {
+  const store = join(temporaryFolder(), "errand.db");
+  const { errand } = await openTestErrand({ parent: () => hang() }, { store });
+  const { reply } = await errand.start("go");
+  await errand.close({ withinMs: 0 });
+  await expect(reply()).rejects.toMatchObject({ code: "store-closed" });
+});

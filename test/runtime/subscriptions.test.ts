@@ -63,3 +63,32 @@ test("a row that became durable without being published reaches a reader that wa
   expect((await next).value?.seq).toBe(2);
   subscriptions.close();
 });
+
+test("rows that another process wrote between two that were published here are not passed over", async () => {
+  const store = stores.open({ durability: "none" });
+  const subscriptions = createSubscriptions(store);
+  await store.commit(commitOf(birth(tree)));
+  const rows = subscriptions.rows(tree, 0);
+  expect((await rows.next()).value?.seq).toBe(1);
+  for (const seq of [2, 3, 4, 5]) {
+    const step = part(tree, seq, seq);
+    await store.commit(commitOf(step));
+    for (const row of step.rows) if (seq === 2 || seq === 5) subscriptions.publish(tree, row);
+  }
+  expect(await seqsOf(rows, 5)).toEqual([2, 3, 4, 5]);
+});
+
+test("what was published before the end is told, also to a reader that is still waiting for the disk", async () => {
+  const store = stores.open({ durability: "none" });
+  const { promise: onDisk, resolve } = Promise.withResolvers<void>();
+  const subscriptions = createSubscriptions({ ...store, catchUp: () => onDisk });
+  await store.commit(commitOf(birth(tree)));
+  const seqs = seqsOf(subscriptions.rows(tree, 0), ROWS);
+  await turn();
+  const step = part(tree, 2, 2);
+  await store.commit(commitOf(step));
+  for (const row of step.rows) subscriptions.publish(tree, row);
+  subscriptions.close();
+  resolve();
+  expect(await seqs).toEqual([1, 2]);
+});

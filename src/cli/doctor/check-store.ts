@@ -2,6 +2,7 @@
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";
+import { toldStore } from "../../runtime/journals/told-store.ts";
 import { formatKnown } from "../../stores/formats.ts";
 import { canonicalPath, inspectFile } from "../../stores/sqlite/open-database.ts";
 import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
@@ -21,7 +22,7 @@ export async function checkStore(path: string): Promise<Finding[]> {
       if (version === null) return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
       if (version < SCHEMA_VERSION) return [older(path, version)];
     }
-    const store = await openStoreAt(path, "read");
+    const store = toldStore(await openStoreAt(path, "read"));
     try {
       return await checkOpened(store, path);
     } finally {

@@ -59,9 +59,11 @@ export function createSubscriptions(store: Store): Subscriptions {
       readers.set(tree, all);
       let seen = after;
       try {
-        while (!closed) {
+        for (;;) {
           const given = reader.buffer.splice(0).filter((row) => row.seq > seen);
-          const missing = reader.behind || (given[0] !== undefined && given[0].seq > seen + 1);
+          const missing = reader.behind || given.some((row, index) => row.seq !== seen + 1 + index);
+          // What was published before the end is still told.
+          if (closed && (missing || given.length === 0)) return;
           reader.behind = false;
           const rows = missing ? await store.rows(tree, seen + 1, ROWS_AT_A_TIME) : given;
           if (missing && rows.length === ROWS_AT_A_TIME) reader.behind = true;

@@ -33,6 +33,11 @@ export function synchronous(durability: Durability): string {
   return `pragma synchronous = ${SYNCHRONOUS[durability]}`;
 }
 
+/** Whether a commit that makes the log long enough moves it into the database. */
+export function checkpointing(on: boolean): string {
+  return `pragma wal_autocheckpoint = ${on ? CHECKPOINT_PAGES : 0}`;
+}
+
 export const ACCESS_REMEDY = "Check the path, and that you may read and write the file and its folder.";
 const KIND_REMEDY = "Name the file of a store, or a path where there is no file yet.";
 
@@ -226,5 +231,5 @@ export function configure(
   requireSetting(path, "journal_mode", "wal", textOf(db.prepare("pragma journal_mode").get(), "journal_mode"));
   db.exec(synchronous(durability));
   requireSetting(path, "synchronous", SYNCHRONOUS[durability], pragma(db, "synchronous"));
-  db.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  db.exec(checkpointing(true));
 }

@@ -8,6 +8,7 @@ import { ErrandError } from "../../errors.ts";
 
 /** Primary result codes of SQLite; an extended code has one of them in its low byte. */
 const SQLITE_BUSY = 5;
+const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
@@ -22,6 +23,11 @@ function sqliteCode(error: unknown): number | null {
 
 export function sqliteIsBusy(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_BUSY;
+}
+
+/** True if the disk failed, an fsync among it: nobody knows what it holds. */
+export function sqliteIsIoError(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_IOERR;
 }
 
 /** True if a process died in the middle of a write to the file, and only a connection that may write can undo it. */

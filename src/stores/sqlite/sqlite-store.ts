@@ -229,6 +229,7 @@ export function createStore(
       } finally {
         db.close();
         releaseLock();
+        await trailing?.close();
       }
     },
   };

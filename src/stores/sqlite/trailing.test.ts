@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -26,11 +26,19 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const level = (): unknown => db.prepare("pragma synchronous").get()?.["synchronous"];
+const setting = (name: string): number => Number(Object.values(db.prepare(`pragma ${name}`).get() ?? {})[0]);
+const level = (): number => setting("synchronous");
 const put = (): number => {
   db.exec("insert into things values (1)");
-  return Number(level());
+  return level();
 };
+/** A log that can be opened, and cannot be made durable. */
+function brokenLog(): Trailing {
+  const other = join(folder, "other.db");
+  symlinkSync("/dev/null", `${other}-wal`);
+  return createTrailing(db, other, createTransaction(db, "The store"));
+}
+const refusal = expect.objectContaining({ code: "store-failed" });
 
 test("only what trails does not wait for the disk, whether it succeeds or not", () => {
   expect(trailing.transaction(put)).toBe(FULL);
@@ -49,22 +57,43 @@ test("only what trails does not wait for the disk, whether it succeeds or not", 
 test("what trails is made durable; once the disk refuses that, nothing more is written", async () => {
   trailing.transaction(put, "trails");
   await expect(trailing.catchUp()).resolves.toBeUndefined();
-  unlinkSync(`${path}-wal`);
-  // A file that nobody can open: it leads to itself.
-  symlinkSync(`${path}-wal`, `${path}-wal`);
-  await expect(trailing.catchUp(), "nothing trails").resolves.toBeUndefined();
-  trailing.transaction(put, "trails");
-  trailing.transaction(put, "waits");
-  await expect(trailing.catchUp(), "it is durable already").resolves.toBeUndefined();
-  trailing.transaction(put, "trails");
+  const broken = brokenLog();
+  await expect(broken.catchUp(), "nothing trails").resolves.toBeUndefined();
+  broken.transaction(put, "trails");
+  broken.transaction(put, "waits");
+  await expect(broken.catchUp(), "it is durable already").resolves.toBeUndefined();
+  broken.transaction(put, "trails");
   // Whatever writes nothing makes nothing durable.
-  trailing.transaction(() => {});
-  const refusal = expect.objectContaining({
-    code: "store-failed",
-    message: expect.stringContaining("not made durable"),
-  });
+  broken.transaction(() => {});
+  await expect(broken.catchUp()).rejects.toEqual(refusal);
+  expect(() => broken.transaction(put)).toThrow(refusal);
+  await expect(broken.catchUp()).rejects.toEqual(refusal);
+  await broken.close();
+});
+
+test("after a write that the disk refused nobody is told that what trails is durable", async () => {
+  trailing.transaction(put, "trails");
+  const fsyncFailed = Object.assign(new Error("disk I/O error"), { errcode: 1_034 });
+  const failing = (): never => {
+    throw fsyncFailed;
+  };
+  expect(() => trailing.transaction(failing, "waits")).toThrow(refusal);
   await expect(trailing.catchUp()).rejects.toEqual(refusal);
   expect(() => trailing.transaction(put)).toThrow(refusal);
+});
+
+test("the log is moved into the database only by what waits, which is told when the disk refuses the log", () => {
+  const pages = setting("wal_autocheckpoint");
+  expect(pages).toBeGreaterThan(0);
+  expect(trailing.transaction(() => setting("wal_autocheckpoint"), "trails")).toBe(0);
+  expect(trailing.transaction(() => setting("wal_autocheckpoint"), "waits")).toBe(pages);
+});
+
+test("without a log that can be opened nothing trails", async () => {
+  const behindLink = createTrailing(db, join(folder, "elsewhere.db"), createTransaction(db, "The store"));
+  expect(behindLink.transaction(put, "trails")).toBe(FULL);
+  await expect(behindLink.catchUp()).resolves.toBeUndefined();
+  await behindLink.close();
 });
 
 test("whoever asks while it is being made durable waits for it, and for what came since", async () => {
@@ -76,13 +105,14 @@ test("whoever asks while it is being made durable waits for it, and for what cam
   trailing.transaction(put, "trails");
   const third = trailing.catchUp().then(note("with more"));
   await trailing.catchUp();
-  expect(order).toEqual(["first", "asked meanwhile", "with more"]);
   await Promise.all([first, second, third]);
+  expect(order).toEqual(["first", "asked meanwhile", "with more"]);
 });
 
-test("a store that was closed meanwhile has made it durable itself", async () => {
+test("a store can be closed while it is made durable", async () => {
   trailing.transaction(put, "trails");
   const caughtUp = trailing.catchUp();
   db.close();
+  await trailing.close();
   await expect(caughtUp).resolves.toBeUndefined();
 });

@@ -5,14 +5,18 @@
  * Invariants:
  *  1. Outside of a transaction that trails the connection is set to wait for the disk: no other write needs to think of it.
  *  2. What trails is durable with the next transaction that writes and does not, or with the next `catchUp`.
- *  3. If the disk refuses it then, nothing is written any more.
+ *  3. If the disk refuses anything, nothing is written any more, and nobody is told that it is durable. Therefore the log is held open before something
+ *     trails: a file that is opened later is not told of errors before. And it is moved into the database only by transactions that wait: SQLite does not say
+ *     whether the disk took the log then.
  */
 
-import { type FileHandle, open } from "node:fs/promises";
+import { closeSync, fsync, openSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { promisify } from "node:util";
 import { ErrandError } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
-import { synchronous } from "./open-database.ts";
-import { messageOf } from "./sqlite-errors.ts";
+import { checkpointing, synchronous } from "./open-database.ts";
+import { messageOf, sqliteIsIoError } from "./sqlite-errors.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `waits`: it writes something, and with that all before it becomes durable. A transaction of which neither is said may write nothing. */
@@ -22,77 +26,101 @@ export interface Trailing {
   readonly transaction: <Result>(work: () => Result, writing?: Writing) => Result;
   /** Makes durable what trails, if anything does, without holding up the process. */
   catchUp(): Promise<void>;
+  /** To be called when the store is closed, which makes all of it durable. */
+  close(): Promise<void>;
 }
+
+const sync = promisify(fsync);
 
 /** For a connection that waits for the disk. */
 export function createTrailing(db: Connection, path: string, transaction: Transaction): Trailing {
+  let log: number | null = null;
   let behind = false;
   let failure: ErrandError | null = null;
   /** Whoever asks while it is under way waits for it too. */
   let caughtUp = Promise.resolve();
 
-  async function makeDurable(): Promise<void> {
+  async function makeDurable(file: number): Promise<void> {
     try {
-      await syncLog(path);
+      await sync(file);
     } catch (cause) {
-      failure = new ErrandError(
+      failure ??= new ErrandError(
         "store-failed",
         `The SQLite store ${path} was not made durable (${messageOf(cause)}).`,
-        {
-          remedy: "Stop Errand and look at the disk; work of the last moment may be done again.",
-          cause,
-        },
+        { remedy: "Stop Errand and look at the disk; work of the last moment may be done again.", cause },
       );
-      throw failure;
     }
+    if (failure !== null) throw failure;
   }
 
   function trail<Result>(work: () => Result): Result {
-    db.exec(synchronous("relaxed"));
+    log ??= openLog(path);
+    if (log === null) return transaction(work);
+    db.exec(`${synchronous("relaxed")}; ${checkpointing(false)}`);
     behind = true;
     try {
       return transaction(work);
     } finally {
-      db.exec(synchronous("full"));
+      db.exec(`${synchronous("full")}; ${checkpointing(true)}`);
     }
   }
 
   return {
     transaction(work, writing) {
       if (failure !== null) throw failure;
-      if (writing === "trails") return trail(work);
-      const result = transaction(work);
-      if (writing === "waits") behind = false;
-      return result;
-    },
-    catchUp() {
-      if (behind) {
-        behind = false;
-        caughtUp = caughtUp.then(makeDurable);
+      try {
+        if (writing === "trails") return trail(work);
+        const result = transaction(work);
+        if (writing === "waits") behind = false;
+        return result;
+      } catch (error) {
+        if (error instanceof ErrandError && sqliteIsIoError(error.cause)) failure = error;
+        throw error;
       }
-      return caughtUp;
+    },
+    async catchUp() {
+      if (failure !== null) throw failure;
+      if (behind && log !== null) {
+        const file = log;
+        behind = false;
+        caughtUp = caughtUp.then(() => makeDurable(file));
+      }
+      await caughtUp;
+    },
+    async close() {
+      const file = log;
+      log = null;
+      behind = false;
+      await caughtUp.catch(() => undefined);
+      if (file !== null) closeSync(file);
     },
   };
+}
+
+/**
+ * SQLite has no locks on its log that closing it could lose: they are on its other files. Null if it cannot be had, be it for want of descriptors, be it because
+ * the store stands behind a link: then nothing trails.
+ */
+function openLog(path: string): number | null {
+  try {
+    return openSync(`${path}-wal`, SYNC_MODE);
+  } catch {
+    return null;
+  }
 }
 
 /** Windows makes a file durable only for those who may write it. */
 const SYNC_MODE = process.platform === "win32" ? "r+" : "r";
 
-/**
- * Makes durable what any process has written. Without a log there is nothing left to do: whoever closed the store has done it. SQLite has no locks
- * on its log that closing it here could lose: they are on its other files.
- */
+/** Makes durable what the owner has written, for a reader. Without a log there is nothing left to do: whoever closed the store has done it. */
 export async function syncLog(path: string): Promise<void> {
-  let log: FileHandle;
-  try {
-    log = await open(`${path}-wal`, SYNC_MODE);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
+  const log = await open(`${path}-wal`, SYNC_MODE).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
     throw error;
-  }
+  });
   try {
-    await log.sync();
+    await log?.sync();
   } finally {
-    await log.close();
+    await log?.close();
   }
 }
