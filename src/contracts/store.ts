@@ -2,7 +2,7 @@
  * The store port: journals, mail, blobs, snapshots, outbox and projections of many trees.
  *
  * Promises every store keeps, and `test/conformance/store.ts` checks:
- *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is. One that trails has by then survived the death of this
+ *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is. One that trails is by then safe from the death of this
  *     process, and becomes durable with the next that does not, or by `catchUp`.
  *  2. A commit whose tree is not at the expected epoch and sequence changes no row (`commit-conflict`).
  *  3. Every string comes back as it was put, lone surrogates and NUL included: a store encodes what its database would change.

@@ -21,7 +21,7 @@ import { type Scheduler, slotWait } from "./scheduler.ts";
 import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";
 import { type CommitPart, type Submission, treeCommit } from "./tree-commit.ts";
 
-/** A step that is durable. */
+/** A step that is committed. It is durable too, unless it trails. */
 export interface Committed {
   readonly tree: TreeId;
   readonly loaded: LoadedTree;
@@ -49,7 +49,7 @@ interface Taken {
 type Part = CommitPart<Taken>;
 
 export interface CommitLoop {
-  /** Resolves when the step is durable, with the reason why the input changed nothing, if it did not. */
+  /** Resolves when the step is committed, with the reason why the input changed nothing, if it did not. */
   submit(submission: Submission): Promise<string | null>;
   /** Remembers that a channel has taken a message; goes with the next commit. */
   acknowledge(key: OutboxKey): void;
@@ -68,7 +68,7 @@ interface CommitLoopParts {
   readonly clock: Clock;
   readonly trees: TreeCache;
   readonly scheduler: Scheduler;
-  /** Called in order for every durable step. */
+  /** Called in order for every committed step. */
   readonly onCommitted: (committed: Committed) => void;
   /** Called after the steps of a commit were handed on. */
   readonly onSettled: (trees: readonly TreeId[]) => void;

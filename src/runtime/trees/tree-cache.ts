@@ -20,7 +20,7 @@ export interface LoadedTree {
   readonly id: TreeId;
   readonly tree: Tree;
   readonly epoch: number;
-  /** The last row that is known to be durable. */
+  /** The last row that is known to be committed. */
   durable: Durable;
   /** The sequence of the newest snapshot, and its length. */
   snapshotSeq: number;
