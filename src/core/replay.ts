@@ -7,8 +7,9 @@
  *  2. A row that cannot be decided again is folded, so that what follows it can still be checked.
  */
 
-import { bodyRead, CHAIN_START, headRead, type RowHead } from "./row.ts";
+import { bodyRead, CHAIN_START, type HeadGiven, headGivenRead, headRead } from "./row.ts";
 import { ROW_REVISION } from "./revision.ts";
+import type { Decided } from "./event.ts";
 import type { JournalRow, Sha256 } from "./journal.ts";
 import { type Stepped, type Tree, treeFold, treeNew, type TreeSource, treeStep } from "./tree.ts";
 import type { Json } from "./json.ts";
@@ -36,7 +37,7 @@ export interface ReplayReport {
 
 export interface Replay {
   /** Takes the next row, with its head where it was read already; false once a difference was found. */
-  take(row: JournalRow, head?: RowHead): boolean;
+  take(row: JournalRow, head?: HeadGiven): boolean;
   report(): ReplayReport;
   readonly tree: Tree;
 }
@@ -57,27 +58,32 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
   let agents = 0;
   const unsettled = new Map<number, { readonly found: string | null; readonly promised: string | null }>();
 
-  function check(row: JournalRow, given: RowHead | undefined): ReplayDifference | null {
+  function check(row: JournalRow, given: HeadGiven | undefined): ReplayDifference | null {
     const seq = tree.state.seq + 1;
     if (row.seq !== seq) return { seq, what: "numbering", recorded: String(row.seq), expected: String(seq) };
     const hash = hashes.ofHead((seq === 1 ? CHAIN_START : tree.hash) + row.head);
     if (hash !== row.hash) return { seq, what: "hash", recorded: row.hash, expected: hash };
-    const head = given ?? headRead(row.head);
+    const head = given ?? headGivenRead(row.head);
     for (const { seq: gone, hash: left } of head.input.type === "texts-erased" ? head.input.rows : [])
       settle(gone, left);
-    facts += 1;
-    for (const event of head.events ?? []) {
-      facts += 1;
-      if (event.type === "run-created") agents += 1;
-    }
     const found = row.body === null ? null : hashes.ofBody(row.body);
     if (found !== (head.body ?? null)) {
       unsettled.set(seq, { found, promised: head.body ?? null });
       erased.push(seq);
-      treeFold(tree, row);
+      fold(row);
       return null;
     }
     return redo(row, head);
+  }
+
+  function count(events: readonly Decided[]): void {
+    facts += 1 + events.length;
+    for (const { type } of events) if (type === "run-created") agents += 1;
+  }
+
+  function fold(row: JournalRow): void {
+    count(headRead(row.head).events ?? []);
+    treeFold(tree, row);
   }
 
   /** A recorded erasure says what is left of a body; then it is as it should be. */
@@ -85,10 +91,10 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
     if (unsettled.get(seq)?.found === left) unsettled.delete(seq);
   }
 
-  function redo(row: JournalRow, head: RowHead): ReplayDifference | null {
+  function redo(row: JournalRow, head: HeadGiven): ReplayDifference | null {
     if (head.rev !== ROW_REVISION) {
       foreign.add(head.rev);
-      treeFold(tree, row);
+      fold(row);
       return null;
     }
     const { salt, texts } = bodyRead(row.body);
@@ -101,6 +107,7 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
     };
     const stepped = treeStep(tree, step, salt);
     const again = stepped.row;
+    count(stepped.decision.events);
     onDecided(stepped);
     tree.hash = row.hash;
     if (erased.length > 0 && again.head !== row.head && withoutContexts(again.head) === withoutContexts(row.head))

@@ -67,13 +67,37 @@ export function headRead(text: string): RowHead {
   return JSON.parse(text) as RowHead;
 }
 
-/** What stands before the type of the input is shorter than this. */
-const BEFORE_INPUT = 200;
-const NAMES_DEFINITIONS = /"input":\{"type":"(?:tree-opened|catalog-changed|tree-forked)"/;
+/** What a step is decided from: a head without what was decided. */
+export type HeadGiven = Omit<RowHead, "events" | "contexts">;
+
+const DECIDED = ',"events":[';
+const BODY = ',"body":"';
+/** With the hash, and what closes both. */
+const BODY_LENGTH = BODY.length + 43 + 2;
+
+/**
+ * A head without its events and contexts, which are most of it. They stand at its end, before the body's hash; no quote in a text is without a backslash, so what looks like
+ * their beginning is one, or the member of an input, and then what stands before it is not whole.
+ */
+export function headGivenRead(text: string): HeadGiven {
+  const decided = text.indexOf(DECIDED);
+  const body = text.length - BODY_LENGTH;
+  const named = text.startsWith(BODY, body);
+  if (decided === -1 || !(named || text.endsWith("]}"))) return headRead(text);
+  try {
+    return JSON.parse(text.slice(0, decided) + (named ? text.slice(body) : "}")) as HeadGiven;
+  } catch {
+    return headRead(text);
+  }
+}
+
+const INPUT = '"input":{"type":"';
+const NAME_DEFINITIONS = ["tree-opened", "tree-forked", "catalog-changed"];
 
 /** Whether the row brings definitions, told from its text: nearly all do not, and need not be read for it. */
 export function headNamesDefinitions(text: string): boolean {
-  return NAMES_DEFINITIONS.test(text.slice(0, BEFORE_INPUT));
+  const type = text.indexOf(INPUT) + INPUT.length;
+  return NAME_DEFINITIONS.some((name) => text.startsWith(name, type) && text[type + name.length] === '"');
 }
 
 /** The salt and the texts of a body. */
