@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { createErrand, type Errand, type ErrandOptions, type Model, type ModelReply } from "../../src/index.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { lookTool, temporaryFolder } from "../support/test-errand.ts";
 
 const usage = { input: 10, output: 5 };
@@ -129,6 +130,27 @@ test("a child of a large fan-out costs no more than twice what one of a small fa
     expect((await agent.postAndAwait(String(children))).text).toBe("done");
   };
   expect((await ratio([fanOut(1_600), 1], [fanOut(100), 4], 6)) / 16).toBeLessThan(2);
+});
+
+test("a snapshot that is taken amid a fan-out is shorter than the rows that it saves reading", async () => {
+  const store = createMemoryStore();
+  const taken: number[] = [];
+  let rowsLength = 0;
+  const errand = await opened({
+    ...store,
+    commit(commit) {
+      for (const { rows, snapshot } of commit.trees) {
+        for (const { head, body } of rows) rowsLength += head.length + (body?.length ?? 0);
+        if (snapshot === undefined) continue;
+        taken.push(snapshot.text.length / rowsLength);
+        rowsLength = 0;
+      }
+      return store.commit(commit);
+    },
+  });
+  expect((await (await errand.start("400")).reply()).text).toBe("done");
+  expect(taken.length).toBeGreaterThan(0);
+  expect(Math.max(...taken)).toBeLessThan(1);
 });
 
 test("a delegation writes no more than twice the pages and bytes that it did", async () => {

@@ -36,10 +36,12 @@ export interface Durable {
 
 const MAX_FAILURES = 3;
 /**
- * A snapshot is written when this many rows came since the last, and at least half as many as it covers, and one for each living agent, and
- * not less to read than the last one was: it saves reading rows, so it must not cost more than they did.
+ * A snapshot is written when this many rows came since the last, and at least half as many as it covers, and so many for each living agent, and
+ * not less to read than the last one was: it saves reading rows, so it must not cost more than they did. An agent is some 3 KB of a snapshot even before it has
+ * said anything, and a row is some 700 bytes.
  */
 const SNAPSHOT_ROWS = 200;
+const SNAPSHOT_ROWS_OF_AGENT = 8;
 
 export interface TreeCache {
   get(id: TreeId): LoadedTree | undefined;
@@ -166,8 +168,8 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
     },
     snapshotDue({ tree, snapshotSeq, snapshotLength, rowsLength }, erasing) {
       const since = tree.state.seq - snapshotSeq;
-      const worth =
-        since >= Math.max(SNAPSHOT_ROWS, snapshotSeq / 2, tree.state.agents.size) && rowsLength >= snapshotLength;
+      const enough = Math.max(SNAPSHOT_ROWS, snapshotSeq / 2, SNAPSHOT_ROWS_OF_AGENT * tree.state.agents.size);
+      const worth = since >= enough && rowsLength >= snapshotLength;
       if (!worth && !(erasing && snapshotSeq > 0)) return null;
       return { seq: tree.state.seq, revision: SNAPSHOT_REVISION, text: treeToText(tree) };
     },
