@@ -71,8 +71,8 @@ async function measure({ contender, workload, storage, size }: Measurement): Pro
 
   async function rate(): Promise<{ value: number; delegations: number }> {
     const session = await open();
-    for (let warm = 0; warm < 10; warm += 1) await single(session);
-    await forSeconds(session, size / 3);
+    // A rate is that of a process that has been at it for a while: V8 compiles a large library for some ten thousand delegations, a small one for some hundred.
+    await forSeconds(session, size);
     const { count, seconds } = await forSeconds(session, size);
     await session.close();
     return { value: count / seconds, delegations: count };
