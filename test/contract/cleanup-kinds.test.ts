@@ -20,6 +20,11 @@ const kinds = [
     reporting: "tool",
     child: [look("SECRET words"), say("kept result"), { ...say("SECRET refusal"), stop: "refused" }],
   },
+  {
+    report: "salvaged",
+    reporting: "tool",
+    child: [look("SECRET words"), say("kept result"), say("<thinking>SECRET</thinking>NO_REPLY")],
+  },
   { report: "missing", reporting: "tool", child: [look(""), say(""), say("")] },
 ] as const;
 

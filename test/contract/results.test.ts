@@ -51,6 +51,25 @@ test.each(MODES)(
   },
 );
 
+test.each(MODES)(
+  "B6: a child that said nothing but a refusal has left no words: its last output stands under its label (%s)",
+  async (mode) => {
+    const refusal = { ...say("I cannot help with that."), stop: "refused" } as const;
+    const { run, told, errand } = await delegate(mode, [callTool("look", {}), refusal]);
+    expect(run).toMatchObject({ status: "error", reason: "refused", report: "missing" });
+    expect(told).toContain("saw it");
+    expect(told).not.toContain("I cannot help");
+    expect(await errand.result(run.id)).toBe(`${LABEL}\nsaw it`);
+  },
+);
+
+test("B6: a thought before a word that means silence makes no words of it", async () => {
+  const silent = say("<thinking>hm</thinking>NO_REPLY");
+  const { run, told } = await delegate("awaited", [silent, silent]);
+  expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing" });
+  expect(JSON.parse(told)).toMatchObject({ summary: "(no output)", report: "missing" });
+});
+
 test("B6: of outputs that came in another order than their calls, the last call's is the result, here and for the parent", async () => {
   const second = Promise.withResolvers<void>();
   const tool = lookTool(async (input) => {

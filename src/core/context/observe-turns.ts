@@ -13,6 +13,7 @@ import {
   contextNew,
   contextRewind,
 } from "./contexts.ts";
+import { replyEnters } from "../reports/words.ts";
 import type { FactOf, Observing, TextAt } from "./observing.ts";
 import { COMPACTION_HEADING, NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE, RESULT_CUT } from "./prompts.ts";
 import { EMPTY_REPLY, type RunTexts } from "./run-texts.ts";
@@ -72,7 +73,7 @@ export function reply(o: Observing, fact: FactOf<"model-replied">, textAt: TextA
   const served = o.contexts.effects.get(fact.effect);
   o.contexts.effects.delete(fact.effect);
   const context = served === undefined ? undefined : o.contexts.agents.get(served.agent);
-  if (context === undefined || context.compacting || fact.stop === "refused") return;
+  if (context === undefined || !replyEnters(fact, context.compacting)) return;
   const parts = replyPartsOf(textAt(0));
   if (parts.length === 0) parts.push({ type: "text", text: EMPTY_REPLY });
   contextAppend(context, { role: "assistant", parts }, o.sha256);

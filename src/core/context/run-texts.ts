@@ -5,7 +5,8 @@ import type { Json } from "../json.ts";
 import type { ReportKind, RunStatus, Sha256 } from "../journal.ts";
 import type { ContextMessage } from "../message.ts";
 import { replyText } from "../message.ts";
-import { codePointsPrefix, messageNoMessageIs, salvageText, tagExtract } from "../text/index.ts";
+import { salvagedWords } from "../reports/words.ts";
+import { codePointsPrefix, tagExtract } from "../text/index.ts";
 
 export interface TaskFacts {
   /** SHA-256 of the task with CRLF as LF, trimmed; base64url. */
@@ -96,8 +97,8 @@ function lastSalvage(transcript: readonly ContextMessage[]): string {
   for (let index = transcript.length - 1; index >= 0; index -= 1) {
     const message = transcript[index];
     if (message?.role !== "assistant") continue;
-    const text = salvageText(replyText(message.parts));
-    if (text !== "" && text !== EMPTY_REPLY && !messageNoMessageIs(text)) return text;
+    const text = salvagedWords(message.parts);
+    if (text !== "" && text !== EMPTY_REPLY) return text;
   }
   return "";
 }

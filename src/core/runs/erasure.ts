@@ -12,9 +12,10 @@ import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
 import type { JournalRow, ReportKind } from "../journal.ts";
 import type { Json } from "../json.ts";
 import { type ReplyPart, replyPartsOf, replyText } from "../message.ts";
+import { replyEnters, salvagedWords } from "../reports/words.ts";
 import { bodyRead, headRead } from "../row.ts";
 import type { Run } from "../state.ts";
-import { messageNoMessageIs, salvageText, tagExtract } from "../text/index.ts";
+import { tagExtract } from "../text/index.ts";
 import { type LastOutput, lastOutput } from "./last-output.ts";
 
 /** Asks for the erasure, in the step that put the outcome into the parent's context. */
@@ -30,7 +31,7 @@ interface ChildRow {
   readonly salt: string;
   readonly texts: readonly Json[];
   readonly fact: Extract<Fact, { type: "model-replied" | "tool-finished" | "model-failed" }>;
-  /** True for a reply that entered the child's context: one that was refused did not, nor did a summary that was asked for to make room. */
+  /** True for a reply that entered the child's context. */
   readonly spoken: boolean;
   readonly reports: readonly string[];
   /** Calls whose words went to other agents, in whose contexts they stand. */
@@ -69,7 +70,7 @@ function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
     if (fact.type !== "model-replied" && fact.type !== "tool-finished" && fact.type !== "model-failed") continue;
     const summary = effects.get(fact.effect);
     if (summary === undefined) continue;
-    const spoken = fact.type === "model-replied" && fact.stop !== "refused" && !summary;
+    const spoken = fact.type === "model-replied" && replyEnters(fact, summary);
     const reports = events.flatMap((event) => (event.type === "run-reported" && event.run === run ? [event.call] : []));
     const sent = events.flatMap((event) =>
       event.type === "message-sent" && event.from === run && event.call !== undefined ? [event.call] : [],
@@ -93,20 +94,16 @@ function keptRow(kind: ReportKind, own: readonly ChildRow[]): ChildRow | undefin
     case "tag":
       return own.findLast((child) => child.spoken);
     case "salvaged":
-      return own.findLast((child) => child.spoken && salvages(replyText(replyPartsOf(child.texts[0]))));
+      return own.findLast((child) => child.spoken && salvagedWords(replyPartsOf(child.texts[0])) !== "");
     case "missing":
       return undefined;
   }
 }
 
-function salvages(text: string): boolean {
-  return salvageText(text) !== "" && !messageNoMessageIs(text);
-}
-
 /** Of a reply whose words are the result, just those words. */
 function resultWords(kind: ReportKind, parts: readonly ReplyPart[]): string {
-  const text = replyText(parts);
-  return kind === "tag" ? `<response>${tagExtract(text, "response") ?? ""}</response>` : salvageText(text);
+  if (kind !== "tag") return salvagedWords(parts);
+  return `<response>${tagExtract(replyText(parts), "response") ?? ""}</response>`;
 }
 
 /** What other contexts are made of stays at its place: the words of the report, words to others, and why the run failed. */

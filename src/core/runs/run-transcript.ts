@@ -7,6 +7,7 @@ import type { JournalRow, ReportKind, RunStatus } from "../journal.ts";
 import { type Json, jsonObjectIs } from "../json.ts";
 import { type ContextMessage, replyPartsOf } from "../message.ts";
 import { responseError } from "../reports/outcome.ts";
+import { replyEnters } from "../reports/words.ts";
 import { bodyRead, headRead } from "../row.ts";
 import { lastOutput } from "./last-output.ts";
 
@@ -68,7 +69,7 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
       if (fact.agent === run && fact.purpose === undefined) calls.add(stepKey(seq, fact.n));
       return;
     case "model-replied":
-      if (calls.delete(fact.effect) && fact.stop !== "refused")
+      if (calls.delete(fact.effect) && replyEnters(fact, false))
         transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
       return;
     case "turn-started":

@@ -6,7 +6,7 @@ import type { CallFacts, Input } from "../../core/event.ts";
 import type { StepKey } from "../../core/ids.ts";
 import { type Json, jsonObjectIs } from "../../core/json.ts";
 import { type ReplyPart, replyText, type ToolCallPart } from "../../core/message.ts";
-import { messageNoMessageIs, salvageText } from "../../core/text/index.ts";
+import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
 import type { SchemaChecker } from "../definitions/output-schema.ts";
 
 interface Keyed {
@@ -48,7 +48,7 @@ export async function modelRepliedInput(effect: Keyed, reply: ModelReply, edge: 
       usage: reply.usage,
       stop: reply.stop,
       size: size + text.length,
-      ...(text === "" || salvageText(text) === "" || messageNoMessageIs(text) ? {} : { said: true }),
+      ...(replyEnters(reply, false) && salvagedWords(parts) !== "" ? { said: true } : {}),
       ...(Object.keys(facts).length === 0 ? {} : { facts }),
     },
     texts: [parts as unknown as Json],
