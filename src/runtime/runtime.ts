@@ -23,6 +23,7 @@ import { type Committed, createCommitLoop } from "./steps/commit-loop.ts";
 import { createDefinitionLibrary } from "./definitions/definition-library.ts";
 import { createHousekeeping } from "./steps/housekeeping.ts";
 import { createEffectRunner } from "./steps/effects.ts";
+import { createIdleTrees } from "./trees/idle-trees.ts";
 import { createOpenings, type Openings } from "./trees/openings.ts";
 import { createOutbox } from "./messages/outbox.ts";
 import { createSchemaChecker } from "./definitions/output-schema.ts";
@@ -32,7 +33,7 @@ import { resumeTree } from "./trees/resume-tree.ts";
 import { createSharing } from "./trees/sharing.ts";
 import { createStoreReader } from "./journals/store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./journals/subscriptions.ts";
-import { createTreeCache, type LoadedTree } from "./trees/tree-cache.ts";
+import { createTreeCache } from "./trees/tree-cache.ts";
 
 export interface RuntimeParts {
   readonly store: Store;
@@ -75,9 +76,6 @@ export interface Runtime {
   close(withinMs: number): Promise<void>;
 }
 
-/** Trees kept in memory though they have nothing to do. */
-const IDLE_TREES = 32;
-
 /** Trees that wait for a person or for another version or that another process runs, and a store that is closed: told to those who ask for them alone. */
 const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantined", "tree-owned", "store-too-new"]);
 
@@ -85,7 +83,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const { store, world, clock, catalog, sha256 } = parts;
   const library = createDefinitionLibrary(catalog.texts);
   const subscriptions = createSubscriptions(store);
-  const idle = new Set<TreeId>();
+  const idle = createIdleTrees(() => trees, resting);
   let closing = false;
   const sharing =
     store.shared === undefined
@@ -131,7 +129,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     onRefused: (tree, there) => sharing?.refused(tree, there),
     onDropped(loaded) {
       sharing?.dropped(loaded);
-      idle.delete(loaded.id);
+      idle.forget(loaded.id);
       scheduler.forget(loaded.id, loaded.tree.state.running);
     },
   });
@@ -226,19 +224,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const loaded = trees.get(id);
       // The commit shows that the tree is still this process's.
       if (loaded !== undefined && beginnings.holds(id)) beginnings.beginHeld(loaded);
-      idle.delete(id);
-      if (resting(id)) idle.add(id);
     }
-    const released: LoadedTree[] = [];
-    for (const id of idle) {
-      if (idle.size <= IDLE_TREES) break;
-      const loaded = trees.get(id);
-      if (loaded !== undefined && resting(id)) {
-        trees.drop(id);
-        released.push(loaded);
-      } else idle.delete(id);
-    }
-    if (released.length > 0) sharing?.letGo(released);
+    const left = idle.settle(ids);
+    if (left.length > 0) sharing?.letGo(left);
   }
 
   function resting(id: TreeId): boolean {

@@ -17,6 +17,7 @@ import { timersNext } from "../../core/timers.ts";
 import { type Stepped, treeStep } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Clock } from "../clock.ts";
+import { retryable, storeError, worthAnother } from "./commit-failures.ts";
 import { type Scheduler, slotWait } from "./scheduler.ts";
 import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";
 import { type CommitPart, type Submission, treeCommit } from "./tree-commit.ts";
@@ -80,7 +81,6 @@ interface CommitLoopParts {
   readonly onFailure: (error: ErrandError) => void;
 }
 
-const MAX_FAILURES = 3;
 const FULL_RETRY_MS = 1_000;
 
 export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
@@ -240,12 +240,12 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       for (const { waiting: one } of steps) {
         one.failures += 1;
         one.unsure = true;
-        if (!worthAnother(one, error)) finish(one).reject(error);
+        if (!worthAnother(one.submission, one.failures, error)) finish(one).reject(error);
         else if (error.code === "store-full") world.after(FULL_RETRY_MS, () => enqueue(one));
         else queue.push(one);
       }
     }
-    if (RETRYABLE.has(error.code)) return comeBack(batch);
+    if (retryable(error)) return comeBack(batch);
     broken = error;
     for (const one of queue.splice(0)) finish(one).reject(error);
     parts.onFailure(error);
@@ -301,18 +301,4 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       acknowledged = [];
     },
   };
-}
-
-/** Failures after which the same inputs can be taken again. */
-const RETRYABLE: ReadonlySet<string> = new Set(["store-full", "commit-conflict", "commit-unknown"]);
-
-/** New work is refused while the disk is full; results of what is under way wait for room, however long. */
-function worthAnother({ submission, failures }: Waiting, error: ErrandError): boolean {
-  if (!RETRYABLE.has(error.code) || submission.create !== undefined) return false;
-  if (error.code === "store-full") return submission.post === undefined;
-  return failures < MAX_FAILURES;
-}
-
-function storeError(cause: unknown): ErrandError {
-  return cause instanceof ErrandError ? cause : new ErrandError("store-failed", "The store failed.", { cause });
 }

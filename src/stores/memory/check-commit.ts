@@ -10,7 +10,10 @@ import type { RunPatch } from "../../core/journal.ts";
 import { postReused, treeConflict } from "../refusals.ts";
 import { madeRun } from "../run-patches.ts";
 import { requireSequence } from "../sequence.ts";
-import type { MemoryState } from "./memory-state.ts";
+import type { MemoryTables } from "./memory-tables.ts";
+
+/** What is stored. */
+type Held = Pick<MemoryTables, "trees" | "posts">;
 
 /** What the parts of a commit that were already checked would leave of one tree. */
 interface Planned {
@@ -21,7 +24,7 @@ interface Planned {
   runs: Set<RunNumber> | null;
 }
 
-export function checkCommit(state: MemoryState, commit: Commit): void {
+export function checkCommit(state: Held, commit: Commit): void {
   const planned = new Map<TreeId, Planned>();
   for (const part of commit.trees) {
     const plan = checkTree(state, planned.get(part.tree), part);
@@ -31,7 +34,7 @@ export function checkCommit(state: MemoryState, commit: Commit): void {
   }
 }
 
-function checkTree(state: MemoryState, earlier: Planned | undefined, part: TreeCommit): Planned {
+function checkTree(state: Held, earlier: Planned | undefined, part: TreeCommit): Planned {
   const { tree, epoch, expectedSeq } = part;
   const known = earlier ?? state.trees.get(tree)?.record;
   if (part.create !== undefined) {
@@ -50,13 +53,13 @@ function checkTree(state: MemoryState, earlier: Planned | undefined, part: TreeC
   return earlier;
 }
 
-function checkRun(state: MemoryState, plan: Planned, tree: TreeId, patch: RunPatch): void {
+function checkRun(state: Held, plan: Planned, tree: TreeId, patch: RunPatch): void {
   if (plan.runs?.has(patch.number) === true || state.trees.get(tree)?.runs.has(patch.number) === true) return;
   plan.runs ??= new Set();
   plan.runs.add(madeRun(tree, patch).number);
 }
 
-function checkPost(state: MemoryState, plan: Planned, tree: TreeId, post: PostRecord): void {
+function checkPost(state: Held, plan: Planned, tree: TreeId, post: PostRecord): void {
   const hash = plan.posts?.get(post.id) ?? state.posts.get(tree)?.get(post.id)?.hash ?? post.hash;
   if (hash !== post.hash) throw postReused(tree, post.id);
   plan.posts ??= new Map();

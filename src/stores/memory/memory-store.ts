@@ -1,5 +1,5 @@
 /**
- * The store in memory: plain maps, for tests, the simulator and a runtime that needs no durability.
+ * The store in memory: for tests, the simulator and a runtime that needs no durability.
  *
  * Invariants:
  *  1. A commit is checked whole before anything of it is applied, and applying cannot fail: that is its atomicity.
@@ -8,32 +8,19 @@
  *     another process would be.
  */
 
-import type { Anchor, Mail, PostRecord, Store, StoredRun, TreeCommit, TreeRecord } from "../../contracts/store.ts";
-import type { PostId, RunNumber, TreeId } from "../../core/ids.ts";
-import type { RunPatch, RunRecord } from "../../core/journal.ts";
+import type { Anchor, Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
+import type { TreeId } from "../../core/ids.ts";
 import { JOURNAL_FORMAT } from "../../core/revision.ts";
 import { inOrder } from "../cells.ts";
 import { claimable, formatKnown } from "../formats.ts";
-import { storeClosed, treeUnknown } from "../refusals.ts";
-import { madeRun } from "../run-patches.ts";
+import { storeClosed } from "../refusals.ts";
 import { checkCommit } from "./check-commit.ts";
-import type { MemoryPost, MemoryState, MemoryTree } from "./memory-state.ts";
-
-interface RunPlace {
-  readonly tree: MemoryTree;
-  readonly number: RunNumber;
-}
+import { createMemoryTables, type MemoryTree } from "./memory-tables.ts";
 
 export function createMemoryStore(): Store {
   const description = "The store in memory";
-  const state: MemoryState = { trees: new Map(), posts: new Map() };
-  const { trees, posts } = state;
-  const pending = new Set<Mail>();
-  const runsById = new Map<string, RunPlace>();
-  const runsByAgent = new Map<string, RunPlace>();
-  /** Open trees that are busy, and open trees that have a wake time: what would be indexes in a database. */
-  const busy = new Set<MemoryTree>();
-  const waking = new Map<MemoryTree, number>();
+  const tables = createMemoryTables();
+  const { trees, posts, pending, busy, waking, setRecord, postsOf, recordPost } = tables;
   let anchor: Anchor | null = null;
   let format = JOURNAL_FORMAT;
   let mailCame = false;
@@ -45,117 +32,7 @@ export function createMemoryStore(): Store {
 
   function treeOf(id: TreeId): MemoryTree {
     live();
-    const tree = trees.get(id);
-    if (tree === undefined) throw treeUnknown(id);
-    return tree;
-  }
-
-  function setRecord(tree: MemoryTree, record: TreeRecord): void {
-    tree.record = record;
-    const open = record.status === "open" && formatKnown(record);
-    if (open && record.busy) busy.add(tree);
-    else busy.delete(tree);
-    if (open && record.wakeAt !== null) waking.set(tree, record.wakeAt);
-    else waking.delete(tree);
-  }
-
-  function postsOf(tree: TreeId): Map<PostId, MemoryPost> {
-    const known = posts.get(tree);
-    if (known !== undefined) return known;
-    const made = new Map<PostId, MemoryPost>();
-    posts.set(tree, made);
-    return made;
-  }
-
-  function recordPost(tree: TreeId, record: PostRecord): void {
-    const known = postsOf(tree);
-    const mail = known.get(record.id)?.mail ?? null;
-    if (mail !== null) pending.delete(mail);
-    known.set(record.id, { hash: record.hash, mail: null, record });
-  }
-
-  function endPost(tree: TreeId, id: PostId, endedSeq: number): void {
-    const record = posts.get(tree)?.get(id)?.record ?? null;
-    if (record !== null) recordPost(tree, { ...record, endedSeq });
-  }
-
-  function patchRun(tree: MemoryTree, patch: RunPatch): void {
-    const known = tree.runs.get(patch.number);
-    const run = known === undefined ? madeRun(tree.record.id, patch) : { ...known, ...patch };
-    tree.runs.set(run.number, run);
-    if (known?.id !== run.id || known.agent !== run.agent) indexRun(tree, run);
-  }
-
-  /** A fork repeats the ids of the tree it came from: those name the first. */
-  function indexRun(tree: MemoryTree, run: RunRecord): void {
-    const place = { tree, number: run.number };
-    if (runAt(runsById.get(run.id), ({ id }) => id === run.id) === null) runsById.set(run.id, place);
-    if (runAt(runsByAgent.get(run.agent), ({ agent }) => agent === run.agent) === null)
-      runsByAgent.set(run.agent, place);
-  }
-
-  /** The run that an index names, if the index still tells the truth of it. */
-  function runAt(place: RunPlace | undefined, is: (run: RunRecord) => boolean): StoredRun | null {
-    const run = place?.tree.runs.get(place.number);
-    return place === undefined || run === undefined || !is(run) ? null : { ...run, tree: place.tree.record.id };
-  }
-
-  function madeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>): MemoryTree {
-    const { tree: id, epoch, status, wakeAt, at } = part;
-    const { agent, kind, format, last } = made;
-    const named = { id, agent, kind, format, status, epoch, wakeAt, failures: 0 };
-    const record = { ...named, nextSeq: (last?.seq ?? 0) + 1, hash: last?.hash ?? "" };
-    const tree: MemoryTree = {
-      record: { ...record, busy: part.busy, questions: part.questions, createdAt: at, updatedAt: at },
-      rows: [],
-      blobs: new Map(),
-      runs: new Map(),
-      outbox: new Map(),
-      snapshot: null,
-    };
-    trees.set(id, tree);
-    return tree;
-  }
-
-  function apply(part: TreeCommit): void {
-    const tree = part.create === undefined ? treeOf(part.tree) : madeTree(part, part.create);
-    for (const row of part.rows) tree.rows.push(row);
-    setRecord(tree, {
-      ...tree.record,
-      status: part.status,
-      epoch: part.epoch,
-      nextSeq: tree.record.nextSeq + part.rows.length,
-      hash: part.rows.at(-1)?.hash ?? tree.record.hash,
-      wakeAt: part.wakeAt,
-      busy: part.busy,
-      questions: part.questions,
-      updatedAt: part.at,
-    });
-    for (const { hash, text } of part.blobs) tree.blobs.set(hash, text);
-    for (const patch of part.runs) patchRun(tree, patch);
-    for (const post of part.posts) recordPost(part.tree, post);
-    for (const { id, seq } of part.postsEnded) endPost(part.tree, id, seq);
-    for (const message of part.outbox) if (!tree.outbox.has(message.key)) tree.outbox.set(message.key, message);
-    for (const { seq, body } of part.erased) {
-      const row = tree.rows[seq - 1];
-      if (row !== undefined) tree.rows[seq - 1] = { ...row, body };
-    }
-    if (part.snapshot !== undefined) tree.snapshot = part.snapshot;
-  }
-
-  /** Leaves the record alone, as a tombstone. */
-  function bury(tree: MemoryTree): void {
-    setRecord(tree, { ...tree.record, status: "expired" });
-    for (const { id, agent } of tree.runs.values()) {
-      runsById.delete(id);
-      runsByAgent.delete(agent);
-    }
-    tree.rows.length = 0;
-    tree.blobs.clear();
-    tree.runs.clear();
-    tree.outbox.clear();
-    tree.snapshot = null;
-    posts.delete(tree.record.id);
+    return tables.known(id);
   }
 
   const recordOf = (tree: MemoryTree): TreeRecord => tree.record;
@@ -168,8 +45,8 @@ export function createMemoryStore(): Store {
 
     async commit(commit) {
       live();
-      checkCommit(state, commit);
-      for (const part of commit.trees) apply(part);
+      checkCommit(tables, commit);
+      for (const part of commit.trees) tables.apply(part);
       for (const { tree, key } of commit.acknowledged) trees.get(tree)?.outbox.delete(key);
     },
 
@@ -190,7 +67,7 @@ export function createMemoryStore(): Store {
       live();
       const mail = new Set([...pending].map(({ tree }) => tree));
       const resting = made((tree) => restsSince(tree, before) && !mail.has(idOf(tree))).slice(0, limit);
-      for (const tree of resting) bury(tree);
+      for (const tree of resting) tables.bury(tree);
       return resting.map(idOf);
     },
     async release(id) {
@@ -250,11 +127,11 @@ export function createMemoryStore(): Store {
 
     async run(id) {
       live();
-      return runAt(runsById.get(id), (run) => run.id === id);
+      return tables.run(id);
     },
     async runOfAgent(agent) {
       live();
-      return runAt(runsByAgent.get(agent), (run) => run.agent === agent);
+      return tables.runOfAgent(agent);
     },
     async runs({ tree, state: wanted, limit }) {
       live();
@@ -301,7 +178,7 @@ export function createMemoryStore(): Store {
     async replaceProjections(id, { runs, posts: taken }) {
       const tree = treeOf(id);
       tree.runs.clear();
-      for (const run of runs) patchRun(tree, run);
+      for (const run of runs) tables.patchRun(tree, run);
       const known = postsOf(id);
       for (const [post, { record }] of known) if (record !== null) known.delete(post);
       for (const post of taken) recordPost(id, post);

@@ -1,0 +1,202 @@
+/**
+ * What the store in memory holds: plain maps, those that would be indexes in a database among them, and how they change together.
+ *
+ * Invariant: nothing here refuses anything. Whoever applies a commit has checked it (`check-commit.ts`).
+ */
+
+import type {
+  Mail,
+  OutboxMessage,
+  PostRecord,
+  Snapshot,
+  StoredRun,
+  TreeCommit,
+  TreeRecord,
+} from "../../contracts/store.ts";
+import type { PostId, RunNumber, StepKey, TreeId } from "../../core/ids.ts";
+import type { JournalRow, RunPatch, RunRecord } from "../../core/journal.ts";
+import { formatKnown } from "../formats.ts";
+import { treeUnknown } from "../refusals.ts";
+import { madeRun } from "../run-patches.ts";
+
+export interface MemoryTree {
+  record: TreeRecord;
+  readonly rows: JournalRow[];
+  readonly blobs: Map<string, string>;
+  readonly runs: Map<RunNumber, RunRecord>;
+  readonly outbox: Map<StepKey, OutboxMessage>;
+  snapshot: Snapshot | null;
+}
+
+/** A post is mail until a commit records it. */
+export interface MemoryPost {
+  readonly hash: string;
+  readonly mail: Mail | null;
+  readonly record: PostRecord | null;
+}
+
+interface RunPlace {
+  readonly tree: MemoryTree;
+  readonly number: RunNumber;
+}
+
+export interface MemoryTables {
+  readonly trees: ReadonlyMap<TreeId, MemoryTree>;
+  /** They stand apart from trees: mail may name a tree that is not made yet. */
+  readonly posts: ReadonlyMap<TreeId, Map<PostId, MemoryPost>>;
+  /** Mail that no commit has recorded yet, in the order in which it came. */
+  readonly pending: Set<Mail>;
+  /** Open trees that are busy, and open trees that have a wake time. */
+  readonly busy: ReadonlySet<MemoryTree>;
+  readonly waking: ReadonlyMap<MemoryTree, number>;
+  known(tree: TreeId): MemoryTree;
+  run(id: string): StoredRun | null;
+  runOfAgent(agent: string): StoredRun | null;
+  apply(part: TreeCommit): void;
+  setRecord(tree: MemoryTree, record: TreeRecord): void;
+  postsOf(tree: TreeId): Map<PostId, MemoryPost>;
+  recordPost(tree: TreeId, record: PostRecord): void;
+  patchRun(tree: MemoryTree, patch: RunPatch): void;
+  /** Leaves the record alone, as a tombstone. */
+  bury(tree: MemoryTree): void;
+}
+
+export function createMemoryTables(): MemoryTables {
+  const trees = new Map<TreeId, MemoryTree>();
+  const posts = new Map<TreeId, Map<PostId, MemoryPost>>();
+  const pending = new Set<Mail>();
+  const runsById = new Map<string, RunPlace>();
+  const runsByAgent = new Map<string, RunPlace>();
+  const busy = new Set<MemoryTree>();
+  const waking = new Map<MemoryTree, number>();
+
+  function known(id: TreeId): MemoryTree {
+    const tree = trees.get(id);
+    if (tree === undefined) throw treeUnknown(id);
+    return tree;
+  }
+
+  function setRecord(tree: MemoryTree, record: TreeRecord): void {
+    tree.record = record;
+    const open = record.status === "open" && formatKnown(record);
+    if (open && record.busy) busy.add(tree);
+    else busy.delete(tree);
+    if (open && record.wakeAt !== null) waking.set(tree, record.wakeAt);
+    else waking.delete(tree);
+  }
+
+  function postsOf(tree: TreeId): Map<PostId, MemoryPost> {
+    const known = posts.get(tree);
+    if (known !== undefined) return known;
+    const made = new Map<PostId, MemoryPost>();
+    posts.set(tree, made);
+    return made;
+  }
+
+  function recordPost(tree: TreeId, record: PostRecord): void {
+    const known = postsOf(tree);
+    const mail = known.get(record.id)?.mail ?? null;
+    if (mail !== null) pending.delete(mail);
+    known.set(record.id, { hash: record.hash, mail: null, record });
+  }
+
+  function endPost(tree: TreeId, id: PostId, endedSeq: number): void {
+    const record = posts.get(tree)?.get(id)?.record ?? null;
+    if (record !== null) recordPost(tree, { ...record, endedSeq });
+  }
+
+  function patchRun(tree: MemoryTree, patch: RunPatch): void {
+    const known = tree.runs.get(patch.number);
+    const run = known === undefined ? madeRun(tree.record.id, patch) : { ...known, ...patch };
+    tree.runs.set(run.number, run);
+    if (known?.id !== run.id || known.agent !== run.agent) indexRun(tree, run);
+  }
+
+  /** A fork repeats the ids of the tree it came from: those name the first. */
+  function indexRun(tree: MemoryTree, run: RunRecord): void {
+    const place = { tree, number: run.number };
+    if (runAt(runsById.get(run.id), ({ id }) => id === run.id) === null) runsById.set(run.id, place);
+    if (runAt(runsByAgent.get(run.agent), ({ agent }) => agent === run.agent) === null)
+      runsByAgent.set(run.agent, place);
+  }
+
+  /** The run that an index names, if the index still tells the truth of it. */
+  function runAt(place: RunPlace | undefined, is: (run: RunRecord) => boolean): StoredRun | null {
+    const run = place?.tree.runs.get(place.number);
+    return place === undefined || run === undefined || !is(run) ? null : { ...run, tree: place.tree.record.id };
+  }
+
+  function madeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>): MemoryTree {
+    const { tree: id, epoch, status, wakeAt, at } = part;
+    const { agent, kind, format, last } = made;
+    const named = { id, agent, kind, format, status, epoch, wakeAt, failures: 0 };
+    const record = { ...named, nextSeq: (last?.seq ?? 0) + 1, hash: last?.hash ?? "" };
+    const tree: MemoryTree = {
+      record: { ...record, busy: part.busy, questions: part.questions, createdAt: at, updatedAt: at },
+      rows: [],
+      blobs: new Map(),
+      runs: new Map(),
+      outbox: new Map(),
+      snapshot: null,
+    };
+    trees.set(id, tree);
+    return tree;
+  }
+
+  function apply(part: TreeCommit): void {
+    const tree = part.create === undefined ? known(part.tree) : madeTree(part, part.create);
+    for (const row of part.rows) tree.rows.push(row);
+    setRecord(tree, {
+      ...tree.record,
+      status: part.status,
+      epoch: part.epoch,
+      nextSeq: tree.record.nextSeq + part.rows.length,
+      hash: part.rows.at(-1)?.hash ?? tree.record.hash,
+      wakeAt: part.wakeAt,
+      busy: part.busy,
+      questions: part.questions,
+      updatedAt: part.at,
+    });
+    for (const { hash, text } of part.blobs) tree.blobs.set(hash, text);
+    for (const patch of part.runs) patchRun(tree, patch);
+    for (const post of part.posts) recordPost(part.tree, post);
+    for (const { id, seq } of part.postsEnded) endPost(part.tree, id, seq);
+    for (const message of part.outbox) if (!tree.outbox.has(message.key)) tree.outbox.set(message.key, message);
+    for (const { seq, body } of part.erased) {
+      const row = tree.rows[seq - 1];
+      if (row !== undefined) tree.rows[seq - 1] = { ...row, body };
+    }
+    if (part.snapshot !== undefined) tree.snapshot = part.snapshot;
+  }
+
+  function bury(tree: MemoryTree): void {
+    setRecord(tree, { ...tree.record, status: "expired" });
+    for (const { id, agent } of tree.runs.values()) {
+      runsById.delete(id);
+      runsByAgent.delete(agent);
+    }
+    tree.rows.length = 0;
+    tree.blobs.clear();
+    tree.runs.clear();
+    tree.outbox.clear();
+    tree.snapshot = null;
+    posts.delete(tree.record.id);
+  }
+
+  return {
+    trees,
+    posts,
+    pending,
+    busy,
+    waking,
+    known,
+    run: (id) => runAt(runsById.get(id), (run) => run.id === id),
+    runOfAgent: (agent) => runAt(runsByAgent.get(agent), (run) => run.agent === agent),
+    apply,
+    setRecord,
+    postsOf,
+    recordPost,
+    patchRun,
+    bury,
+  };
+}
