@@ -26,9 +26,10 @@ import {
   checkPostEnded,
   checkSecret,
   checkStrike,
+  checkStrikesKnown,
 } from "./invariants/outside-checks.ts";
 import { createProvenJournal, type ProvenJournal } from "./invariants/proven-journal.ts";
-import { checkEvent, checkSeen } from "./invariants/reading.ts";
+import { checkEvent, checkSeen, checkStillThere } from "./invariants/reading.ts";
 import { checkRequest, checkRoles } from "./invariants/requests.ts";
 import { Violation } from "./invariants/violation.ts";
 import type { WatchedRun, WatchedTree } from "./invariants/watched-tree.ts";
@@ -254,10 +255,14 @@ test("channels: a repetition without its mark, other words, a lost message and o
   expect(violated(() => checkDelivered(outside, tree))).toBe("channel");
 });
 
-test("I23: an unsafe tool that ran twice is found", () => {
+test("I23: an unsafe tool that ran twice is found, and one that no journal knows of", () => {
   const outside = createOutside();
   outside.strikes.set("tk1k", 2);
   expect(violated(() => checkStrike(outside, "tk1k"))).toBe("I23");
+  const tree = watchRows(smallRows(smallSteps()));
+  expect(violated(() => checkStrikesKnown(outside, [tree]))).toBe("I23");
+  tree.rows.push({ seq: 99, head: "", body: '["salt",[{"input":"tk1k"}]]', hash: "" });
+  expect(violated(() => checkStrikesKnown(outside, [tree]))).toBe("nothing");
 });
 
 test("I2, I4, I6, I10, I16, I22 at rest: an unended run, an untold one, a late one and a store that disagrees are found", async () => {
@@ -302,6 +307,8 @@ test("I24: a step that is shown twice, too late, too early or otherwise is found
   expect(violated(() => checkEvent(tree, { ...event(3), texts: [] }, 2))).toBe("nothing");
   expect(violated(() => checkSeen(tree, tree.rows.length))).toBe("nothing");
   expect(violated(() => checkSeen(tree, tree.rows.length - 1))).toBe("I24");
+  expect(violated(() => checkStillThere(tree, tree.rows.length))).toBe("nothing");
+  expect(violated(() => checkStillThere(tree, tree.rows.length + 1))).toBe("I24");
 });
 
 test("I28: a secret is found in what is kept and in what people are told", () => {

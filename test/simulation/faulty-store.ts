@@ -5,6 +5,7 @@
 
 import { ErrandError, type Store } from "../../src/index.ts";
 import type { Commit } from "../../src/contracts/store.ts";
+import type { Write } from "./power.ts";
 import type { Life } from "./simulated-world.ts";
 
 /** What goes wrong at a commit. `lost`: the process dies. `failed`: the disk does, which stops the process. `full`: it may come again.
@@ -22,6 +23,10 @@ interface Wall {
   /** Asked before every commit. */
   readonly fault: (commit: Commit) => Fault | null;
   readonly onCommitted: (commit: Commit) => void;
+  /** Told of every write that was taken, the commits among them. */
+  readonly onWritten: (write: Write) => void;
+  /** All that was written is durable. */
+  readonly onDurable: () => void;
   /** The process dies, now. */
   readonly die: () => void;
   /** What came of a write by a process that was stopped, and replaced meanwhile: the error, or null where it was taken. */
@@ -49,7 +54,8 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
       const { ended } = life;
       if (ended && !life.awake) return silence;
       const done: unknown = Reflect.apply(member, store, given);
-      return ended && OWNER_WRITES.has(name) ? stray(name, done) : done;
+      if (!OWNER_WRITES.has(name)) return done;
+      return ended ? stray(name, done) : noted({ name, given }, done);
     };
   }
   const walled = members as unknown as Store;
@@ -65,8 +71,23 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
     }
   }
 
+  async function noted(write: Write, done: unknown): Promise<unknown> {
+    const result = await done;
+    wall.onWritten(write);
+    return result;
+  }
+
   return {
     ...walled,
+    // The store itself is not asked to wait for a disk: what a loss of power takes is decided here.
+    async catchUp() {
+      if (life.ended) return silence;
+      wall.onDurable();
+    },
+    async close() {
+      await walled.close();
+      wall.onDurable();
+    },
     async commit(commit) {
       if (life.ended) return walled.commit(commit);
       const fault = wall.fault(commit);
@@ -77,6 +98,7 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
       }
       if (fault?.endsWith("before") === true) throw faultError(fault);
       await store.commit(commit);
+      wall.onWritten({ name: "commit", given: [commit] });
       wall.onCommitted(commit);
       if (fault === "lost-after") {
         wall.die();

@@ -9,6 +9,7 @@ import { createFaultyStore, type Fault } from "./faulty-store.ts";
 import { Violation } from "./invariants/violation.ts";
 import { createSimulatedModels, type SimulatedModels } from "./models.ts";
 import type { Disk } from "./place.ts";
+import { commitOf, type Power, type Write } from "./power.ts";
 import type { Life, SimulatedWorld } from "./simulated-world.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
@@ -50,6 +51,11 @@ interface MachineParts {
   /** Asked when it goes down: a source of its own if it is only stopped, and will wake when another has taken its place. */
   readonly stops: () => Random | null;
   readonly onStray: OnStray;
+  readonly power: Power;
+  /** Asked when it goes down: a source of its own if it was the power that went. */
+  readonly cuts: () => Random | null;
+  /** What was committed is not durable yet. */
+  readonly onTrailing: () => void;
 }
 
 interface Stopped {
@@ -79,13 +85,28 @@ export function createMachine(parts: MachineParts): Machine {
 
   function die(): void {
     if (machine.life === null) return;
-    if (!stop()) {
-      // All that the operating system does for a dead process: its connection and its lock go.
-      void machine.store?.close();
-    }
+    const random = parts.cuts();
+    const left = random === null ? null : parts.power.cut(random);
+    if (left !== null) losePower(left);
+    // All that the operating system does for a dead process: its connection and its lock go.
+    else if (!stop()) void machine.store?.close();
     gone();
     machine.troubledAt = world.now;
     parts.onDown();
+  }
+
+  /** Takes back what was not durable, and with it all that the onlooker has seen of it. No process outlives it, a stopped one neither. */
+  function losePower(left: readonly Write[]): void {
+    count("power cut");
+    machine.forgetStopped();
+    watch.rewind(new Set(left.map(commitOf).filter((commit) => commit !== null)));
+    Promise.resolve(machine.store?.close())
+      .then(() => parts.disk.restore(left))
+      .catch((error: unknown) =>
+        watch.check(() => {
+          throw new Violation("I10", `what was durable cannot be written again: ${String(error)}`);
+        }),
+      );
   }
 
   /** True if the process is only stopped, and somebody took its lock away. */
@@ -131,7 +152,12 @@ export function createMachine(parts: MachineParts): Machine {
         if (fault !== null) machine.troubledAt = world.now + 1_000;
         return fault;
       },
-      onCommitted: (commit) => watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt),
+      onWritten: parts.power.wrote,
+      onDurable: parts.power.caughtUp,
+      onCommitted(commit) {
+        watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt);
+        if (commit.trails === true) parts.onTrailing();
+      },
       die,
       onStrayWrite: strayWrite,
     });

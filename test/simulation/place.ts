@@ -5,11 +5,13 @@
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { ErrandError, type Store } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { createStore, openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { simulationFolder } from "./folder.ts";
 import { keepConnections } from "./kept-connections.ts";
+import { type Write, writeAgain } from "./power.ts";
 
 export interface Disk {
   /** Opens the store for a new process, which owns it. */
@@ -21,6 +23,8 @@ export interface Disk {
    * nothing is to be proven.
    */
   unlock(): boolean;
+  /** The power was cut: there is nothing but these writes. No process may have it open as its owner. */
+  restore(writes: readonly Write[]): Promise<void>;
 }
 
 export interface SimulationPlace {
@@ -50,8 +54,7 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
     await Promise.allSettled(opened.map((store) => store.close()));
     opened = [];
   }
-  function empty(): void {
-    const connection = kept.take();
+  function empty(connection: Pick<DatabaseSync, "exec" | "prepare" | "close">): void {
     connection.exec("begin");
     for (const { name } of tables) connection.prepare(`delete from ${String(name)}`).run();
     const put = connection.prepare("insert into meta values (?, ?)");
@@ -67,7 +70,7 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
       if (owner === own) owner = null;
     });
   }
-  function diskOf(open: (access: "own" | "read") => Store, unlock: () => void): Disk {
+  function diskOf(open: (access: "own" | "read") => Store, unlock: () => void, clear: () => void): Disk {
     const noted = (access: "own" | "read"): Store => {
       const store = open(access);
       opened.push(store);
@@ -80,14 +83,24 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
         unlock();
         return true;
       },
+      async restore(writes) {
+        clear();
+        const store = open("own");
+        await writeAgain(store, writes);
+        await store.close();
+      },
     };
   }
 
   return {
     async sqlite() {
       await closeAll();
-      empty();
-      return diskOf(openKept, () => (owner = null));
+      empty(kept.take());
+      return diskOf(
+        openKept,
+        () => (owner = null),
+        () => empty(kept.take()),
+      );
     },
     async sqliteAnew() {
       await closeAll();
@@ -96,6 +109,7 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
       return diskOf(
         (access) => openSqliteStore({ path: anew, durability: "none", access }),
         () => rmSync(`${anew}-owner`),
+        () => empty(new DatabaseSync(anew)),
       );
     },
     close() {
@@ -106,21 +120,31 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
 }
 
 export function memoryDisk(): Disk {
-  const store = createMemoryStore();
-  return { own: () => handleOf(store), beside: () => handleOf(store), unlock: () => false };
+  let store: Record<string, unknown> = { ...createMemoryStore() };
+  const handle = (): Store => handleOf(() => store);
+  return {
+    own: handle,
+    beside: handle,
+    unlock: () => false,
+    async restore(writes) {
+      const fresh = createMemoryStore();
+      await writeAgain(fresh, writes);
+      store = { ...fresh };
+    },
+  };
 }
 
 /** The store through a handle that can be closed by itself. */
-function handleOf(store: Store): Store {
+function handleOf(store: () => Record<string, unknown>): Store {
   let closed = false;
   const handle = Object.fromEntries(
-    Object.entries(store).map(([name, member]: [string, unknown]) => [
+    Object.entries(store()).map(([name, member]: [string, unknown]) => [
       name,
       typeof member === "function"
         ? (...given: unknown[]): unknown =>
             closed
               ? Promise.reject(new ErrandError("store-closed", "This handle of the store in memory is closed."))
-              : Reflect.apply(member, store, given)
+              : Reflect.apply(store()[name] as () => unknown, store(), given)
         : member,
     ]),
   ) as unknown as Store;

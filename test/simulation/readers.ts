@@ -4,7 +4,7 @@
  */
 
 import type { Errand, TreeEvent } from "../../src/index.ts";
-import { checkEvent } from "./invariants/reading.ts";
+import { checkEvent, checkStillThere } from "./invariants/reading.ts";
 import type { Random } from "./random.ts";
 import type { Watch } from "./watch.ts";
 
@@ -83,6 +83,7 @@ export function createReaders(random: Random, watch: Watch, count: (what: string
     },
     leave() {
       errand = null;
+      for (const { tree, seen } of readers.values()) watch.check(() => checkStillThere(watch.trees.get(tree), seen));
       for (const reader of readers.values()) Object.assign(reader, { events: null, come: null });
     },
     turn() {

@@ -13,6 +13,7 @@ import {
   checkPost,
   checkPostEnded,
   checkStrike,
+  checkStrikesKnown,
 } from "./invariants/outside-checks.ts";
 import { checkSeen } from "./invariants/reading.ts";
 import { demand, Violation } from "./invariants/violation.ts";
@@ -22,6 +23,7 @@ import { createOutside, type Outside } from "./outside.ts";
 import { createPeople } from "./people.ts";
 import type { Disk } from "./place.ts";
 import { planOf } from "./plan.ts";
+import { createPower, type Power } from "./power.ts";
 import { createRandom } from "./random.ts";
 import { createReaders, type Readers } from "./readers.ts";
 import { createSimulatedWorld, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
@@ -46,6 +48,14 @@ const ROUNDS = 6;
 /** Of a hundred processes that go down, those that are only stopped, and the happenings after which they wake. */
 const STOPPED = 25;
 const MOST_SLEEP = 20;
+/** Of a hundred processes that die, those whose machine loses its power. */
+const CUT = 50;
+/** Of a hundred seeds, those in which the power goes while all is well, and of a hundred commits that trail, those that it goes soon after. */
+const OUTAGES = 30;
+const OUTAGE = 30;
+const MOST_OUTAGES = 4;
+/** What trails is durable after so long. */
+const TRAILS_MS = 50;
 /** Of a hundred trees, those that are opened with their first message. */
 const SPEAKING = 25;
 /** One seed in so many replays every journal of the store once more. */
@@ -80,7 +90,8 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     return `tk${tokens}k`;
   };
   let second: Store | null = null;
-  const secondHandle = (): Store => (second ??= disk.beside());
+  const power = createPower();
+  const secondHandle = (): Store => (second ??= besides(disk.beside(), power));
   const onStray = (what: string): void =>
     watch.check(() => {
       throw new Violation("I11", `a process that was replaced ${what}`);
@@ -139,6 +150,17 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     },
     stops: () => (strays.percent(STOPPED) ? strays.fork() : null),
     onStray,
+    power,
+    cuts: () => (outage || cuts.percent(CUT) ? cuts : null),
+    onTrailing() {
+      if (ending || outages === 0 || !cuts.percent(OUTAGE)) return;
+      outages -= 1;
+      world.at(world.now + cuts.below(TRAILS_MS), () => {
+        outage = true;
+        machine.die();
+        outage = false;
+      });
+    },
     onDown() {
       count("crashed");
       if ([...watch.trees.values()].some((tree) => tree.questions.size > 0)) count("parked over a crash");
@@ -159,6 +181,9 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   const strays = random.fork();
   const readers = createReaders(random.fork(), watch, count);
   const starts = random.fork();
+  const cuts = random.fork();
+  let outages = cuts.percent(OUTAGES) ? 1 + cuts.below(MOST_OUTAGES) : 0;
+  let outage = false;
   let sleep = 0;
 
   machine.start();
@@ -252,6 +277,18 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   }
 }
 
+/** What others put into the store is durable when they are told so, with all that was written before. */
+function besides(store: Store, power: Power): Store {
+  return {
+    ...store,
+    async putMail(mail) {
+      const put = await store.putMail(mail);
+      power.wrote({ name: "putMail", given: [mail] });
+      return put;
+    },
+  };
+}
+
 async function rest(world: SimulatedWorld, watch: Watch, between: () => Promise<void>): Promise<void> {
   await world.drain();
   for (let quiet = 0; quiet < 2;) {
@@ -330,6 +367,7 @@ async function atRest(
       demand("I20", difference === null, () => `replay differs: ${JSON.stringify(difference)}`);
       demand("I21", rows === tree.rows.length, () => `replay saw ${rows} of ${tree.rows.length} rows`);
     }
+    checkStrikesKnown(outside, watch.trees.values());
     for (const post of outside.posts) {
       checkPost(post, watch.trees.get(post.tree));
       checkPostEnded(post, watch.trees.get(post.tree));

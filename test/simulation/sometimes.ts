@@ -84,6 +84,7 @@ export const SOMETIMES = [
   // Trouble
   "crashed",
   "rebooted",
+  "power cut",
   "clock jumped",
   "closed in order",
   "stopped by the store",

@@ -23,10 +23,18 @@ export interface Watch {
   check(work: () => void): void;
   /** `excuse`: the last moment at which the process was down or its disk full; null once monotonic time began anew. */
   onCommitted(commit: Commit, now: number, excuse: number | null): void;
+  /** The power was cut: only these commits were ever seen. */
+  rewind(kept: ReadonlySet<Commit>): void;
   /** Checks a request, whose messages are given as JSON too, and says which agent it is of. */
   onRequest(request: ModelRequest, messages: string, situation: Situation): string;
   /** The hashes that the chains of all journals end with, in the order in which their trees were made: every byte of a row counts. */
   digest(): string;
+}
+
+/** A commit or a request, and how to see it again. */
+interface Seen {
+  readonly commit: Commit | null;
+  readonly see: () => void;
 }
 
 /** How long after trouble the trees are all back in memory. */
@@ -35,11 +43,15 @@ export const CALM_MS = 1_000;
 export function createWatch(
   slots: number,
   outside: Outside,
-  count: (what: string) => void,
+  counted: (what: string) => void,
   onQuestion: (tree: string, key: string) => void,
 ): Watch {
   const trees = new Map<string, WatchedTree>();
   const journals = new Map<string, ProvenJournal>();
+  let seen: Seen[] = [];
+  /** True while what was seen before is seen again: it is not counted twice, and nobody is told of it twice. */
+  let again = false;
+  const count = (what: string): void => (again ? undefined : counted(what));
 
   function check(work: () => void): void {
     try {
@@ -96,7 +108,7 @@ export function createWatch(
       if (facts.length === 0) count(`late ${head.input.type}`);
       for (const fact of facts) {
         countFact(tree, fact, count);
-        if (fact.type === "question-asked") onQuestion(tree.id, `${row.seq}.${fact.n}`);
+        if (fact.type === "question-asked" && !again) onQuestion(tree.id, `${row.seq}.${fact.n}`);
         const ended = fact.type === "run-ended" ? tree.runs.get(fact.run) : undefined;
         if (ended !== undefined && excuse !== null) checkDeadline(ended, excuse);
       }
@@ -125,12 +137,30 @@ export function createWatch(
     check,
     onCommitted(commit, now, excuse) {
       watch.commits += 1;
+      seen.push({ commit, see: () => watch.onCommitted(commit, now, excuse) });
       check(() => {
         for (const part of commit.trees) take(commit, part, now, excuse);
       });
       for (const { tree, key } of commit.acknowledged) outside.acknowledged.add(`${tree}/${key}`);
     },
+    rewind(kept) {
+      const before = seen;
+      seen = [];
+      trees.clear();
+      journals.clear();
+      again = true;
+      watch.commits = 0;
+      for (const { commit, see } of before) {
+        // Requests that were made because of what is gone are made again because of what comes instead.
+        if (commit !== null && !kept.has(commit)) break;
+        see();
+      }
+      again = false;
+    },
     onRequest(request, messages, situation) {
+      // The list of messages is the context's own, and grows.
+      const asGiven = (): ModelRequest => ({ ...request, messages: JSON.parse(messages) as ModelRequest["messages"] });
+      seen.push({ commit: null, see: () => void watch.onRequest(asGiven(), messages, situation) });
       const found = speaker(request, situation);
       check(() => {
         if (found === null) throw new Violation("I19", "a model is called for an agent that no row has made");

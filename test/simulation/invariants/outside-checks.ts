@@ -96,3 +96,14 @@ export function checkStrike(outside: Outside, token: string): void {
   const times = outside.strikes.get(token) ?? 0;
   demand("I23", times <= 1, () => `the unsafe call ${token} was executed ${times} times`);
 }
+
+/** Whatever befell the machine, the journals know of every unsafe call that was executed. */
+export function checkStrikesKnown(outside: Outside, trees: Iterable<WatchedTree>): void {
+  const bodies = [...trees].flatMap((tree) => tree.rows.map((row) => row.body ?? ""));
+  for (const token of outside.strikes.keys())
+    demand(
+      "I23",
+      bodies.some((body) => body.includes(token)),
+      () => `the unsafe call ${token} was executed, and no journal knows of it`,
+    );
+}

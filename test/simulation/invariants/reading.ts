@@ -20,6 +20,12 @@ export function checkEvent(tree: WatchedTree | undefined, event: TreeEvent, seen
   checkSecret("an event", shown);
 }
 
+/** What a reader was told is there after any crash. */
+export function checkStillThere(tree: WatchedTree | undefined, seen: number): void {
+  const there = tree?.rows.length ?? 0;
+  demand("I24", seen <= there, () => `a reader was told ${seen} steps, of which ${there} are left`);
+}
+
 /** At rest a reader, if there is one, that takes all it is given has seen all there is. */
 export function checkSeen(tree: WatchedTree, seen: number | null): void {
   demand(

@@ -1,0 +1,60 @@
+/** What a loss of power takes in a simulation, and what it must leave. */
+
+import { expect, onTestFinished, test } from "vitest";
+import { birth, commitOf, part, treeNumber } from "../conformance/store-samples.ts";
+import { memoryDisk, openPlace } from "./place.ts";
+import { createPower, type Write } from "./power.ts";
+import { createRandom } from "./random.ts";
+
+const tree = treeNumber(1);
+const commit = (seq: number, trails: boolean): Write => ({
+  name: "commit",
+  given: [{ ...commitOf(seq === 1 ? birth(tree) : part(tree, seq, seq)), trails }],
+});
+
+test("a cut leaves what waited for the disk with all before it, and of what trails a part without a gap", () => {
+  const lengths = new Set<number>();
+  for (let seed = 0; seed < 50; seed += 1) {
+    const power = createPower();
+    const writes = [true, false, true, true].map((trails, index) => commit(index + 1, trails));
+    for (const write of writes) power.wrote(write);
+    const left = power.cut(createRandom(seed)) ?? [];
+    expect(left).toEqual(writes.slice(0, left.length));
+    lengths.add(left.length);
+    expect(power.cut(createRandom(seed))).toBeNull();
+  }
+  expect(lengths).toEqual(new Set([2, 3]));
+});
+
+test("what was caught up with, or stands before mail, is not taken", () => {
+  const power = createPower();
+  power.wrote(commit(1, true));
+  power.caughtUp();
+  expect(power.cut(createRandom(1))).toBeNull();
+  power.wrote(commit(2, true));
+  power.wrote({ name: "putMail", given: [] });
+  expect(power.cut(createRandom(1))).toBeNull();
+});
+
+test.each(["sqlite", "sqliteAnew", "memory"] as const)(
+  "a disk is brought back to the writes that are left, under those who look on (%s)",
+  async (way) => {
+    const place = await openPlace();
+    onTestFinished(() => place.close());
+    const disk = way === "memory" ? memoryDisk() : await place[way]();
+    const beside = disk.beside();
+    const own = disk.own();
+    const anchor = { at: 1, wall: 1, monotonic: 1, boot: "b" };
+    const writes = [commit(1, false), { name: "setAnchor", given: [anchor] }, commit(2, true)];
+    for (const { name, given } of writes)
+      await (own as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>)[name]?.(...given);
+    expect(await beside.rows(tree, 1, 9)).toHaveLength(2);
+    await own.close();
+    await disk.restore(writes.slice(0, 2));
+    expect(await beside.rows(tree, 1, 9)).toHaveLength(1);
+    const next = disk.own();
+    expect(await next.anchor()).toEqual(anchor);
+    await next.commit(commitOf(part(tree, 2, 2)));
+    expect(await beside.rows(tree, 1, 9)).toHaveLength(2);
+  },
+);
