@@ -49,11 +49,11 @@ const ROUNDS = 6;
 const STOPPED = 25;
 const MOST_SLEEP = 20;
 /** Of a hundred processes that die, those whose machine loses its power. */
-const CUT = 50;
+const CUT = 25;
 /** Of a hundred seeds, those in which the power goes while all is well, and of a hundred commits that trail, those that it goes soon after. */
-const OUTAGES = 30;
+const OUTAGES = 10;
 const OUTAGE = 30;
-const MOST_OUTAGES = 4;
+const MOST_OUTAGES = 2;
 /** What trails is durable after so long. */
 const TRAILS_MS = 50;
 /** Of a hundred trees, those that are opened with their first message. */
