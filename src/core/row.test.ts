@@ -1,13 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { goldenHeads } from "./golden-heads.test-support.ts";
 import { headGivenRead, headNamesDefinitions, headRead } from "./row.ts";
 
-const GOLDEN = new URL("../../test/replay/golden/", import.meta.url);
-const heads = readdirSync(GOLDEN)
-  .filter((name) => name.endsWith(".jsonl"))
-  .flatMap((name) => readFileSync(new URL(name, GOLDEN), "utf8").trim().split("\n"))
-  .map((line) => (JSON.parse(line) as { readonly head?: string }).head)
-  .filter((head) => head !== undefined);
+const heads = goldenHeads();
 
 /** A head without what was decided, whichever way it was read. */
 function given(head: object): object {

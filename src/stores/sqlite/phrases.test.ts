@@ -1,20 +1,10 @@
 import fc from "fast-check";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { goldenHeads } from "../../core/golden-heads.test-support.ts";
 import { jsonCell, jsonOf } from "./cells.ts";
 import { lengthened, shortened } from "./phrases.ts";
-
-const GOLDEN = new URL("../../../test/replay/golden/", import.meta.url);
-
-function goldenHeads(): readonly string[] {
-  return readdirSync(GOLDEN)
-    .filter((name) => name.endsWith(".jsonl"))
-    .flatMap((name) => readFileSync(new URL(name, GOLDEN), "utf8").trim().split("\n"))
-    .map((line) => (JSON.parse(line) as { readonly head?: string }).head)
-    .filter((head) => head !== undefined);
-}
 
 test("the heads of all golden journals come back exactly, and take less than half of the room", () => {
   const heads = goldenHeads();
