@@ -71,7 +71,7 @@ async function measure({ contender, workload, storage, size }: Measurement): Pro
 
   async function rate(): Promise<{ value: number; delegations: number }> {
     const session = await open();
-    // A rate is that of a process that has been at it for a while: V8 compiles a large library for some ten thousand delegations, a small one for some hundred.
+    // A rate is that of a process that has been at it for a while: V8 compiles a large library for some ten thousand delegations.
     await forSeconds(session, size);
     const { count, seconds } = await forSeconds(session, size);
     await session.close();

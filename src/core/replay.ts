@@ -77,8 +77,11 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
   }
 
   function count(events: readonly Decided[]): void {
-    facts += 1 + events.length;
-    for (const { type } of events) if (type === "run-created") agents += 1;
+    facts += 1;
+    for (const { type } of events) {
+      facts += 1;
+      if (type === "run-created") agents += 1;
+    }
   }
 
   function fold(row: JournalRow): void {

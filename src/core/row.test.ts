@@ -26,6 +26,10 @@ test.each([
   ],
   ["in both", { rev: "1", at: 1, input: { type: "x", a: ',"events":[', events: [] }, events: [{ type: "y" }] }],
   [
+    "as a member of an input that ends like a head",
+    { rev: "1", at: 1, input: { type: "x", id: "y", events: [1], body: "z".repeat(42) } },
+  ],
+  [
     "before a body of another length",
     { rev: "1", at: 1, input: { type: "x" }, events: [{ type: "y" }], body: "short" },
   ],

@@ -71,21 +71,21 @@ export function headRead(text: string): RowHead {
 export type HeadGiven = Omit<RowHead, "events" | "contexts">;
 
 const DECIDED = ',"events":[';
-const BODY = ',"body":"';
-/** With the hash, and what closes both. */
-const BODY_LENGTH = BODY.length + 43 + 2;
+/** The hash of the body at the end of a head, whose last member it is. */
+const BODY = /,"body":"[A-Za-z0-9_-]{43}"\}$/;
+const BODY_LENGTH = ',"body":"'.length + 43 + '"}'.length;
 
 /**
- * A head without its events and contexts, which are most of it. They stand at its end, before the body's hash; no quote in a text is without a backslash, so what looks like
- * their beginning is one, or the member of an input, and then what stands before it is not whole.
+ * A head without its events and contexts, which are most of it. They stand at its end, before the body's hash. No quote in a text is without a backslash, so what looks like
+ * their beginning is one, or the member of an input; then what stands before it is not whole, with the end of the head put behind it.
  */
 export function headGivenRead(text: string): HeadGiven {
   const decided = text.indexOf(DECIDED);
-  const body = text.length - BODY_LENGTH;
-  const named = text.startsWith(BODY, body);
-  if (decided === -1 || !(named || text.endsWith("]}"))) return headRead(text);
+  const end = text.slice(-BODY_LENGTH);
+  const named = BODY.test(end);
+  if (decided === -1 || !(named || end.endsWith("]}"))) return headRead(text);
   try {
-    return JSON.parse(text.slice(0, decided) + (named ? text.slice(body) : "}")) as HeadGiven;
+    return JSON.parse(text.slice(0, decided) + (named ? end : "}")) as HeadGiven;
   } catch {
     return headRead(text);
   }

@@ -25,6 +25,11 @@ const kinds = [
     reporting: "tool",
     child: [look("SECRET words"), say("kept result"), say("<thinking>SECRET</thinking>NO_REPLY")],
   },
+  {
+    report: "salvaged",
+    reporting: "tool",
+    child: [look("SECRET words"), say("kept result"), say("(empty reply)")],
+  },
   { report: "missing", reporting: "tool", child: [look(""), say(""), say("")] },
 ] as const;
 

@@ -63,12 +63,14 @@ test.each(MODES)(
   },
 );
 
-test("B6: a thought before a word that means silence makes no words of it", async () => {
-  const silent = say("<thinking>hm</thinking>NO_REPLY");
-  const { run, told } = await delegate("awaited", [silent, silent]);
-  expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing" });
-  expect(JSON.parse(told)).toMatchObject({ summary: "(no output)", report: "missing" });
-});
+test.each(["<thinking>hm</thinking>NO_REPLY", "(empty reply)"])(
+  "B6: a child that says %j has left no words",
+  async (text) => {
+    const { run, told } = await delegate("awaited", [say(text), say(text)]);
+    expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing" });
+    expect(JSON.parse(told)).toMatchObject({ summary: "(no output)", report: "missing" });
+  },
+);
 
 test("B6: of outputs that came in another order than their calls, the last call's is the result, here and for the parent", async () => {
   const second = Promise.withResolvers<void>();

@@ -24,7 +24,7 @@ interface Wall {
   readonly fault: (commit: Commit) => Fault | null;
   readonly onCommitted: (commit: Commit) => void;
   /** Told of every write that was taken, the commits among them. */
-  readonly onWritten: (write: Write) => void;
+  readonly onWritten: (write: Write, refused: boolean) => void;
   /** All that was written is durable. */
   readonly onDurable: () => void;
   /** The process dies, now. */
@@ -73,7 +73,7 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
 
   async function noted(write: Write, done: unknown): Promise<unknown> {
     const result = await done;
-    wall.onWritten(write);
+    wall.onWritten(write, false);
     return result;
   }
 
@@ -81,8 +81,8 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
     ...walled,
     // The store itself is not asked to wait for a disk: what a loss of power takes is decided here.
     async catchUp() {
-      if (life.ended) return silence;
-      wall.onDurable();
+      if (life.ended && !life.awake) return silence;
+      if (!life.ended) wall.onDurable();
     },
     async close() {
       await walled.close();
@@ -98,7 +98,7 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
       }
       if (fault?.endsWith("before") === true) throw faultError(fault);
       await store.commit(commit);
-      wall.onWritten({ name: "commit", given: [commit] });
+      wall.onWritten({ name: "commit", given: [commit] }, fault === "failed-after");
       wall.onCommitted(commit);
       if (fault === "lost-after") {
         wall.die();

@@ -54,11 +54,14 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
     await Promise.allSettled(opened.map((store) => store.close()));
     opened = [];
   }
-  function empty(connection: Pick<DatabaseSync, "exec" | "prepare" | "close">): void {
+  /** `between`: the two of them are one disk, on which each owner has written down that it came. */
+  function empty(connection: Pick<DatabaseSync, "exec" | "prepare" | "close">, between: "seeds" | "owners"): void {
     connection.exec("begin");
+    const epoch = connection.prepare("select value from meta where name = 'epoch'").get()?.["value"] ?? null;
     for (const { name } of tables) connection.prepare(`delete from ${String(name)}`).run();
     const put = connection.prepare("insert into meta values (?, ?)");
-    for (const { name, value } of meta) put.run(name ?? null, value ?? null);
+    for (const { name, value } of meta)
+      put.run(name ?? null, name === "epoch" && between === "owners" ? epoch : (value ?? null));
     connection.exec("commit");
     connection.close();
   }
@@ -85,9 +88,12 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
       },
       async restore(writes) {
         clear();
-        const store = open("own");
-        await writeAgain(store, writes);
-        await store.close();
+        const store = noted("own");
+        try {
+          await writeAgain(store, writes);
+        } finally {
+          await store.close();
+        }
       },
     };
   }
@@ -95,11 +101,11 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
   return {
     async sqlite() {
       await closeAll();
-      empty(kept.take());
+      empty(kept.take(), "seeds");
       return diskOf(
         openKept,
         () => (owner = null),
-        () => empty(kept.take()),
+        () => empty(kept.take(), "owners"),
       );
     },
     async sqliteAnew() {
@@ -109,7 +115,7 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
       return diskOf(
         (access) => openSqliteStore({ path: anew, durability: "none", access }),
         () => rmSync(`${anew}-owner`),
-        () => empty(new DatabaseSync(anew)),
+        () => empty(new DatabaseSync(anew), "owners"),
       );
     },
     close() {

@@ -17,7 +17,7 @@ test("a cut leaves what waited for the disk with all before it, and of what trai
   for (let seed = 0; seed < 50; seed += 1) {
     const power = createPower();
     const writes = [true, false, true, true].map((trails, index) => commit(index + 1, trails));
-    for (const write of writes) power.wrote(write);
+    for (const write of writes) power.wrote(write, false);
     const left = power.cut(createRandom(seed)) ?? [];
     expect(left).toEqual(writes.slice(0, left.length));
     lengths.add(left.length);
@@ -26,14 +26,16 @@ test("a cut leaves what waited for the disk with all before it, and of what trai
   expect(lengths).toEqual(new Set([2, 3]));
 });
 
-test("what was caught up with, or stands before mail, is not taken", () => {
+test("what was caught up with, or stands before mail, is not taken; what the disk refused may be", () => {
   const power = createPower();
-  power.wrote(commit(1, true));
+  power.wrote(commit(1, true), false);
   power.caughtUp();
   expect(power.cut(createRandom(1))).toBeNull();
-  power.wrote(commit(2, true));
-  power.wrote({ name: "putMail", given: [] });
+  power.wrote(commit(2, true), false);
+  power.wrote({ name: "putMail", given: [] }, false);
   expect(power.cut(createRandom(1))).toBeNull();
+  power.wrote(commit(3, false), true);
+  expect(power.cut(createRandom(1))).toHaveLength(3);
 });
 
 test.each(["sqlite", "sqliteAnew", "memory"] as const)(

@@ -13,7 +13,8 @@ export interface Write {
 }
 
 export interface Power {
-  wrote(write: Write): void;
+  /** `refused`: the disk failed, and nobody was told that it is durable. */
+  wrote(write: Write, refused: boolean): void;
   /** All that was written is durable. */
   caughtUp(): void;
   /** Cuts it, and gives what is left; null if there is nothing that it could take. */
@@ -24,9 +25,9 @@ export function createPower(): Power {
   const written: Write[] = [];
   let durable = 0;
   return {
-    wrote(write) {
+    wrote(write, refused) {
       written.push(write);
-      if (commitOf(write)?.trails !== true) durable = written.length;
+      if (!refused && commitOf(write)?.trails !== true) durable = written.length;
     },
     caughtUp() {
       durable = written.length;

@@ -83,7 +83,8 @@ export function createReaders(random: Random, watch: Watch, count: (what: string
     },
     leave() {
       errand = null;
-      for (const { tree, seen } of readers.values()) watch.check(() => checkStillThere(watch.trees.get(tree), seen));
+      for (const { tree, seen, come } of readers.values())
+        watch.check(() => checkStillThere(watch.trees.get(tree), come?.seq ?? seen));
       for (const reader of readers.values()) Object.assign(reader, { events: null, come: null });
     },
     turn() {

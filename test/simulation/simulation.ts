@@ -54,7 +54,7 @@ const CUT = 25;
 const OUTAGES = 10;
 const OUTAGE = 30;
 const MOST_OUTAGES = 2;
-/** What trails is durable after so long. */
+/** It goes within so long: what trails is durable soon. */
 const TRAILS_MS = 50;
 /** Of a hundred trees, those that are opened with their first message. */
 const SPEAKING = 25;
@@ -151,7 +151,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     stops: () => (strays.percent(STOPPED) ? strays.fork() : null),
     onStray,
     power,
-    cuts: () => (outage || cuts.percent(CUT) ? cuts : null),
+    cuts: () => (!over && (outage || cuts.percent(CUT)) ? cuts : null),
     onTrailing() {
       if (ending || outages === 0 || !cuts.percent(OUTAGE)) return;
       outages -= 1;
@@ -184,6 +184,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   const cuts = random.fork();
   let outages = cuts.percent(OUTAGES) ? 1 + cuts.below(MOST_OUTAGES) : 0;
   let outage = false;
+  let over = false;
   let sleep = 0;
 
   machine.start();
@@ -208,6 +209,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   do await world.drain();
   while (watch.failure === null && readers.take());
   if (watch.failure === null) await atRest(machine, watch, outside, readers, seed % REPLAY_EVERY === 0);
+  over = true;
   await shutDown(machine, world, watch, outside);
   await (second as Store | null)?.close();
   machine.forgetStopped();
@@ -283,7 +285,7 @@ function besides(store: Store, power: Power): Store {
     ...store,
     async putMail(mail) {
       const put = await store.putMail(mail);
-      power.wrote({ name: "putMail", given: [mail] });
+      power.wrote({ name: "putMail", given: [mail] }, false);
       return put;
     },
   };

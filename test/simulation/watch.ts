@@ -148,6 +148,7 @@ export function createWatch(
       seen = [];
       trees.clear();
       journals.clear();
+      outside.acknowledged.clear();
       again = true;
       watch.commits = 0;
       for (const { commit, see } of before) {

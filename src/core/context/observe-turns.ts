@@ -13,10 +13,10 @@ import {
   contextNew,
   contextRewind,
 } from "./contexts.ts";
-import { replyEnters } from "../reports/words.ts";
+import { EMPTY_REPLY, replyEnters } from "../reports/words.ts";
 import type { FactOf, Observing, TextAt } from "./observing.ts";
 import { COMPACTION_HEADING, NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE, RESULT_CUT } from "./prompts.ts";
-import { EMPTY_REPLY, type RunTexts } from "./run-texts.ts";
+import type { RunTexts } from "./run-texts.ts";
 
 const NO_RESULT = "Error: the turn ended before this call was answered";
 

@@ -54,8 +54,6 @@ export interface RunTexts {
 }
 
 export const NO_OUTPUT = "(no output)";
-/** Stands in a context for a reply without any part, so that roles alternate and a nudge stands alone. */
-export const EMPTY_REPLY = "(empty reply)";
 const SALVAGED = "Salvaged from its last words:";
 const LAST_TOOL_OUTPUT = "No final answer. Last tool output:";
 
@@ -98,7 +96,7 @@ function lastSalvage(transcript: readonly ContextMessage[]): string {
     const message = transcript[index];
     if (message?.role !== "assistant") continue;
     const text = salvagedWords(message.parts);
-    if (text !== "" && text !== EMPTY_REPLY) return text;
+    if (text !== "") return text;
   }
   return "";
 }

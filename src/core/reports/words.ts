@@ -12,9 +12,12 @@ export function replyEnters(
   return stop !== "refused" && !summary;
 }
 
+/** Stands in a context for a reply without any part, so that roles alternate and a nudge stands alone. A model that says it says nothing. */
+export const EMPTY_REPLY = "(empty reply)";
+
 /** What of a reply can stand for the result of a run that reported none (rule B6), or nothing. */
 export function salvagedWords(parts: readonly ReplyPart[]): string {
   const text = replyText(parts);
   const words = text === "" ? "" : salvageText(text);
-  return messageNoMessageIs(words) ? "" : words;
+  return words === EMPTY_REPLY || messageNoMessageIs(words) ? "" : words;
 }

@@ -36,9 +36,9 @@ export interface Durable {
 
 const MAX_FAILURES = 3;
 /**
- * A snapshot is written when this many rows came since the last, and at least half as many as it covers, and so many for each living agent, and
- * not less to read than the last one was: it saves reading rows, so it must not cost more than they did. An agent is some 3 KB of a snapshot even before it has
- * said anything, and a row is some 700 bytes.
+ * A snapshot is made when this many rows came since the last, and at least half as many as it covers, and so many for each living agent, and
+ * not less to read than the last one was; it is written if it is no longer than those rows. It saves reading them, so it must not cost more than they did. An agent
+ * is some 3 KB of a snapshot even before it has said anything, and more if its prompt is long; a row is some 700 bytes.
  */
 const SNAPSHOT_ROWS = 200;
 const SNAPSHOT_ROWS_OF_AGENT = 8;
@@ -166,12 +166,17 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
       await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
       await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
     },
-    snapshotDue({ tree, snapshotSeq, snapshotLength, rowsLength }, erasing) {
+    snapshotDue(loaded, erasing) {
+      const { tree, snapshotSeq, snapshotLength, rowsLength } = loaded;
       const since = tree.state.seq - snapshotSeq;
       const enough = Math.max(SNAPSHOT_ROWS, snapshotSeq / 2, SNAPSHOT_ROWS_OF_AGENT * tree.state.agents.size);
       const worth = since >= enough && rowsLength >= snapshotLength;
-      if (!worth && !(erasing && snapshotSeq > 0)) return null;
-      return { seq: tree.state.seq, revision: SNAPSHOT_REVISION, text: treeToText(tree) };
+      const needed = erasing && snapshotSeq > 0;
+      if (!worth && !needed) return null;
+      const text = treeToText(tree);
+      if (needed || text.length <= rowsLength) return { seq: tree.state.seq, revision: SNAPSHOT_REVISION, text };
+      loaded.snapshotLength = text.length;
+      return null;
     },
     size: () => trees.size,
   };

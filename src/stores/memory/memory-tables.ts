@@ -1,7 +1,7 @@
 /**
  * What the store in memory holds: plain maps, those that would be indexes in a database among them, and how they change together.
  *
- * Invariant: nothing here refuses anything. Whoever applies a commit has checked it (`check-commit.ts`).
+ * Invariant: a commit is not checked here. Whoever applies one has done that (`check-commit.ts`).
  */
 
 import type {
