@@ -205,8 +205,8 @@ export interface Store {
   /**
    * Makes this process the writer of the trees: their epochs rise, so that whoever wrote them before writes no more. Returns the
    * rows of those that exist, with the epoch that commits must name from now on. A store that is owned whole needs no write for
-   * it: there the epoch belongs to the owner, an earlier owner is refused every commit, and a tree's row takes the new epoch with
-   * its next commit. In a shared store a tree that another living process runs is not claimed, and is left out; in every store so is one
+   * it: there the epoch belongs to the owner, an earlier owner is refused every claim and commit, and a tree's row takes the new
+   * epoch with its next commit. In a shared store a tree that another living process runs is not claimed, and is left out; in every store so is one
    * that is still arriving, or that was written in a format that this version does not know.
    */
   claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;

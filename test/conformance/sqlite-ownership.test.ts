@@ -108,7 +108,7 @@ describe("ownership", () => {
     expect(await open().tree(one)).toMatchObject({ nextSeq: 2 });
   });
 
-  test("an owner that lost its lock's file writes nothing after another has come", async () => {
+  test("an owner that lost its lock's file writes nothing and claims nothing after another has come", async () => {
     const lost = open();
     await lost.commit(commitOf(birth(one)));
     rmSync(`${path()}-owner`);
@@ -117,6 +117,7 @@ describe("ownership", () => {
       () => lost.commit(commitOf(part(one, 2, 2, { epoch: 99 }))),
       () => lost.markFailure(one, true),
       () => lost.setAnchor({ at: 0, wall: 0, monotonic: 0, boot: "" }),
+      () => lost.claim([one]),
     ];
     for (const write of writes) await expect(write()).rejects.toMatchObject({ code: "store-owned" });
     expect(await next.tree(one)).toMatchObject({ nextSeq: 2, failures: 0 });

@@ -32,4 +32,8 @@ export const REGRESSIONS: readonly { readonly seed: number; readonly found: stri
     found:
       "an erasure kept the words of a refused reply, which never stood in a context, and lost those that the parent was told",
   },
+  {
+    seed: 706_836,
+    found: "a process that was replaced loaded a tree and began the model call that it found decided there",
+  },
 ];

@@ -26,6 +26,8 @@ import { prepareTreeRows } from "./tree-rows.ts";
 type Projections = Parameters<Store["replaceProjections"]>[1];
 
 export interface OwnerWrites {
+  /** Throws if another process has become the owner. */
+  requireOwner(): void;
   commit(commit: Commit): void;
   markFailure(tree: TreeId, quarantine: boolean): void;
   release(tree: TreeId): void;
@@ -115,6 +117,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
   };
 
   return {
+    requireOwner: () => fence.check(),
     commit({ trees, acknowledged, trails }) {
       const rows = trees.some((part) => part.rows.length > 0);
       const work = (): void => {

@@ -5,7 +5,8 @@
  *  1. The owner holds an exclusive lock on `PATH-owner`, a second and empty SQLite file. The operating system drops the lock at
  *     any death of the process; nothing is left to be cleaned up, and nobody has to guess whether a process still lives.
  *  2. Each owner has a higher epoch than the one before. It stands in `meta` and is compared in every write of an owner, so that
- *     even one that lost its lock (because someone deleted the lock's file) writes nothing after another has come.
+ *     even one that lost its lock (because someone deleted the lock's file) writes nothing after another has come. It claims no tree
+ *     either: what it finds open in one is the other's to do.
  *  3. Who owns the store stands in `meta` for people only; it decides nothing.
  */
 

@@ -167,8 +167,11 @@ export function createStore(
 
     commit: async (commit) => own().commit(commit),
     async claim(ids) {
-      own();
-      const trees = read(() => ids.map((id) => queries.tree(id)));
+      const { requireOwner } = own();
+      const trees = read(() => {
+        requireOwner();
+        return ids.map((id) => queries.tree(id));
+      });
       const claimed = trees.filter((tree) => tree !== null).filter(claimable);
       return claimed.map((tree) => ({ ...tree, epoch: Math.max(epoch, tree.epoch) }));
     },
