@@ -4,7 +4,7 @@
  */
 
 const DECIDE_REVISION = 2;
-const CONTEXT_REVISION = 2;
+const CONTEXT_REVISION = 3;
 const APPLY_REVISION = 4;
 
 /** Written into each row. */

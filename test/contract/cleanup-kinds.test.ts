@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asTreeId } from "../../src/core/ids.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
-import { callTools, createMemoryChannel, say, type ScriptedReply } from "../../src/testing/index.ts";
+import { callTools, createMemoryChannel, fail, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
 import { eventsUntil, lookTool, openTestErrand } from "../support/test-errand.ts";
 
 const look = (text: string): ScriptedReply =>
@@ -33,15 +33,44 @@ const kinds = [
   { report: "missing", reporting: "tool", child: [look(""), say(""), say("")] },
 ] as const;
 
-test.each(kinds)(
+const NOTES = { task: "notes" };
+const notes = { name: "start_background_agent", input: NOTES };
+const overflow = fail({ code: "context-overflow", message: "too long" });
+
+/** The child's result stands in its first turn, which a summary stands for once the second turn has found its context too long. */
+const summarised = [
+  {
+    report: "salvaged",
+    reporting: "tool",
+    child: [callTools([notes], { text: "SECRET words" }), say("kept result"), overflow, say("SECRET summary")],
+  },
+  {
+    report: "missing",
+    reporting: "tool",
+    child: [callTools([notes, { name: "look", input: {} }]), say(""), overflow, say("SECRET summary")],
+  },
+] as const;
+
+type Child = readonly ScriptedReply[];
+
+/** Replies in order, whatever stands in the context; a child of the child has nothing to say. */
+function inOrder(child: Child): Script {
+  let said = 0;
+  return (_request, { task }) => {
+    if (task === NOTES.task) return say("NO_REPLY");
+    said += 1;
+    return child[said - 1] ?? say("NO_REPLY");
+  };
+}
+
+test.each([...kinds, ...summarised])(
   "D10: cleanup of a run whose result is $report keeps just that, and a restart reads the same context",
   async ({ report, reporting, child }) => {
     const store = { ...createMemoryStore(), close: async () => {} };
-    const script = (_request: unknown, { replies }: { readonly replies: number }): ScriptedReply =>
-      child[replies] ?? say("");
+    const script = inOrder(child);
     const tools = [lookTool(async () => ({ text: "kept result", failed: false }))];
     const start = callTools([{ name: "start_background_agent", input: { task: "y", cleanup: "delete" } }]);
-    const options = { store, tools, child: { reporting } };
+    const options = { store, tools, child: { reporting }, limits: { maxDepth: 2 } };
     const first = await openTestErrand({ parent: [start, say("started"), say("told")], child: script }, options);
     const agent = await first.errand.openAgent({ channel: createMemoryChannel() });
     await agent.post("go");

@@ -14,13 +14,15 @@ import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
 import type { Sha256 } from "../journal.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../message.ts";
 import { plainToText } from "../plain-text.ts";
-import type { RunTexts } from "./run-texts.ts";
+import { type LastSaid, NOTHING_SAID, type RunTexts } from "./run-texts.ts";
 
 export interface AgentContext {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly model: string;
   messages: ContextMessage[];
+  /** What a child said, and its tools, last in messages that a summary stands for now. */
+  before: LastSaid;
   /** Rolling hash over the system prompt, the tools and every message ever appended. */
   hash: string;
   /** Where the turn under way began: what a rewrite goes back to. */
@@ -70,6 +72,7 @@ export function contextNew(system: string, tools: readonly ToolSpec[], model: st
     tools,
     model,
     messages: [],
+    before: NOTHING_SAID,
     hash,
     mark: { length: 0, hash, last: undefined },
     open: null,
@@ -104,13 +107,13 @@ export function contextMark(context: AgentContext): void {
 
 /** Gives a context that is made anew all that an earlier one holds, with what its turn under way has open. */
 export function contextCarry(fresh: AgentContext, old: AgentContext, sha256: Sha256): void {
+  const { system, tools, model } = fresh;
   const { length, last } = old.mark;
-  const before = last === undefined ? [] : [...old.messages.slice(0, length - 1), last];
-  for (const message of before) contextAppend(fresh, message, sha256);
+  const earlier = last === undefined ? [] : [...old.messages.slice(0, length - 1), last];
+  for (const message of earlier) contextAppend(fresh, message, sha256);
   const mark = { length, hash: fresh.hash, last };
-  const { messages, open, announced, joined, started, relays, compacting } = old;
-  const hash = sha256(fresh.hash + JSON.stringify(messages.slice(Math.max(0, length - 1))));
-  Object.assign(fresh, { messages, hash, mark, open, announced, joined, started, relays, compacting });
+  const hash = sha256(fresh.hash + JSON.stringify(old.messages.slice(Math.max(0, length - 1))));
+  Object.assign(fresh, old, { system, tools, model, mark, hash });
 }
 
 /** The messages before the turn under way, without what it added to the last of them. */

@@ -80,7 +80,7 @@ export function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt):
   if (run === undefined) return void o.contexts.runs.delete(fact.run);
   const refused = fact.reason === "invalid-output" ? texts.refused : null;
   const error = fact.error === undefined ? refused : asText(textAt(fact.error));
-  const own = findingsOf(fact.report, texts, context?.messages ?? []);
+  const own = findingsOf(fact.report, texts, context?.messages ?? [], context?.before);
   const missed = responseError(fact.status, fact.reason ?? null);
   const found = missed === null ? own : findingsWithError(missed, fact.report, own);
   texts.outcome = {

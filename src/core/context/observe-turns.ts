@@ -9,6 +9,7 @@ import {
   contextAdded,
   contextAppend,
   contextCarry,
+  contextEarlier,
   contextMark,
   contextNew,
   contextRewind,
@@ -16,7 +17,7 @@ import {
 import { EMPTY_REPLY, replyEnters } from "../reports/words.ts";
 import type { FactOf, Observing, TextAt } from "./observing.ts";
 import { COMPACTION_HEADING, NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE, RESULT_CUT } from "./prompts.ts";
-import type { RunTexts } from "./run-texts.ts";
+import { lastSaid, NOTHING_SAID, type RunTexts } from "./run-texts.ts";
 
 const NO_RESULT = "Error: the turn ended before this call was answered";
 
@@ -137,11 +138,12 @@ export function compact(o: Observing, fact: FactOf<"context-compacted">, textAt:
   if (context === undefined) return;
   const kept = context.messages.slice(context.mark.length);
   const added = contextAdded(context);
+  const before = o.state.runs.has(fact.agent) ? lastSaid(contextEarlier(context), context.before) : NOTHING_SAID;
   const summary = replyText(replyPartsOf(textAt(0)));
   const fresh = contextNew(context.system, context.tools, context.model, o.sha256);
   contextAppend(fresh, { role: "user", text: `${COMPACTION_HEADING}\n${summary}` }, o.sha256);
   const { announced, started, relays, joined } = context;
-  Object.assign(context, fresh, { announced, relays });
+  Object.assign(context, fresh, { announced, relays, before });
   contextMark(context);
   context.started = started;
   context.joined = joined;

@@ -63,11 +63,25 @@ export function findingsWithError(error: string, kind: ReportKind, found: string
   return kind === "salvaged" ? `${error}\n\n${SALVAGED}\n${found}` : `${error}\n\n${found}`;
 }
 
-/** What a run leaves to its parent, by where it comes from (rule B6). */
+/** What could stand for the result of a run that reported none: the last words of its child, and the last output of that one's tools. */
+export interface LastSaid {
+  readonly words: string;
+  readonly output: string;
+}
+
+export const NOTHING_SAID: LastSaid = { words: "", output: "" };
+
+/** What was said last in these messages, or else before them. */
+export function lastSaid(messages: readonly ContextMessage[], before: LastSaid): LastSaid {
+  return { words: lastSalvage(messages) || before.words, output: lastToolOutput(messages) || before.output };
+}
+
+/** What a run leaves to its parent, by where it comes from (rule B6). `before` is what was said before the transcript begins. */
 export function findingsOf(
   kind: ReportKind,
   texts: Pick<RunTexts, "report">,
   transcript: readonly ContextMessage[],
+  before = NOTHING_SAID,
 ): string {
   switch (kind) {
     case "tool":
@@ -75,9 +89,9 @@ export function findingsOf(
     case "tag":
       return tagExtract(lastReplyText(transcript), "response") ?? "";
     case "salvaged":
-      return lastSalvage(transcript);
+      return lastSaid(transcript, before).words;
     case "missing":
-      return findingsOfOutput(lastToolOutput(transcript));
+      return findingsOfOutput(lastSaid(transcript, before).output);
   }
 }
 

@@ -24,12 +24,10 @@ interface Gathering {
   reply: { readonly seq: number; readonly calls: readonly ToolCallPart[] } | null;
   results: Map<string, { readonly seq: number; readonly index: TextIndex; readonly said: boolean }>;
   last: LastOutput | null;
-  /** The row in which the newest turn was started. */
-  turn: number;
 }
 
 export function lastOutput(run: RunNumber, rows: Iterable<JournalRow>): LastOutput | null {
-  const gathering: Gathering = { run, effects: new Map(), reply: null, results: new Map(), last: null, turn: 0 };
+  const gathering: Gathering = { run, effects: new Map(), reply: null, results: new Map(), last: null };
   for (const row of rows) {
     const { late, input, events = [] } = headRead(row.head);
     if (late !== undefined) continue;
@@ -65,13 +63,6 @@ function take(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]):
       if (call !== undefined && call !== null) arrived(call, 0);
       return;
     }
-    case "turn-started":
-      if (fact.agent === run) into.turn = seq;
-      return;
-    case "context-compacted":
-      // A summary stands for the turns before.
-      if (fact.agent === run && into.last !== null && into.last.reply <= into.turn) into.last = null;
-      return;
     case "tool-answered":
       if (fact.agent === run) arrived(fact.call, fact.text ?? texts.length);
       return;

@@ -16,8 +16,6 @@ interface Gathering {
   /** The model calls under way for it. One that asks for a summary is none of them: what comes of it is nothing that the child says. */
   readonly calls: Set<StepKey>;
   readonly transcript: ContextMessage[];
-  /** How many of them stood there when the newest turn was started. */
-  earlier: number;
   readonly reports: Report[];
 }
 
@@ -35,7 +33,7 @@ interface EndedRun {
 }
 
 export interface RunTranscript {
-  /** The replies that stood in the child's context. */
+  /** The replies that entered the child's context. */
   readonly transcript: readonly ContextMessage[];
   /** What one of its tools said last, as its context had it. */
   readonly output: string;
@@ -44,7 +42,7 @@ export interface RunTranscript {
 }
 
 export function runTranscript(run: RunNumber, rows: readonly JournalRow[]): RunTranscript {
-  const gathering: Gathering = { run, calls: new Set(), transcript: [], earlier: 0, reports: [] };
+  const gathering: Gathering = { run, calls: new Set(), transcript: [], reports: [] };
   for (const row of rows) {
     const head = headRead(row.head);
     if (head.late !== undefined) continue;
@@ -71,15 +69,6 @@ function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]
     case "model-replied":
       if (calls.delete(fact.effect) && replyEnters(fact, false))
         transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
-      return;
-    case "turn-started":
-      if (fact.agent === run) into.earlier = transcript.length;
-      return;
-    case "context-compacted":
-      if (fact.agent !== run) return;
-      // A summary stands for the turns before.
-      transcript.splice(0, into.earlier);
-      into.earlier = 0;
       return;
     case "run-reported": {
       if (fact.run !== run) return;
