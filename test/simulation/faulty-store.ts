@@ -25,8 +25,10 @@ interface Wall {
   readonly onCommitted: (commit: Commit) => void;
   /** Told of every write that was taken, the commits among them. */
   readonly onWritten: (write: Write, refused: boolean) => void;
-  /** All that was written is durable. */
-  readonly onDurable: () => void;
+  /** Begins to make durable all that was written; it is when the function that this gives is called. */
+  readonly sync: () => () => void;
+  /** Waits for the disk. False: it refuses. */
+  readonly waitForDisk: () => Promise<boolean>;
   /** The process dies, now. */
   readonly die: () => void;
   /** What came of a write by a process that was stopped, and replaced meanwhile: the error, or null where it was taken. */
@@ -46,6 +48,7 @@ const OWNER_WRITES = new Set([
 
 export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
   const silence = new Promise<never>(() => {});
+  let refused = false;
   // Begun as a copy, so that it keeps the form of the store: an object that is built key by key is slow to read.
   const members: Record<string, unknown> = { ...store };
   for (const [name, member] of Object.entries(members)) {
@@ -82,15 +85,20 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
     // The store itself is not asked to wait for a disk: what a loss of power takes is decided here.
     async catchUp() {
       if (life.ended && !life.awake) return silence;
-      if (!life.ended) wall.onDurable();
+      if (life.ended) return;
+      const durable = wall.sync();
+      if (!(await wall.waitForDisk())) refused = true;
+      if (life.ended) return silence;
+      if (refused) throw faultError("failed-after");
+      durable();
     },
     async close() {
       await walled.close();
-      wall.onDurable();
+      if (!refused) wall.sync()();
     },
     async commit(commit) {
       if (life.ended) return walled.commit(commit);
-      const fault = wall.fault(commit);
+      const fault = refused ? "failed-before" : wall.fault(commit);
       if (fault === "lost-before") {
         wall.die();
         await life.goesOn();

@@ -54,6 +54,8 @@ interface MachineParts {
   readonly power: Power;
   /** Asked when it goes down: a source of its own if it was the power that went. */
   readonly cuts: () => Random | null;
+  /** Waits until the disk has what was written. False: it refuses. */
+  readonly waitForDisk: (life: Life) => Promise<boolean>;
   /** What was committed is not durable yet. */
   readonly onTrailing: () => void;
 }
@@ -153,7 +155,8 @@ export function createMachine(parts: MachineParts): Machine {
         return fault;
       },
       onWritten: parts.power.wrote,
-      onDurable: parts.power.caughtUp,
+      sync: parts.power.sync,
+      waitForDisk: () => parts.waitForDisk(own),
       onCommitted(commit) {
         watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt);
         if (commit.trails === true) parts.onTrailing();

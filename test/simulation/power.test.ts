@@ -29,7 +29,12 @@ test("a cut leaves what waited for the disk with all before it, and of what trai
 test("what was caught up with, or stands before mail, is not taken; what the disk refused may be", () => {
   const power = createPower();
   power.wrote(commit(1, true), false);
-  power.caughtUp();
+  const done = power.sync();
+  power.wrote(commit(2, true), false);
+  done();
+  expect(power.behind()).toBe(true);
+  expect(power.cut(createRandom(1))).toHaveLength(1);
+  expect(power.behind()).toBe(false);
   expect(power.cut(createRandom(1))).toBeNull();
   power.wrote(commit(2, true), false);
   power.wrote({ name: "putMail", given: [] }, false);

@@ -15,8 +15,10 @@ export interface Write {
 export interface Power {
   /** `refused`: the disk failed, and nobody was told that it is durable. */
   wrote(write: Write, refused: boolean): void;
-  /** All that was written is durable. */
-  caughtUp(): void;
+  /** True while something that was written is not durable. */
+  behind(): boolean;
+  /** Makes durable what was written until now: it is when the function that this gives is called. */
+  sync(): () => void;
   /** Cuts it, and gives what is left; null if there is nothing that it could take. */
   cut(random: Random): readonly Write[] | null;
 }
@@ -29,8 +31,12 @@ export function createPower(): Power {
       written.push(write);
       if (!refused && commitOf(write)?.trails !== true) durable = written.length;
     },
-    caughtUp() {
-      durable = written.length;
+    behind: () => durable < written.length,
+    sync() {
+      const until = written.length;
+      return () => {
+        durable = Math.max(durable, until);
+      };
     },
     cut(random) {
       if (durable === written.length) return null;

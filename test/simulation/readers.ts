@@ -33,10 +33,13 @@ interface Reader {
 const PACES = [0, 10, 100] as const;
 /** In how many of a hundred seeds trees are followed. */
 const FOLLOWED = 25;
-export function createReaders(random: Random, watch: Watch, count: (what: string) => void): Readers {
+
+/** `closely`: they are followed in this seed, and each event is taken as soon as it comes. */
+export function createReaders(random: Random, closely: boolean, watch: Watch, count: (what: string) => void): Readers {
   const readers = new Map<string, Reader>();
-  const followed = random.percent(FOLLOWED);
-  const pace = random.pick(PACES);
+  const followed = random.percent(FOLLOWED) || closely;
+  const drawn = random.pick(PACES);
+  const pace = closely ? 100 : drawn;
   let errand: Errand | null = null;
 
   function follow(reader: Reader): void {

@@ -54,6 +54,9 @@ const CUT = 25;
 const OUTAGES = 10;
 const OUTAGE = 30;
 const MOST_OUTAGES = 2;
+/** How long a disk takes in those seeds, and how often of a hundred times it refuses. */
+const DISK_MS = [0, 1, 10, 40] as const;
+const REFUSES = 20;
 /** It goes within so long: what trails is durable soon. */
 const TRAILS_MS = 50;
 /** Of a hundred trees, those that are opened with their first message. */
@@ -152,6 +155,14 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     onStray,
     power,
     cuts: () => (!over && (outage || cuts.percent(CUT)) ? cuts : null),
+    waitForDisk: (life) =>
+      slow && !ending && power.behind()
+        ? new Promise((resolve) => {
+            const taken = !cuts.percent(REFUSES);
+            if (!taken) count("disk refused");
+            world.at(world.now + cuts.pick(DISK_MS), () => resolve(taken), life);
+          })
+        : Promise.resolve(true),
     onTrailing() {
       if (ending || outages === 0 || !cuts.percent(OUTAGE)) return;
       outages -= 1;
@@ -179,10 +190,12 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   const answers = createAnswers({ random: random.fork(), world, watch, count, secondHandle, machine: () => machine });
   // These come after all other sources: what they draw changes nothing that the others do.
   const strays = random.fork();
-  const readers = createReaders(random.fork(), watch, count);
+  const reading = random.fork();
   const starts = random.fork();
   const cuts = random.fork();
   let outages = cuts.percent(OUTAGES) ? 1 + cuts.below(MOST_OUTAGES) : 0;
+  const slow = outages > 0;
+  const readers = createReaders(reading, slow, watch, count);
   let outage = false;
   let over = false;
   let sleep = 0;

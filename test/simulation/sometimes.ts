@@ -85,6 +85,7 @@ export const SOMETIMES = [
   "crashed",
   "rebooted",
   "power cut",
+  "disk refused",
   "clock jumped",
   "closed in order",
   "stopped by the store",
