@@ -3,7 +3,7 @@
 import type { TreeId } from "../../core/ids.ts";
 import type { LoadedTree, TreeCache } from "./tree-cache.ts";
 
-const KEPT = 32;
+const KEPT = 2;
 
 export interface IdleTrees {
   /** Looks at trees that have just worked, and returns those that left memory for them. */

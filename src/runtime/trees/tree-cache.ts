@@ -29,6 +29,14 @@ export interface LoadedTree {
   rowsLength: number;
 }
 
+/**
+ * Where a tree stands in the cache. V8 keeps the old tables of a map that trees enter and leave all the time until it collects all of memory, and with them what
+ * their entries name: of a tree that left, nothing.
+ */
+interface Place {
+  loaded: LoadedTree | null;
+}
+
 export interface Durable {
   readonly seq: number;
   readonly hash: string;
@@ -72,11 +80,17 @@ interface TreeCacheParts {
 
 export function createTreeCache(parts: TreeCacheParts): TreeCache {
   const { store, source, library, onLoaded, onDropped } = parts;
-  const trees = new Map<TreeId, LoadedTree>();
+  const trees = new Map<TreeId, Place>();
+
+  function get(id: TreeId): LoadedTree | undefined {
+    return trees.get(id)?.loaded ?? undefined;
+  }
 
   function drop(id: TreeId): void {
-    const loaded = trees.get(id);
-    if (loaded === undefined) return;
+    const place = trees.get(id);
+    if (place === undefined || place.loaded === null) return;
+    const { loaded } = place;
+    place.loaded = null;
     trees.delete(id);
     onDropped(loaded);
   }
@@ -135,22 +149,22 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
   }
 
   return {
-    get: (id) => trees.get(id),
-    all: () => [...trees.values()],
+    get,
+    all: () => [...trees.values()].flatMap(({ loaded }) => loaded ?? []),
     begin(id) {
       const durable = { seq: 0, hash: "" };
       const loaded = { id, tree: treeNew(source), epoch: 1, durable, snapshotSeq: 0, snapshotLength: 0, rowsLength: 0 };
-      trees.set(id, loaded);
+      trees.set(id, { loaded });
       return loaded;
     },
     load(id) {
-      const known = trees.get(id);
+      const known = get(id);
       if (known !== undefined) return Promise.resolve(known);
       const under = loads.get(id);
       if (under !== undefined) return under;
       const load = read(id)
         .then((loaded) => {
-          trees.set(id, loaded);
+          trees.set(id, { loaded });
           onLoaded(loaded);
           return loaded;
         })
