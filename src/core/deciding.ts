@@ -14,7 +14,10 @@ import type { Settings } from "./limits.ts";
 import type { Place } from "./place.ts";
 import type { TreeState } from "./state.ts";
 
-/** What comes into a step: an input, its texts, and the time, randomness and process slots the step may use. */
+/**
+ * What comes into a step: an input, its texts, and the time, randomness and process slots the step may use. Fewer than none: so many of those that
+ * runs let go in this step are owed to other trees.
+ */
 export interface Step {
   readonly at: number;
   readonly seed: string;
@@ -68,7 +71,6 @@ export interface Deciding {
   readonly seq: number;
   readonly at: number;
   readonly texts: readonly Json[];
-  slots: number;
   /** Applies the input itself. */
   accept(): void;
   emit(fact: Decided): void;
@@ -81,6 +83,8 @@ export interface Deciding {
   fraction(): number;
   text(value: Json): TextIndex;
   later(task: Task): void;
+  /** True if a run may start: one of the process's slots is to be had, or a run that held one has let it go in this step. */
+  slotFree(): boolean;
 }
 
 export interface DecidingWork extends Deciding {
@@ -103,6 +107,8 @@ export function deciding(
   let numbers = 0;
   let uuids = 0;
   let seedUsed = false;
+  let slotsUsed = false;
+  const running = state.running;
   const textAt = (index: TextIndex): Json | undefined =>
     index < step.texts.length ? step.texts[index] : added[index - step.texts.length];
   const work: DecidingWork = {
@@ -111,7 +117,6 @@ export function deciding(
     seq: place.seq,
     at: step.at,
     texts: step.texts,
-    slots: step.slots,
     accept() {
       apply(state, step.input, place);
       observe?.(step.input, place, textAt);
@@ -147,13 +152,20 @@ export function deciding(
     later(task) {
       agenda.push(task);
     },
+    slotFree() {
+      const left = running - state.running;
+      const free = left + step.slots > 0;
+      // Replay knows of no slots but those that are recorded.
+      if (free !== left > 0) slotsUsed = true;
+      return free;
+    },
     next() {
       const task = agenda[taken];
       if (task !== undefined) taken += 1;
       return task;
     },
     decision(late) {
-      return { late, events, effects, texts: added, seedUsed, slotsUsed: work.slots !== step.slots };
+      return { late, events, effects, texts: added, seedUsed, slotsUsed };
     },
   };
   return work;

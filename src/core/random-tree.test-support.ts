@@ -12,22 +12,19 @@ import type { JournalRow } from "./journal.ts";
 import type { Json } from "./json.ts";
 import { type LimitChoices, settingsOf } from "./limits.ts";
 import { headRead } from "./row.ts";
-import { type Stepped, type Tree, treeNew, type TreeSource, treeStep } from "./tree.ts";
+import { type Stepped, type Tree, treeNew, type TreeSource, treeSource, treeStep } from "./tree.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-export const testSource: TreeSource = {
-  sha256,
-  definition: (hash) => ({
-    name: hash,
-    description: `the ${hash}`,
-    prompt: `You are the ${hash}.`,
-    tools: [
-      { name: "look", description: "Look", schema: {} },
-      { name: "break", description: "Break", schema: {} },
-    ],
-  }),
-};
+export const testSource: TreeSource = treeSource(sha256, (hash) => ({
+  name: hash,
+  description: `the ${hash}`,
+  prompt: `You are the ${hash}.`,
+  tools: [
+    { name: "look", description: "Look", schema: {} },
+    { name: "break", description: "Break", schema: {} },
+  ],
+}));
 
 function testDefinition(name: string, more: Partial<DefinitionFacts> = {}): DefinitionFacts {
   return {

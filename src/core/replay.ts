@@ -7,7 +7,7 @@
  *  2. A row that cannot be decided again is folded, so that what follows it can still be checked.
  */
 
-import { bodyRead, CHAIN_START, type HeadGiven, headGivenRead, headRead } from "./row.ts";
+import { bodyRead, type HeadGiven, headGivenRead, headRead } from "./row.ts";
 import { ROW_REVISION } from "./revision.ts";
 import type { Decided } from "./event.ts";
 import type { JournalRow, Sha256 } from "./journal.ts";
@@ -61,7 +61,7 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
   function check(row: JournalRow, given: HeadGiven | undefined): ReplayDifference | null {
     const seq = tree.state.seq + 1;
     if (row.seq !== seq) return { seq, what: "numbering", recorded: String(row.seq), expected: String(seq) };
-    const hash = hashes.ofHead((seq === 1 ? CHAIN_START : tree.hash) + row.head);
+    const hash = hashes.ofHead(tree.hash + row.head);
     if (hash !== row.hash) return { seq, what: "hash", recorded: row.hash, expected: hash };
     const head = given ?? headGivenRead(row.head);
     for (const { seq: gone, hash: left } of head.input.type === "texts-erased" ? head.input.rows : [])

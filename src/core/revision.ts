@@ -3,8 +3,8 @@
  * `apply` must read every row ever written, and its revision only says whether a snapshot can be trusted.
  */
 
-const DECIDE_REVISION = 2;
-const CONTEXT_REVISION = 3;
+const DECIDE_REVISION = 3;
+const CONTEXT_REVISION = 4;
 const APPLY_REVISION = 4;
 
 /** Written into each row. */

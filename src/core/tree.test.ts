@@ -8,7 +8,7 @@ import type { Json } from "./json.ts";
 import { settingsOf } from "./limits.ts";
 import { contextsToText } from "./context/contexts.ts";
 import { stateToText } from "./state.ts";
-import { type Stepped, type Tree, treeFold, treeNew, treeStep } from "./tree.ts";
+import { type Stepped, type Tree, treeFold, treeNew, treeSource, treeStep } from "./tree.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 const definition = (name: string): DefinitionFacts => ({
@@ -24,15 +24,12 @@ const definition = (name: string): DefinitionFacts => ({
   typed: false,
   say: false,
 });
-const source = {
-  sha256,
-  definition: (hash: string) => ({
-    name: hash,
-    description: `the ${hash}`,
-    prompt: `You are the ${hash}.`,
-    tools: [{ name: "look", description: "Look", schema: {} }],
-  }),
-};
+const source = treeSource(sha256, (hash) => ({
+  name: hash,
+  description: `the ${hash}`,
+  prompt: `You are the ${hash}.`,
+  tools: [{ name: "look", description: "Look", schema: {} }],
+}));
 
 function stepper(tree: Tree): { step: (input: Input, ...texts: Json[]) => Stepped; rows: Stepped["row"][] } {
   const rows: Stepped["row"][] = [];

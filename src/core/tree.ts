@@ -16,6 +16,7 @@ import {
 import { observe } from "./context/observe.ts";
 import type { Observing } from "./context/observing.ts";
 import { type ContextRequest, contextRequest } from "./context/request.ts";
+import { type Toolsets, toolsetsNew } from "./context/toolset.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Observer, Step } from "./deciding.ts";
 import type { DefinitionText } from "./definition.ts";
@@ -37,6 +38,11 @@ import { stepTrails } from "./trailing.ts";
 export interface TreeSource {
   readonly sha256: Sha256;
   readonly definition: (hash: string) => DefinitionText;
+  readonly toolset: Toolsets;
+}
+
+export function treeSource(sha256: Sha256, definition: TreeSource["definition"]): TreeSource {
+  return { sha256, definition, toolset: toolsetsNew(sha256) };
 }
 
 export interface Tree {
@@ -95,8 +101,10 @@ function gather(tree: Tree, into: Gathered): Observer {
     const called = modelCall(state, fact, place);
     if (called !== null) {
       const asked = contextRequest(state, contexts, called.agent, place.at, source.sha256);
-      into.contexts.push(asked?.hash ?? "");
-      if (asked !== null) into.requests.set(called.key, asked.request);
+      if (asked !== null) {
+        into.contexts.push(asked.hash);
+        into.requests.set(called.key, asked.request);
+      }
     }
     const patch = runPatch(state, contexts, fact, place);
     if (patch !== null) into.runs.push(...patch);
@@ -131,15 +139,9 @@ export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
   const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: new Map(), delegations: [] };
   const effect = "effect" in step.input ? tree.state.effects.get(step.input.effect) : undefined;
   const decision = decide(tree.state, step, gather(tree, gathered));
-  const row = rowWrite(
-    tree.state.seq,
-    { step, decision, contexts: gathered.contexts },
-    salt,
-    tree.hash,
-    tree.source.sha256,
-  );
+  const { runs, outgoing, requests, delegations, contexts } = gathered;
+  const row = rowWrite(tree.state.seq, { step, decision, contexts }, salt, tree.hash, tree.source.sha256);
   tree.hash = row.hash;
-  const { runs, outgoing, requests, delegations } = gathered;
   const trails = stepTrails(step.input, effect, decision);
   return { step, row, decision, runs, outgoing, requests, delegations, trails };
 }
@@ -170,5 +172,5 @@ export function treeToText(tree: Tree): string {
 
 export function treeFromText(text: string, source: TreeSource): Tree {
   const [hash, state, contexts] = plainFromText(text) as [string, PlainState, PlainContexts];
-  return { source, hash, state: stateFromPlain(state), contexts: contextsFromPlain(contexts) };
+  return { source, hash, state: stateFromPlain(state), contexts: contextsFromPlain(contexts, source.sha256) };
 }

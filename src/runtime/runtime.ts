@@ -15,6 +15,7 @@ import type { Settings } from "../core/limits.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
+import { treeSource } from "../core/tree.ts";
 import { ErrandError } from "../errors.ts";
 import { createBeginnings } from "./steps/beginnings.ts";
 import type { Catalog } from "./definitions/catalog.ts";
@@ -82,6 +83,7 @@ const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantin
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store, world, clock, catalog, sha256 } = parts;
   const library = createDefinitionLibrary(catalog.texts);
+  const source = treeSource(sha256, library.text);
   const subscriptions = createSubscriptions(store);
   const idle = createIdleTrees(() => trees, resting);
   let closing = false;
@@ -109,7 +111,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const scheduler = createScheduler(parts.slots, world, clock, () => void housekeeping.wakeDue().catch(failed));
   const trees = createTreeCache({
     store,
-    source: { sha256, definition: library.text },
+    source,
     library,
     onLoaded(loaded) {
       scheduler.moved(loaded.id, loaded.tree.state.running, "none");
@@ -252,7 +254,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     catalog,
     library,
     settings: parts.settings,
-    source: { sha256, definition: library.text },
+    source,
     loop,
     posts,
     trees,

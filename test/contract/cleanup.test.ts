@@ -4,6 +4,7 @@ import { createErrand, type Errand, type Store } from "../../src/index.ts";
 import type { DefinitionText } from "../../src/core/definition.ts";
 import { asTreeId } from "../../src/core/ids.ts";
 import { replayBegin } from "../../src/core/replay.ts";
+import { treeSource } from "../../src/core/tree.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import {
   byContext,
@@ -95,7 +96,7 @@ test("D10: the journal's chain and decisions stay provable after the erasure", a
   const blobs = new Map<string, string>();
   for (const definition of factsOf(await eventsNow(errand, agent.id), "tree-opened")[0]?.catalog ?? [])
     blobs.set(definition.hash, (await store.blob(asTreeId(agent.id), definition.hash)) ?? "");
-  const replay = replayBegin({ sha256, definition: (hash) => JSON.parse(blobs.get(hash) ?? "") as DefinitionText });
+  const replay = replayBegin(treeSource(sha256, (hash) => JSON.parse(blobs.get(hash) ?? "") as DefinitionText));
   for (const row of rows) replay.take(row);
   const proof = replay.report();
   expect(proof.difference).toBeNull();

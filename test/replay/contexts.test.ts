@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { DefinitionText } from "../../src/core/definition.ts";
 import { asTreeId } from "../../src/core/ids.ts";
 import { bodyRead, headRead } from "../../src/core/row.ts";
-import { treeNew, treeStep } from "../../src/core/tree.ts";
+import { treeNew, treeSource, treeStep } from "../../src/core/tree.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { byContext, callTool, callTools, createMemoryChannel, say } from "../../src/testing/index.ts";
 import { openTestErrand } from "../support/test-errand.ts";
@@ -30,7 +30,7 @@ test("I20: replay builds every request that a model was sent, byte for byte, tho
   await agent.post("go");
   await channel.received(2);
   const texts = new Map<string, DefinitionText>();
-  const tree = treeNew({ sha256, definition: (hash) => texts.get(hash) ?? { name: "", description: "", prompt: "", tools: [] } });
+  const tree = treeNew(treeSource(sha256, (hash) => texts.get(hash) ?? { name: "", description: "", prompt: "", tools: [] }));
   const built: string[] = [];
   for (const row of await store.rows(asTreeId(agent.id), 1, 1_000)) {
     for (const [, hash = ""] of row.head.matchAll(/"hash":"([A-Za-z0-9_-]{43})"/g)) {

@@ -190,17 +190,8 @@ export function delegationToolVisible(name: DelegationTool, agent: Seer, sight: 
 const SPECS: readonly (ToolSpec & { readonly name: DelegationTool })[] = Object.keys(VISIBLE)
   .filter(delegationToolIs)
   .map((name) => ({ name, description: DESCRIPTIONS[name], schema: DELEGATION_SCHEMAS[name] }));
-const SPEC_TEXTS: ReadonlyMap<ToolSpec, string> = new Map(SPECS.map((spec) => [spec, JSON.stringify(spec)]));
 
 /** What a model of this agent is told about the delegation tools it has. */
 export function delegationToolSpecs(agent: Seer, sight: Sight): ToolSpec[] {
   return SPECS.filter((spec) => delegationToolVisible(spec.name, agent, sight));
-}
-
-/** `JSON.stringify` of tools. Most of it is the delegation tools, the same for every child: they are written once. */
-export function toolsText(tools: readonly ToolSpec[]): string {
-  // Put together by `+`, it is copied once, by whoever hashes it with more before it.
-  let text = "";
-  for (const tool of tools) text += `${text === "" ? "[" : ","}${SPEC_TEXTS.get(tool) ?? JSON.stringify(tool)}`;
-  return text === "" ? "[]" : `${text}]`;
 }

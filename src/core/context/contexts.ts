@@ -9,21 +9,21 @@
  *  3. Whatever a child wrote stands in its parent's context inside a frame of that child's id, or as a JSON string of a result.
  */
 
-import { toolsText } from "../agent/delegation-tools.ts";
 import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
 import type { Sha256 } from "../journal.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../message.ts";
 import { plainToText } from "../plain-text.ts";
 import { type LastSaid, NOTHING_SAID, type RunTexts } from "./run-texts.ts";
+import { type Toolset, toolsetOf } from "./toolset.ts";
 
 export interface AgentContext {
   readonly system: string;
-  readonly tools: readonly ToolSpec[];
+  readonly tools: Toolset;
   readonly model: string;
   messages: ContextMessage[];
   /** What a child said, and its tools, last in messages that a summary stands for now. */
   before: LastSaid;
-  /** Rolling hash over the system prompt, the tools and every message ever appended. */
+  /** Rolling hash over the tools, the model and its system prompt, and every message ever appended. */
   hash: string;
   /** Where the turn under way began: what a rewrite goes back to. */
   mark: { readonly length: number; readonly hash: string; readonly last: ContextMessage | undefined };
@@ -65,8 +65,8 @@ export function contextsEmpty(): Contexts {
   };
 }
 
-export function contextNew(system: string, tools: readonly ToolSpec[], model: string, sha256: Sha256): AgentContext {
-  const hash = sha256(`[${JSON.stringify(model)},${JSON.stringify(system)},${toolsText(tools)}]`);
+export function contextNew(system: string, tools: Toolset, model: string, sha256: Sha256): AgentContext {
+  const hash = sha256(JSON.stringify([tools.hash, model, system]));
   return {
     system,
     tools,
@@ -138,30 +138,38 @@ export function contextRewind(context: AgentContext): void {
   context.hash = hash;
 }
 
-/** The contexts as their text is read: an agent's tools are the place of their list in `toolLists`. */
+/** A context as its text is read: its tools are the place of their list in `toolLists`. */
+type PlainContext = Omit<AgentContext, "tools"> & { readonly tools: number };
+
 export interface PlainContexts extends Omit<Contexts, "agents"> {
-  readonly agents: Map<AgentNumber, Omit<AgentContext, "tools"> & { readonly tools: number }>;
+  readonly agents: Map<AgentNumber, PlainContext>;
   readonly toolLists: readonly (readonly ToolSpec[])[];
 }
 
 /** JSON text of the contexts. A thousand children of one definition have the same tools, which are written once. */
 export function contextsToText(contexts: Contexts): string {
   const lists = new Map<string, number>();
-  const agents = new Map<AgentNumber, Omit<AgentContext, "tools"> & { readonly tools: number }>();
-  for (const [number, context] of contexts.agents) {
-    const list = toolsText(context.tools);
+  const places = new Map<Toolset, number>();
+  const placeOf = (tools: Toolset): number => {
+    const list = JSON.stringify(tools.specs);
     const place = lists.get(list) ?? lists.size;
     lists.set(list, place);
-    agents.set(number, { ...context, tools: place });
+    places.set(tools, place);
+    return place;
+  };
+  const agents = new Map<AgentNumber, PlainContext>();
+  for (const [number, context] of contexts.agents) {
+    agents.set(number, { ...context, tools: places.get(context.tools) ?? placeOf(context.tools) });
   }
   const others = plainToText({ ...contexts, agents });
   return `${others.slice(0, -1)},"toolLists":[${[...lists.keys()].join(",")}]}`;
 }
 
-export function contextsFromPlain({ toolLists, ...plain }: PlainContexts): Contexts {
+export function contextsFromPlain({ toolLists, ...plain }: PlainContexts, sha256: Sha256): Contexts {
+  const toolsets = toolLists.map((specs) => toolsetOf(specs, sha256));
   const agents = new Map<AgentNumber, AgentContext>();
   for (const [number, context] of plain.agents)
-    agents.set(number, { ...context, tools: toolLists[context.tools] ?? [] });
+    agents.set(number, { ...context, tools: toolsets[context.tools] ?? toolsetOf([], sha256) });
   return { ...plain, agents };
 }
 

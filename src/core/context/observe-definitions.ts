@@ -1,10 +1,11 @@
 /** How definitions enter the contexts: the root's prompt and tools, what children lose with their parent, and skills. */
 
-import { delegationToolIs, delegationToolSpecs, sightOf } from "../agent/delegation-tools.ts";
+import { delegationToolIs } from "../agent/delegation-tools.ts";
 import type { DefinitionFacts, DefinitionText } from "../definition.ts";
 import { contextCarry, contextNew } from "./contexts.ts";
 import type { Observing } from "./observing.ts";
 import { promptOfRoot } from "./prompts.ts";
+import { toolsetOf } from "./toolset.ts";
 
 /** A root's context keeps its messages when its definition changes. */
 export function openRoot(o: Observing): void {
@@ -12,11 +13,7 @@ export function openRoot(o: Observing): void {
   if (root === undefined || o.state.settings === null) return;
   const text = o.definition(root.definition.hash);
   const others = definitionsOf(o, (facts) => facts.skill === undefined);
-  const held = new Set(root.definition.tools.map((tool) => tool.name));
-  const tools = [
-    ...text.tools.filter((tool) => held.has(tool.name)),
-    ...delegationToolSpecs(root, sightOf(o.state.settings, o.state.catalog)),
-  ];
+  const tools = o.toolset(o.state, root, text);
   const fresh = contextNew(promptOfRoot(text, others, skillsOf(o)), tools, root.definition.model, o.sha256);
   const old = o.contexts.agents.get(0);
   if (old !== undefined) contextCarry(fresh, old, o.sha256);
@@ -29,9 +26,10 @@ export function narrowChildren(o: Observing): void {
     const agent = o.state.agents.get(number);
     if (number === 0 || agent === undefined) continue;
     const held = new Set(agent.definition.tools.map((tool) => tool.name));
-    const tools = context.tools.filter((tool) => delegationToolIs(tool.name) || held.has(tool.name));
-    if (tools.length === context.tools.length) continue;
-    const fresh = contextNew(context.system, tools, context.model, o.sha256);
+    const { specs } = context.tools;
+    const left = specs.filter((tool) => delegationToolIs(tool.name) || held.has(tool.name));
+    if (left.length === specs.length) continue;
+    const fresh = contextNew(context.system, toolsetOf(left, o.sha256), context.model, o.sha256);
     contextCarry(fresh, context, o.sha256);
     o.contexts.agents.set(number, fresh);
   }

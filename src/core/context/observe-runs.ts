@@ -1,6 +1,5 @@
 /** How runs enter the contexts: a child's beginning, its reports, and what its end leaves for its parent. */
 
-import { delegationToolSpecs, sightOf } from "../agent/delegation-tools.ts";
 import type { Json } from "../json.ts";
 import { responseError } from "../reports/outcome.ts";
 import { SKILL_TASK } from "../runs/spawn.ts";
@@ -20,16 +19,11 @@ export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: Tex
   const task = args["task"] === undefined ? SKILL_TASK : asText(args["task"]);
   const label = typeof args["label"] === "string" ? args["label"] : null;
   const text = o.definition(child.definition.hash);
-  const held = new Set(child.definition.tools.map((tool) => tool.name));
-  const tools = [
-    ...text.tools.filter((tool) => held.has(tool.name)),
-    ...delegationToolSpecs(child, sightOf(o.state.settings, o.state.catalog)),
-  ];
+  const tools = o.toolset(o.state, child, text);
   const parent = o.state.agents.get(fact.parent)?.id ?? "";
-  const toolNames = tools.map((tool) => tool.name);
   const schema = args["output_schema"] ?? text.output;
   const context = contextNew(
-    promptOfChild(text, { child, parent, run, label, toolNames, schema }),
+    promptOfChild(text, { child, parent, run, label, tools: tools.names, schema }),
     tools,
     child.definition.model,
     o.sha256,

@@ -60,7 +60,13 @@ function childPrompt(
     "read_file",
     ...delegationToolSpecs(made.child, { maxDepth: 1, skills: false }).map((tool) => tool.name),
   ];
-  return promptOfChild(textOf("worker", prompt), { ...made, parent: PARENT_ID, label, toolNames, schema });
+  return promptOfChild(textOf("worker", prompt), {
+    ...made,
+    parent: PARENT_ID,
+    label,
+    tools: toolNames.join(", "),
+    schema,
+  });
 }
 
 const rendered = [

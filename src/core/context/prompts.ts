@@ -77,7 +77,8 @@ interface ChildFacts {
   readonly parent: string;
   readonly run: Run;
   readonly label: string | null;
-  readonly toolNames: readonly string[];
+  /** The names of its tools. */
+  readonly tools: string;
   /** JSON Schema that the result's data must fit, if there is one. */
   readonly schema: Json | undefined;
 }
@@ -91,7 +92,7 @@ export function promptOfChild(definition: DefinitionText, facts: ChildFacts): st
     label: facts.label === null ? "" : `, labelled "${facts.label}"`,
     iterations: String(child.maxIterations),
     timeout: durationLabel(run.timeoutMs),
-    tools: facts.toolNames.join(", "),
+    tools: facts.tools,
     output: facts.schema === undefined ? "" : `\n${OUTPUT}${JSON.stringify(facts.schema)}`,
     reporting: child.definition.reporting === "tool" ? REPORT_BY_TOOL : REPORT_BY_TAG,
   });

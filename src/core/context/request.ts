@@ -32,7 +32,8 @@ export function contextRequest(
   const context = contexts.agents.get(number);
   const agent = state.agents.get(number);
   if (context === undefined || agent === undefined) return null;
-  const { model, system, tools } = context;
+  const { model, system } = context;
+  const tools = context.tools.specs;
   const end = requestEnd(state, contexts, agent, context, at);
   if (end === "") {
     return { request: { model, system, tools, messages: context.messages }, hash: context.hash.slice(0, HASH_LENGTH) };

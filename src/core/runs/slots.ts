@@ -7,10 +7,9 @@ import { restateIdle } from "./run-state.ts";
 
 export function fill(d: Deciding, number: AgentNumber): void {
   const parent = d.state.agents.get(number);
-  while (parent !== undefined && parent.live.size < d.settings.limits.liveChildren && d.slots > 0) {
+  while (parent !== undefined && parent.live.size < d.settings.limits.liveChildren) {
     const run = parent.queue[0];
-    if (run === undefined) return;
-    d.slots -= 1;
+    if (run === undefined || !d.slotFree()) return;
     d.emit({ type: "run-started", run });
     const child = d.state.agents.get(run);
     if (child !== undefined) callModel(d, child);

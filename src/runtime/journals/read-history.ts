@@ -5,6 +5,7 @@ import type { DefinitionText } from "../../core/definition.ts";
 import { type HistoryItem, historyBegin } from "../../core/history.ts";
 import type { AgentNumber, TreeId } from "../../core/ids.ts";
 import type { Sha256 } from "../../core/journal.ts";
+import { treeSource } from "../../core/tree.ts";
 import { definitionHashes, storedRows } from "./replay-tree.ts";
 
 const NO_DEFINITION: DefinitionText = { name: "", description: "", prompt: "", tools: [] };
@@ -16,7 +17,10 @@ export async function readHistory(
   sha256: Sha256,
 ): Promise<readonly HistoryItem[]> {
   const texts = new Map<string, DefinitionText>();
-  const fold = historyBegin(agent, { sha256, definition: (hash) => texts.get(hash) ?? NO_DEFINITION });
+  const fold = historyBegin(
+    agent,
+    treeSource(sha256, (hash) => texts.get(hash) ?? NO_DEFINITION),
+  );
   const items: HistoryItem[] = [];
   for await (const row of storedRows(store, tree)) {
     for (const hash of definitionHashes(row)) {

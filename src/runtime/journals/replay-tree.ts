@@ -6,6 +6,7 @@ import type { TreeId } from "../../core/ids.ts";
 import type { JournalRow, Sha256 } from "../../core/journal.ts";
 import { replayBegin, type ReplayReport } from "../../core/replay.ts";
 import { headNamesDefinitions } from "../../core/row.ts";
+import { treeSource } from "../../core/tree.ts";
 
 const ROWS_AT_A_TIME = 100;
 
@@ -18,10 +19,9 @@ export interface JournalSource {
 
 export async function replayJournal(source: JournalSource, sha256: Sha256): Promise<ReplayReport> {
   const texts = new Map<string, DefinitionText>();
-  const replay = replayBegin({
-    sha256,
-    definition: (hash) => texts.get(hash) ?? { name: "", description: "", prompt: "", tools: [] },
-  });
+  const replay = replayBegin(
+    treeSource(sha256, (hash) => texts.get(hash) ?? { name: "", description: "", prompt: "", tools: [] }),
+  );
   for await (const row of source.rows) {
     for (const hash of definitionHashes(row)) {
       const text = texts.has(hash) ? null : await source.blob(hash);

@@ -5,6 +5,7 @@ import { asStepKey, asTreeId, type StepKey, type TreeId, uuidIs } from "../../co
 import type { Sha256 } from "../../core/journal.ts";
 import type { Json } from "../../core/json.ts";
 import { askedInput, questionText } from "../../core/questions/question-text.ts";
+import { treeSource } from "../../core/tree.ts";
 import { createDefinitionLibrary } from "../definitions/definition-library.ts";
 import { readTree } from "../trees/read-tree.ts";
 
@@ -43,7 +44,7 @@ export async function openQuestions(store: Store, sha256: Sha256, tree?: TreeId)
 
 async function questionsOf(store: Store, sha256: Sha256, record: TreeRecord): Promise<readonly OpenQuestion[]> {
   const library = createDefinitionLibrary(new Map());
-  const { tree } = await readTree(store, record, { sha256, definition: library.text }, library);
+  const { tree } = await readTree(store, record, treeSource(sha256, library.text), library);
   const { state, contexts } = tree;
   return [...state.questions].map(([key, question]) => ({
     id: `${record.id}/${key}`,

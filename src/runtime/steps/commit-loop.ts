@@ -145,15 +145,15 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     const { tree } = loaded;
     const held = tree.state.running;
     const at = Math.max(clock.now(), tree.state.at);
-    const slots = scheduler.free();
+    const offered = input.type === "slots-offered";
+    const slots = scheduler.free(loaded.id, offered);
     const stepped = treeStep(
       tree,
       { at, seed: world.random(SEED_DIGITS), slots, input, texts },
       world.random(SALT_DIGITS),
     );
-    const started = stepped.decision.events.filter((event) => event.type === "run-started").length;
-    const waits = slotWait(tree.state.queued, slots, started, input.type === "slots-offered");
-    scheduler.moved(loaded.id, tree.state.running - held, waits);
+    const taken = tree.state.running - held;
+    scheduler.moved(loaded.id, taken, slotWait(tree.state.queued, slots, taken, offered));
     return stepped;
   }
 

@@ -8,8 +8,8 @@ import type { TreeId } from "../../core/ids.ts";
 import type { Clock } from "../clock.ts";
 
 export interface Scheduler {
-  /** Slots that a step may take. */
-  free(): number;
+  /** Slots that a step of this tree may take; fewer than none if others wait for those that it lets go. `offered`: it is its turn. */
+  free(tree: TreeId, offered: boolean): number;
   /** Runs that hold a slot changed by so many in a step of this tree, and whether its runs wait for more. */
   moved(tree: TreeId, held: number, waits: SlotWait): void;
   /** A tree was dropped from memory: what it held is free until it is loaded again. */
@@ -28,10 +28,10 @@ export interface Scheduler {
  */
 export type SlotWait = "short" | "unsure" | "none";
 
-/** What a step that was given so many slots, and started so many runs, says about the runs that wait. */
-export function slotWait(queued: number, given: number, started: number, offered: boolean): SlotWait {
+/** What a step that was given so many slots, and after which so many more runs hold one, says about the runs that wait. */
+export function slotWait(queued: number, given: number, taken: number, offered: boolean): SlotWait {
   if (queued === 0) return "none";
-  if (given <= started) return "short";
+  if (given <= taken) return "short";
   return offered ? "none" : "unsure";
 }
 
@@ -41,7 +41,11 @@ export function createScheduler(slots: number, world: World, clock: Clock, onDue
   let armed: { readonly at: number; readonly cancel: CancelTimer } | null = null;
   let closed = false;
   return {
-    free: () => Math.max(0, slots - held),
+    free(tree, offered) {
+      const open = slots - held;
+      const left = open - waiting.size + (waiting.has(tree) ? 1 : 0);
+      return offered && open > 0 ? Math.max(1, left) : left;
+    },
     moved(tree, change, waits) {
       held += change;
       if (waits === "short") waiting.add(tree);

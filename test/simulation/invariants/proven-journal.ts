@@ -9,7 +9,7 @@ import { stepKey } from "../../../src/core/ids.ts";
 import type { JournalRow } from "../../../src/core/journal.ts";
 import { replayBegin } from "../../../src/core/replay.ts";
 import type { RowHead } from "../../../src/core/row.ts";
-import type { Stepped } from "../../../src/core/tree.ts";
+import { type Stepped, treeSource } from "../../../src/core/tree.ts";
 import { sha256 } from "./chain.ts";
 import { demand } from "./violation.ts";
 
@@ -28,7 +28,7 @@ export function createProvenJournal(): ProvenJournal {
   const texts = new Map<string, string>();
   const definitions = new Map<string, DefinitionText>();
   const requests = new Map<AgentNumber, string>();
-  const replay = replayBegin({ sha256, definition }, decided);
+  const replay = replayBegin(treeSource(sha256, definition), decided);
 
   function definition(hash: string): DefinitionText {
     const text = texts.get(hash);

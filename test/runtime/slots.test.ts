@@ -1,0 +1,105 @@
+/** Slots of the process: a child that ends makes room for the next of its tree at once, unless another tree waits for the slot. */
+
+import { expect, test } from "vitest";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import { createScheduler, slotWait } from "../../src/runtime/steps/scheduler.ts";
+import { asTreeId } from "../../src/core/ids.ts";
+import { headRead } from "../../src/core/row.ts";
+import { replayVerdict } from "../../src/core/replay.ts";
+import { byContext, callTool, callTools, say, type ScriptedReply } from "../../src/testing/index.ts";
+import { openTestErrand } from "../support/test-errand.ts";
+import { createTestWorld } from "../support/test-world.ts";
+import type { Store } from "../../src/index.ts";
+
+const reported = callTool("send_agent_message", { text: "done" });
+const reporting = byContext([reported, say("ended")]);
+
+function fanOut(name: string, count: number): ScriptedReply {
+  return callTools(
+    Array.from({ length: count }, (_, index) => ({ name: "subagent", input: { task: `${name}${index}` } })),
+  );
+}
+
+test("a fan-out beyond the slots is never offered one, and only its message and its answer wait for the disk", async () => {
+  const store = createMemoryStore();
+  const waits: boolean[] = [];
+  const inputs: string[] = [];
+  const counting: Store = {
+    ...store,
+    commit(commit) {
+      waits.push(commit.trails !== true);
+      for (const { head } of commit.trees.flatMap(({ rows }) => rows)) inputs.push(headRead(head).input.type);
+      return store.commit(commit);
+    },
+  };
+  const parent = byContext([fanOut("part", 20), say("all done")]);
+  const { errand } = await openTestErrand({ parent, child: reporting }, { store: counting, slots: 4 });
+  const { agent, reply } = await errand.start("go");
+  expect((await reply()).text).toBe("all done");
+  expect(inputs).toHaveLength(44);
+  expect(inputs).not.toContain("slots-offered");
+  expect(waits.filter((waited) => waited)).toHaveLength(2);
+  expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
+});
+
+test("trees that wait for a slot take turns, however many runs of one of them wait", async () => {
+  const order: string[] = [];
+  const gates: (() => void)[] = [];
+  const { errand } = await openTestErrand(
+    {
+      parent: (_request, { task, replies }) => (replies === 0 ? fanOut(task, 3) : say("all done")),
+      async child(_request, { task, replies }) {
+        if (replies > 0) return say("ended");
+        order.push(task);
+        await new Promise<void>((resolve) => gates.push(resolve));
+        return reported;
+      },
+    },
+    { slots: 1 },
+  );
+  const one = await errand.start("a");
+  await until(() => order.length === 1);
+  const other = await errand.start("b");
+  while ((await errand.runs()).length < 6) await tick();
+  for (let ended = 0; ended < 6; ended += 1) {
+    await until(() => gates.length > ended);
+    gates[ended]?.();
+  }
+  expect((await one.reply()).text).toBe("all done");
+  expect((await other.reply()).text).toBe("all done");
+  // The first tree began to wait before the other.
+  expect(order).toEqual(["a0", "a1", "b0", "a2", "b1", "b2"]);
+});
+
+test("of free slots a step is given what is left when each tree that waits got one; fewer than none is owed", () => {
+  const world = createTestWorld();
+  const scheduler = createScheduler(3, world, { now: () => 0 }, () => {});
+  const [a, b, c] = ["a", "b", "c"].map(asTreeId) as [never, never, never];
+  scheduler.moved(a, 3, "none");
+  expect(scheduler.free(a, false)).toBe(0);
+  scheduler.moved(b, 0, "short");
+  scheduler.moved(c, 0, "short");
+  expect(scheduler.free(a, false)).toBe(-2);
+  expect(scheduler.free(b, false)).toBe(-1);
+  scheduler.moved(a, -1, "none");
+  expect(scheduler.nextToOffer()).toBe(b);
+  // It is its turn, whoever else waits.
+  expect(scheduler.free(b, true)).toBe(1);
+  expect(scheduler.free(a, false)).toBe(0);
+});
+
+test("runs wait for a slot if a step left none", () => {
+  expect(slotWait(0, 0, 0, false)).toBe("none");
+  expect(slotWait(2, 1, 1, false)).toBe("short");
+  expect(slotWait(2, -1, -1, false)).toBe("short");
+  expect(slotWait(2, 0, -1, false)).toBe("unsure");
+  expect(slotWait(2, 1, 0, true)).toBe("none");
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await tick();
+}
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
