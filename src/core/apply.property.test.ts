@@ -26,7 +26,7 @@ test("apply, the contexts and the projection are total: facts of one tree folded
           place,
           () => undefined,
         );
-        runPatch(tree.state, tree.contexts, fact, place);
+        runPatch(tree.state, tree.contexts, fact, place, []);
         tree.state.seq += 1;
       }
     }),

@@ -98,75 +98,106 @@ export function deciding(
   step: Step,
   observe: Observer | undefined,
 ): DecidingWork {
-  const place: Place = { seq: state.seq + 1, at: step.at };
-  const events: Decided[] = [];
-  const effects: Effect[] = [];
-  const added: Json[] = [];
-  const agenda: Task[] = [];
-  let taken = 0;
-  let numbers = 0;
-  let uuids = 0;
-  let seedUsed = false;
-  let slotsUsed = false;
-  const running = state.running;
-  const textAt = (index: TextIndex): Json | undefined =>
-    index < step.texts.length ? step.texts[index] : added[index - step.texts.length];
-  const work: DecidingWork = {
-    state,
-    settings,
-    seq: place.seq,
-    at: step.at,
-    texts: step.texts,
-    accept() {
-      apply(state, step.input, place);
-      observe?.(step.input, place, textAt);
-    },
-    emit(fact) {
-      events.push(fact);
-      apply(state, fact, place);
-      observe?.(fact, place, textAt);
-    },
-    effect(effect) {
-      effects.push(effect);
-    },
-    number() {
-      numbers += 1;
-      return numbers;
-    },
-    key(number) {
-      return stepKey(place.seq, number);
-    },
-    uuid() {
-      uuids += 1;
-      seedUsed = true;
-      return uuidOf(step.at, step.seed, uuids - 1);
-    },
-    fraction() {
-      seedUsed = true;
-      return fractionOf(step.seed);
-    },
-    text(value) {
-      added.push(value);
-      return step.texts.length + added.length - 1;
-    },
-    later(task) {
-      agenda.push(task);
-    },
-    slotFree() {
-      const left = running - state.running;
-      const free = left + step.slots > 0;
-      // Replay knows of no slots but those that are recorded.
-      if (free !== left > 0) slotsUsed = true;
-      return free;
-    },
-    next() {
-      const task = agenda[taken];
-      if (task !== undefined) taken += 1;
-      return task;
-    },
-    decision(late) {
-      return { late, events, effects, texts: added, seedUsed, slotsUsed };
-    },
-  };
-  return work;
+  return new StepWork(state, settings, step, observe);
+}
+
+/** A class, because a dozen closures for each step of each tree are what a step would be made of. */
+class StepWork implements DecidingWork {
+  readonly state: TreeState;
+  readonly settings: Settings;
+  readonly seq: number;
+  readonly at: number;
+  readonly texts: readonly Json[];
+  private readonly step: Step;
+  private readonly place: Place;
+  private readonly observe: Observer | undefined;
+  private readonly textAt: (index: TextIndex) => Json | undefined;
+  private readonly running: number;
+  private readonly events: Decided[] = [];
+  private readonly effects: Effect[] = [];
+  private readonly added: Json[] = [];
+  private readonly agenda: Task[] = [];
+  private taken = 0;
+  private numbers = 0;
+  private uuids = 0;
+  private seedUsed = false;
+  private slotsUsed = false;
+
+  constructor(state: TreeState, settings: Settings, step: Step, observe: Observer | undefined) {
+    const { added } = this;
+    const { texts } = step;
+    this.state = state;
+    this.settings = settings;
+    this.seq = state.seq + 1;
+    this.at = step.at;
+    this.texts = texts;
+    this.step = step;
+    this.place = { seq: this.seq, at: step.at };
+    this.observe = observe;
+    this.textAt = (index) => (index < texts.length ? texts[index] : added[index - texts.length]);
+    this.running = state.running;
+  }
+
+  accept(): void {
+    apply(this.state, this.step.input, this.place);
+    this.observe?.(this.step.input, this.place, this.textAt);
+  }
+
+  emit(fact: Decided): void {
+    this.events.push(fact);
+    apply(this.state, fact, this.place);
+    this.observe?.(fact, this.place, this.textAt);
+  }
+
+  effect(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  number(): number {
+    this.numbers += 1;
+    return this.numbers;
+  }
+
+  key(number: number): StepKey {
+    return stepKey(this.seq, number);
+  }
+
+  uuid(): string {
+    this.uuids += 1;
+    this.seedUsed = true;
+    return uuidOf(this.at, this.step.seed, this.uuids - 1);
+  }
+
+  fraction(): number {
+    this.seedUsed = true;
+    return fractionOf(this.step.seed);
+  }
+
+  text(value: Json): TextIndex {
+    this.added.push(value);
+    return this.texts.length + this.added.length - 1;
+  }
+
+  later(task: Task): void {
+    this.agenda.push(task);
+  }
+
+  slotFree(): boolean {
+    const left = this.running - this.state.running;
+    const free = left + this.step.slots > 0;
+    // Replay knows of no slots but those that are recorded.
+    if (free !== left > 0) this.slotsUsed = true;
+    return free;
+  }
+
+  next(): Task | undefined {
+    const task = this.agenda[this.taken];
+    if (task !== undefined) this.taken += 1;
+    return task;
+  }
+
+  decision(late: string | null): Decision {
+    const { events, effects, added, seedUsed, slotsUsed } = this;
+    return { late, events, effects, texts: added, seedUsed, slotsUsed };
+  }
 }

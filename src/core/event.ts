@@ -6,6 +6,8 @@
  *  1. Facts are past tense. Nothing here is an intention: those are effects.
  *  2. A fact holds no text that only models and people read; it holds an index into the row's texts, which stand in its body.
  *  3. `n` is a fact's number within its step: with the step's sequence it is the key of an effect, a message or an announcement.
+ *  4. A member that is undefined is not written, and means what a member that is not there means. Facts of one type have one shape where they are made: that is
+ *     what makes them quick.
  */
 
 import type { DefinitionFacts } from "./definition.ts";
@@ -39,6 +41,8 @@ export type Input =
       readonly hash: string;
       readonly catalog: readonly DefinitionFacts[];
       readonly root: DefinitionFacts;
+      /** Rows whose texts were gone by then, by an erasure that the other tree perhaps recorded later. */
+      readonly erased?: readonly ErasedRow[] | undefined;
     }
   /** The definitions on disk or in code are no longer those recorded: later children are made from these. */
   | { readonly type: "catalog-changed"; readonly catalog: readonly DefinitionFacts[]; readonly root: DefinitionFacts }
@@ -64,9 +68,9 @@ export type Input =
       readonly stop: "end" | "tools" | "length" | "refused";
       readonly size: number;
       /** True if the reply holds text that could be salvaged as findings. */
-      readonly said?: true;
+      readonly said?: true | undefined;
       /** What the edge found out about calls of this reply, by the call's position. */
-      readonly facts?: Readonly<Record<string, CallFacts>>;
+      readonly facts?: Readonly<Record<string, CallFacts>> | undefined;
     }
   /** Text 0: the provider's message. */
   | {
@@ -85,7 +89,7 @@ export type Input =
       readonly type: "tool-finished";
       readonly effect: StepKey;
       readonly attempt: number;
-      readonly failed?: true;
+      readonly failed?: true | undefined;
       readonly size: number;
     }
   /** Effects whose process is gone, or that were parked by a shutdown. */
@@ -96,12 +100,18 @@ export type Input =
   | { readonly type: "answer-given"; readonly id: PostId; readonly question: StepKey; readonly allow: boolean }
   | { readonly type: "cancel-asked"; readonly id: PostId; readonly run: RunNumber | null }
   | { readonly type: "close-asked"; readonly id: PostId }
-  /** The texts of a run that asked for it are gone from the bodies of these rows; `hash` is that of what is left. */
+  /** The texts of a run that asked for it are gone from the bodies of these rows. */
   | {
       readonly type: "texts-erased";
       readonly effect: StepKey;
-      readonly rows: readonly { readonly seq: number; readonly hash: string | null }[];
+      readonly rows: readonly ErasedRow[];
     };
+
+/** A row of whose body something was erased, and the hash of what is left. */
+export interface ErasedRow {
+  readonly seq: number;
+  readonly hash: string | null;
+}
 
 /** What only the edge can know about a call that a model made: whether a model can be had, whether data fit their schema. */
 export interface CallFacts {
@@ -118,8 +128,8 @@ export type Decided =
       /** The messages it takes from the inbox, in order. */
       readonly take: readonly StepKey[];
       /** The announcement it places, and the runs of which that tells. */
-      readonly announcement?: StepKey;
-      readonly placed?: readonly RunNumber[];
+      readonly announcement?: StepKey | undefined;
+      readonly placed?: readonly RunNumber[] | undefined;
     }
   /** Steers and silent messages that joined the context of a turn under way, or of an idle agent. */
   | { readonly type: "messages-joined"; readonly agent: AgentNumber; readonly take: readonly StepKey[] }
@@ -127,8 +137,8 @@ export type Decided =
       readonly type: "model-called";
       readonly agent: AgentNumber;
       readonly n: number;
-      readonly purpose?: "compaction";
-      readonly reserved?: { readonly tokens: number; readonly cost: number };
+      readonly purpose?: "compaction" | undefined;
+      readonly reserved?: { readonly tokens: number; readonly cost: number } | undefined;
     }
   /** The model call under way is given up, because its context must be made smaller first. */
   | { readonly type: "turn-model-dropped"; readonly agent: AgentNumber }
@@ -158,9 +168,9 @@ export type Decided =
       readonly n: number;
       readonly call: string;
       readonly name: string;
-      readonly safe?: true;
+      readonly safe?: true | undefined;
       /** Set for a kernel tool that reads the store. */
-      readonly read?: true;
+      readonly read?: true | undefined;
     }
   /** A call that its agent's permissions leave to the user. It waits until the answer comes; `to` speaks to the user. */
   | {
@@ -176,10 +186,10 @@ export type Decided =
       readonly type: "tool-answered";
       readonly agent: AgentNumber;
       readonly call: string;
-      readonly text?: TextIndex;
-      readonly run?: RunNumber;
-      readonly skill?: string;
-      readonly failed?: true;
+      readonly text?: TextIndex | undefined;
+      readonly run?: RunNumber | undefined;
+      readonly skill?: string | undefined;
+      readonly failed?: true | undefined;
       readonly size: number;
     }
   | {
@@ -192,21 +202,19 @@ export type Decided =
       readonly definition: string;
       /** The call that asked for it, or null when it was asked from outside. */
       readonly call: string | null;
-      readonly model?: {
-        readonly name: string;
-        readonly window: number | null;
-        readonly price: DefinitionFacts["price"];
-      };
+      readonly model?:
+        | { readonly name: string; readonly window: number | null; readonly price: DefinitionFacts["price"] }
+        | undefined;
       readonly iterations: number;
       readonly timeoutMs: number;
       /** About how long the child's task is, with its context and file hints. */
       readonly size: number;
-      readonly announce?: "each";
-      readonly group?: string;
-      readonly cleanup?: "delete";
-      readonly typed?: true;
+      readonly announce?: "each" | undefined;
+      readonly group?: string | undefined;
+      readonly cleanup?: "delete" | undefined;
+      readonly typed?: true | undefined;
       /** Names of arguments that were lowered to their cap. */
-      readonly lowered?: readonly string[];
+      readonly lowered?: readonly string[] | undefined;
     }
   /** The child takes up its task: its first turn begins. */
   | { readonly type: "run-started"; readonly run: RunNumber }
@@ -223,11 +231,11 @@ export type Decided =
       readonly type: "run-ended";
       readonly run: RunNumber;
       readonly status: RunStatus;
-      readonly reason?: string;
-      readonly error?: TextIndex;
+      readonly reason?: string | undefined;
+      readonly error?: TextIndex | undefined;
       readonly report: ReportKind;
       /** Posts that no turn of the child will answer any more. */
-      readonly posts?: readonly PostId[];
+      readonly posts?: readonly PostId[] | undefined;
     }
   /** A run that had ended, whose parent is gone before it was told. */
   | { readonly type: "run-undeliverable"; readonly run: RunNumber; readonly reason: string }
@@ -266,12 +274,12 @@ export type Decided =
       readonly type: "turn-ended";
       readonly agent: AgentNumber;
       readonly outcome: "done" | "failed" | "cancelled";
-      readonly reason?: string;
-      readonly error?: TextIndex;
-      readonly silent?: true;
+      readonly reason?: string | undefined;
+      readonly error?: TextIndex | undefined;
+      readonly silent?: true | undefined;
       /** The reply held a `<response>`, in a run that reports by tag. */
-      readonly tagged?: true;
-      readonly posts?: readonly PostId[];
+      readonly tagged?: true | undefined;
+      readonly posts?: readonly PostId[] | undefined;
     }
   /** Text `text` of this row is the summary that stands for everything before the turn under way. */
   | { readonly type: "context-compacted"; readonly agent: AgentNumber; readonly size: number }
@@ -279,6 +287,6 @@ export type Decided =
   | { readonly type: "results-shortened"; readonly agent: AgentNumber; readonly keep: number }
   | { readonly type: "window-learnt"; readonly agent: AgentNumber; readonly window: number }
   | { readonly type: "erasure-asked"; readonly run: RunNumber; readonly n: number }
-  | { readonly type: "tree-closed"; readonly posts?: readonly PostId[] };
+  | { readonly type: "tree-closed"; readonly posts?: readonly PostId[] | undefined };
 
 export type Fact = Input | Decided;

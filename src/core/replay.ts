@@ -9,7 +9,7 @@
 
 import { bodyRead, type HeadGiven, headGivenRead, headRead } from "./row.ts";
 import { ROW_REVISION } from "./revision.ts";
-import type { Decided } from "./event.ts";
+import type { Decided, ErasedRow, Input } from "./event.ts";
 import type { JournalRow, Sha256 } from "./journal.ts";
 import { type Stepped, type Tree, treeFold, treeNew, type TreeSource, treeStep } from "./tree.ts";
 import type { Json } from "./json.ts";
@@ -64,8 +64,7 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
     const hash = hashes.ofHead(tree.hash + row.head);
     if (hash !== row.hash) return { seq, what: "hash", recorded: row.hash, expected: hash };
     const head = given ?? headGivenRead(row.head);
-    for (const { seq: gone, hash: left } of head.input.type === "texts-erased" ? head.input.rows : [])
-      settle(gone, left);
+    for (const { seq: gone, hash: left } of erasedRows(head.input)) settle(gone, left);
     const found = row.body === null ? null : hashes.ofBody(row.body);
     if (found !== (head.body ?? null)) {
       unsettled.set(seq, { found, promised: head.body ?? null });
@@ -154,6 +153,12 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
       difference: difference ?? unexplained(),
     }),
   };
+}
+
+/** Rows of which the input says that texts of theirs are gone. */
+function erasedRows(input: Input): readonly ErasedRow[] {
+  if (input.type === "texts-erased") return input.rows;
+  return input.type === "tree-forked" ? (input.erased ?? []) : [];
 }
 
 interface RowHashes {

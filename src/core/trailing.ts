@@ -45,13 +45,15 @@ const WAITS: Readonly<
   "tree-closed": true,
 };
 
+const WAITING: ReadonlySet<string> = new Set(Object.entries(WAITS).flatMap(([type, wait]) => (wait ? [type] : [])));
+
 function waits(fact: Decided): boolean {
   if (fact.type === "tool-called") return fact.safe !== true && fact.read !== true;
   // A background child's parent is told that it was accepted.
   if (fact.type === "run-created") return fact.mode === "background";
   // Those whose posts they are wait for them.
   if (fact.type === "turn-ended" || fact.type === "run-ended") return fact.posts !== undefined;
-  return WAITS[fact.type];
+  return WAITING.has(fact.type);
 }
 
 /** `effect` is the one whose result the input brings, as it was before the step. */

@@ -86,37 +86,63 @@ interface Gathered {
 }
 
 function gather(tree: Tree, into: Gathered): Observer {
-  const observing: Observing = { ...tree.source, state: tree.state, contexts: tree.contexts, calls: null };
   const { state, contexts, source } = tree;
+  const { sha256, definition, toolset } = source;
+  const observing: Observing = { sha256, definition, toolset, state, contexts, calls: null };
   return (fact, place, textAt) => {
-    if (fact.type === "channel-sent") into.outgoing.push(outgoingOf(tree, fact, place, textAt));
-    if (fact.type === "question-asked" && fact.to !== undefined) {
-      into.outgoing.push({ key: stepKey(place.seq, fact.n), agent: fact.to, text: questionText(contexts, fact) });
-    }
-    const refused = refusedRecord(contexts, fact, source.sha256);
-    if (refused !== null) into.delegations.push(refused);
+    gatherBefore(tree, into, fact, place, textAt);
     observe(observing, fact, place, textAt);
-    const ended = endedRecord(contexts, fact, place);
-    if (ended !== null) into.delegations.push(ended);
-    const called = modelCall(state, fact, place);
-    if (called !== null) {
-      const asked = contextRequest(state, contexts, called.agent, place.at, source.sha256);
-      if (asked !== null) {
-        into.contexts.push(asked.hash);
-        into.requests.set(called.key, asked.request);
-      }
-    }
-    const patch = runPatch(state, contexts, fact, place);
-    if (patch !== null) into.runs.push(...patch);
+    gatherAfter(tree, into, fact, place);
+    runPatch(state, contexts, fact, place, into.runs);
   };
 }
 
-/** The model call that this fact begins or repeats. */
-function modelCall(state: TreeState, fact: Fact, place: Place): { agent: AgentNumber; key: StepKey } | null {
-  if (fact.type === "model-called") return { agent: fact.agent, key: stepKey(place.seq, fact.n) };
-  if (fact.type !== "effect-repeated") return null;
-  const effect = state.effects.get(fact.effect);
-  return effect?.kind === "model" ? { agent: effect.agent, key: fact.effect } : null;
+/** What has to be looked up before the fact is folded into the contexts. */
+function gatherBefore(tree: Tree, into: Gathered, fact: Fact, place: Place, textAt: TextAt): void {
+  switch (fact.type) {
+    case "channel-sent":
+      return void into.outgoing.push(outgoingOf(tree, fact, place, textAt));
+    case "question-asked": {
+      if (fact.to === undefined) return;
+      const text = questionText(tree.contexts, fact);
+      return void into.outgoing.push({ key: stepKey(place.seq, fact.n), agent: fact.to, text });
+    }
+    case "tool-answered": {
+      const refused = refusedRecord(tree.contexts, fact, tree.source.sha256);
+      if (refused !== null) into.delegations.push(refused);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/** What can be looked up only afterwards. */
+function gatherAfter(tree: Tree, into: Gathered, fact: Fact, place: Place): void {
+  switch (fact.type) {
+    case "run-ended": {
+      const ended = endedRecord(tree.contexts, fact, place);
+      if (ended !== null) into.delegations.push(ended);
+      return;
+    }
+    case "model-called":
+      return gatherRequest(tree, into, fact.agent, stepKey(place.seq, fact.n), place);
+    case "effect-repeated": {
+      const effect = tree.state.effects.get(fact.effect);
+      if (effect?.kind === "model") gatherRequest(tree, into, effect.agent, fact.effect, place);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/** What the model is sent by a call that begins or is repeated. */
+function gatherRequest(tree: Tree, into: Gathered, agent: AgentNumber, key: StepKey, place: Place): void {
+  const asked = contextRequest(tree.state, tree.contexts, agent, place.at, tree.source.sha256);
+  if (asked === null) return;
+  into.contexts.push(asked.hash);
+  into.requests.set(key, asked.request);
 }
 
 type TextAt = (index: TextIndex) => Json | undefined;
@@ -137,12 +163,14 @@ function outgoingOf(
 /** Moves the tree on by one step. `salt` is what the row's body begins with. */
 export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
   const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: new Map(), delegations: [] };
-  const effect = "effect" in step.input ? tree.state.effects.get(step.input.effect) : undefined;
+  const { input } = step;
+  const brings = input.type === "model-replied" || input.type === "tool-finished";
+  const effect = brings ? tree.state.effects.get(input.effect) : undefined;
   const decision = decide(tree.state, step, gather(tree, gathered));
   const { runs, outgoing, requests, delegations, contexts } = gathered;
   const row = rowWrite(tree.state.seq, { step, decision, contexts }, salt, tree.hash, tree.source.sha256);
   tree.hash = row.hash;
-  const trails = stepTrails(step.input, effect, decision);
+  const trails = stepTrails(input, effect, decision);
   return { step, row, decision, runs, outgoing, requests, delegations, trails };
 }
 

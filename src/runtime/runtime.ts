@@ -157,7 +157,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     workspace: parts.workspace,
     reader: createStoreReader(store, sha256, () => clock.now()),
     now: () => clock.now(),
-    submit: (submission) => void loop.submit(submission).catch(failed),
+    submit: (submission) => loop.take(submission, failed),
     onText: parts.onText,
   });
   const beginnings = createBeginnings(effects, () => sharing?.alive() ?? true);

@@ -34,6 +34,7 @@ export interface CellKinds<Cell> {
 
 export interface RunColumn<Cell> {
   readonly name: string;
+  readonly field: keyof RunPatch;
   /** The column's cell, or undefined when the patch leaves the column as it is. */
   cell(patch: RunPatch): Cell | number | null | undefined;
 }
@@ -52,15 +53,16 @@ export interface Columns<Cell> {
 export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
   const { textOf, idOf, hashOf, flagOf } = cells;
 
-  function column<Value>(
+  function column<Field extends keyof RunPatch>(
     name: string,
-    read: (patch: RunPatch) => Value | undefined,
-    write: (value: Value) => Cell | number | null,
+    field: Field,
+    write: (value: NonNullable<RunPatch[Field]> | Extract<RunPatch[Field], null>) => Cell | number | null,
   ): RunColumn<Cell> {
     return {
       name,
+      field,
       cell(patch) {
-        const value = read(patch);
+        const value: RunPatch[Field] | undefined = patch[field];
         return value === undefined ? undefined : write(value);
       },
     };
@@ -73,30 +75,30 @@ export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
       value === null ? null : write(value);
 
   const runColumns = [
-    column("number", (run) => run.number, same),
-    column("id", (run) => run.id, cells.id),
-    column("agent", (run) => run.agent, cells.id),
-    column("parent", (run) => run.parent, same),
-    column("mode", (run) => run.mode, runModes.cell),
-    column("definition", (run) => run.definition, cells.text),
-    column("name", (run) => run.name, cells.text),
-    column("state", (run) => run.state, runStates.cell),
-    column("status", (run) => run.status, maybe(runStatuses.cell)),
-    column("reason", (run) => run.reason, maybe(cells.text)),
-    column("report", (run) => run.report, maybe(reportKinds.cell)),
-    column("nudged", (run) => run.nudged, cells.flag),
-    column("delivery", (run) => run.delivery, deliveryStates.cell),
-    column("undeliverable", (run) => run.undeliverable, maybe(cells.text)),
-    column("batch", (run) => run.group, maybe(cells.text)),
-    column("cleanup", (run) => run.cleanup, cleanups.cell),
-    column("created_at", (run) => run.createdAt, same),
-    column("started_at", (run) => run.startedAt, same),
-    column("ended_at", (run) => run.endedAt, same),
-    column("deadline", (run) => run.deadline, same),
-    column("tokens", (run) => run.tokens, same),
-    column("cost", (run) => run.cost, same),
-    column("created_seq", (run) => run.createdSeq, same),
-    column("ended_seq", (run) => run.endedSeq, same),
+    column("number", "number", same),
+    column("id", "id", cells.id),
+    column("agent", "agent", cells.id),
+    column("parent", "parent", same),
+    column("mode", "mode", runModes.cell),
+    column("definition", "definition", cells.text),
+    column("name", "name", cells.text),
+    column("state", "state", runStates.cell),
+    column("status", "status", maybe(runStatuses.cell)),
+    column("reason", "reason", maybe(cells.text)),
+    column("report", "report", maybe(reportKinds.cell)),
+    column("nudged", "nudged", cells.flag),
+    column("delivery", "delivery", deliveryStates.cell),
+    column("undeliverable", "undeliverable", maybe(cells.text)),
+    column("batch", "group", maybe(cells.text)),
+    column("cleanup", "cleanup", cleanups.cell),
+    column("created_at", "createdAt", same),
+    column("started_at", "startedAt", same),
+    column("ended_at", "endedAt", same),
+    column("deadline", "deadline", same),
+    column("tokens", "tokens", same),
+    column("cost", "cost", same),
+    column("created_seq", "createdSeq", same),
+    column("ended_seq", "endedSeq", same),
   ];
 
   return {

@@ -88,6 +88,15 @@ test("a file that is cut off, or goes on after its end, is detected", async () =
   await expect(readJournalFile(each(["no journal"]), sha256)).rejects.toMatchObject({ code: "file-damaged" });
 });
 
+test("a fork from any row on is proven, also where texts were erased that its rows still promise", async () => {
+  const { errand, tree } = await conversation();
+  const { rows } = await errand.replay(tree);
+  for (let at = 1; at < rows; at += 1) {
+    const forked = await errand.fork(tree, { at });
+    expect((await errand.replay(forked.id)).difference, `forked at ${at}`).toBeNull();
+  }
+});
+
 test("a fork shares the history up to its step and goes on from there, as another definition if asked", async () => {
   const { errand, tree } = await conversation();
   const first = await eventsUntil(errand, tree, turnsEnded(1));

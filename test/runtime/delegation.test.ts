@@ -170,3 +170,13 @@ test("an unknown definition, agent or run is an error with a code", async () => 
   const agent = await errand.openAgent();
   await expect(agent.post("")).rejects.toMatchObject({ code: "usage" });
 });
+
+test("a model of the user's own that gives a reply that is none has failed, and whoever waits is told", async () => {
+  const reply = { parts: [{ type: "tool-call", id: "c", name: "look" }], usage: null, stop: "tools" } as never;
+  const { errand } = await openTestErrand(
+    { parent: [] },
+    { models: [{ resolve: () => ({ model: { call: async () => reply }, facts: { window: null, price: null } }) }] },
+  );
+  const { reply: answered } = await errand.start("go");
+  await expect(answered()).rejects.toMatchObject({ code: "turn-failed", details: { reason: "provider-error" } });
+});

@@ -37,7 +37,7 @@ export function answer(d: Deciding, agent: AgentState, call: string, given: Answ
     agent: agent.number,
     call,
     text: d.text(given.text),
-    ...(given.failed ? { failed: true } : {}),
+    failed: given.failed ? true : undefined,
     size: given.text.length,
   });
 }
@@ -56,9 +56,10 @@ export function callOpens(
   how: { readonly safe?: true; readonly read?: true },
 ): void {
   const n = d.number();
-  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, ...how });
+  const { safe, read } = how;
+  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, safe, read });
   d.effect({
-    type: how.read === true ? "read-store" : "call-tool",
+    type: read === true ? "read-store" : "call-tool",
     key: d.key(n),
     attempt: 1,
     agent: agent.number,

@@ -54,8 +54,8 @@ export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): 
     type: "model-called",
     agent: agent.number,
     n,
-    ...(compaction ? { purpose: "compaction" } : {}),
-    ...(room.reserved === null ? {} : { reserved: room.reserved }),
+    purpose: compaction ? "compaction" : undefined,
+    reserved: room.reserved ?? undefined,
   });
   d.effect({ type: "call-model", key: d.key(n), attempt: 1, agent: agent.number });
   warn(d);

@@ -9,7 +9,8 @@
 
 import { completeBatch } from "../announcements/batches.ts";
 import type { Deciding, RunEnd } from "../deciding.ts";
-import type { AgentNumber, StepKey } from "../ids.ts";
+import type { TextIndex } from "../event.ts";
+import type { AgentNumber, PostId, StepKey } from "../ids.ts";
 import { reportKindOf, reportOutcome, reportWanted } from "../reports/outcome.ts";
 import { eraseIfAsked } from "../runs/erasure.ts";
 import { restate, runIs } from "../runs/run-state.ts";
@@ -75,7 +76,8 @@ function startTurn(d: Deciding, agent: AgentState, next: Take): void {
     type: "turn-started",
     agent: agent.number,
     take: next.take,
-    ...(next.announcement === null ? {} : { announcement: next.announcement, placed: agent.pending?.runs ?? [] }),
+    announcement: next.announcement ?? undefined,
+    placed: next.announcement === null ? undefined : (agent.pending?.runs ?? []),
   });
   for (const ended of told) eraseIfAsked(d, ended);
   if (next.nudge) d.emit({ type: "nudge-given", agent: agent.number, about: "report" });
@@ -127,7 +129,7 @@ export function endTurn(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null) return;
   const { posts, number: turn } = agent.turn;
-  d.emit({ type: "turn-ended", agent: number, outcome: "done", ...(posts.length > 0 ? { posts } : {}) });
+  turnEnds(d, number, "done", { posts });
   afterTurn(d, agent, turn);
 }
 
@@ -152,14 +154,8 @@ export function finishTurn(
     d.emit({ type: "nudge-given", agent: agent.number, about: "report" });
     return callModel(d, agent);
   }
-  d.emit({
-    type: "turn-ended",
-    agent: agent.number,
-    outcome: "done",
-    ...(reply.silent ? { silent: true } : {}),
-    ...(reply.tagged ? { tagged: true } : {}),
-    ...(turn.posts.length > 0 ? { posts: turn.posts } : {}),
-  });
+  const { silent, tagged } = reply;
+  turnEnds(d, agent.number, "done", { posts: turn.posts, silent, tagged });
   afterTurn(d, agent, turn.number);
 }
 
@@ -168,6 +164,30 @@ function relayAll(d: Deciding, agent: AgentState): void {
   for (const relay of agent.turn?.relays ?? []) {
     d.emit({ type: "channel-sent", agent: agent.number, n: d.number(), relay });
   }
+}
+
+function turnEnds(
+  d: Deciding,
+  agent: AgentNumber,
+  outcome: "done" | "failed" | "cancelled",
+  how: {
+    readonly posts: readonly PostId[];
+    readonly reason?: string | undefined;
+    readonly error?: TextIndex | undefined;
+    readonly silent?: boolean;
+    readonly tagged?: boolean;
+  },
+): void {
+  d.emit({
+    type: "turn-ended",
+    agent,
+    outcome,
+    reason: how.reason,
+    error: how.error,
+    silent: how.silent === true ? true : undefined,
+    tagged: how.tagged === true ? true : undefined,
+    posts: how.posts.length > 0 ? how.posts : undefined,
+  });
 }
 
 /** The batch of the turn can be complete now; then the agent is idle. */
@@ -190,13 +210,8 @@ export function failTurn(d: Deciding, number: AgentNumber, end: RunEnd): void {
   }
   if (turn.relays.length > 0 && !turn.sent) relayAll(d, agent);
   if (turn.announcement !== null) d.emit({ type: "announcement-blocked", agent: number, key: turn.announcement });
-  d.emit({
-    type: "turn-ended",
-    agent: number,
-    outcome: end.status === "cancelled" ? "cancelled" : "failed",
-    ...(end.reason === undefined ? {} : { reason: end.reason }),
-    ...(end.error === undefined ? {} : { error: d.text(end.error) }),
-    ...(turn.posts.length > 0 ? { posts: turn.posts } : {}),
-  });
+  const { posts } = turn;
+  const error = end.error === undefined ? undefined : d.text(end.error);
+  turnEnds(d, number, end.status === "cancelled" ? "cancelled" : "failed", { posts, reason: end.reason, error });
   afterTurn(d, agent, turn.number);
 }

@@ -49,7 +49,11 @@ export function promptTemplate(text: string): readonly string[] {
 /** Fills every `{name}` of a template; a name without a value is a bug that a test finds. */
 export function promptFill(template: readonly string[], values: Readonly<Record<string, string>>): string {
   let filled = "";
-  for (const [index, piece] of template.entries()) filled += index % 2 === 0 ? piece : (values[piece] ?? `{${piece}}`);
+  let named = false;
+  for (const piece of template) {
+    filled += named ? (values[piece] ?? `{${piece}}`) : piece;
+    named = !named;
+  }
   return filled;
 }
 

@@ -42,6 +42,6 @@ export function closeAsked(d: Deciding): string | null {
   for (const relay of [...unsaid, ...waiting]) d.emit({ type: "channel-sent", agent: 0, n: d.number(), relay });
   untold(d, root);
   for (const run of root.queue) d.later({ do: "end-run", run, end: { status: "cancelled", reason: "parent-ended" } });
-  d.emit({ type: "tree-closed", ...postsLeft(root) });
+  d.emit({ type: "tree-closed", posts: postsLeft(root) });
   return null;
 }

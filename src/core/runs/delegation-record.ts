@@ -19,8 +19,12 @@ export interface DelegationRecord {
 }
 
 /** Looks at the contexts before the fact is folded into them. */
-export function refusedRecord(contexts: Contexts, fact: Fact, sha256: Sha256): DelegationRecord | null {
-  if (fact.type !== "tool-answered" || fact.run !== undefined) return null;
+export function refusedRecord(
+  contexts: Contexts,
+  fact: Extract<Fact, { type: "tool-answered" }>,
+  sha256: Sha256,
+): DelegationRecord | null {
+  if (fact.run !== undefined) return null;
   const call = contexts.agents.get(fact.agent)?.open?.calls.find((given) => given.id === fact.call);
   if (call?.name !== "subagent" || !jsonObjectIs(call.input)) return null;
   const task = taskFacts(typeof call.input["task"] === "string" ? call.input["task"] : "", sha256);
@@ -35,8 +39,11 @@ export function refusedRecord(contexts: Contexts, fact: Fact, sha256: Sha256): D
 }
 
 /** Looks at the contexts after the fact was folded into them. */
-export function endedRecord(contexts: Contexts, fact: Fact, place: Place): DelegationRecord | null {
-  if (fact.type !== "run-ended") return null;
+export function endedRecord(
+  contexts: Contexts,
+  fact: Extract<Fact, { type: "run-ended" }>,
+  place: Place,
+): DelegationRecord | null {
   const texts = contexts.runs.get(fact.run);
   if (texts === undefined || texts.outcome === null) return null;
   const { startedAt, status } = texts.outcome;

@@ -25,10 +25,10 @@ export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
     type: "run-ended",
     run: number,
     status: end.status,
-    ...(end.reason === undefined ? {} : { reason: end.reason }),
-    ...(end.error === undefined ? {} : { error: d.text(end.error) }),
+    reason: end.reason,
+    error: end.error === undefined ? undefined : d.text(end.error),
     report: child === undefined ? "missing" : reportKindOf(child, run, child.tagged),
-    ...postsLeft(child),
+    posts: postsLeft(child),
   });
   if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
   d.later({ do: "fill", agent: parent.number });
@@ -36,10 +36,11 @@ export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
 }
 
 /** Posts that wait for an answer of an agent that goes. */
-export function postsLeft(agent: AgentState | undefined): { readonly posts?: readonly PostId[] } {
-  const waiting = agent?.inbox.map((message) => message.post).filter((post) => post !== null) ?? [];
-  const posts = [...(agent?.turn?.posts ?? []), ...waiting];
-  return posts.length === 0 ? {} : { posts };
+export function postsLeft(agent: AgentState | undefined): readonly PostId[] | undefined {
+  if (agent === undefined) return undefined;
+  const posts = agent.turn === null ? [] : agent.turn.posts.slice();
+  for (const { post } of agent.inbox) if (post !== null) posts.push(post);
+  return posts.length === 0 ? undefined : posts;
 }
 
 /** Aborts what the child has under way and ends what it has started. */

@@ -65,7 +65,7 @@ function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
     const events = head.late === undefined ? (head.events ?? []) : [];
     for (const event of events) {
       if ((event.type === "model-called" || event.type === "tool-called") && event.agent === run)
-        effects.set(stepKey(row.seq, event.n), "purpose" in event);
+        effects.set(stepKey(row.seq, event.n), event.type === "model-called" && event.purpose !== undefined);
     }
     if (fact.type !== "model-replied" && fact.type !== "tool-finished" && fact.type !== "model-failed") continue;
     const summary = effects.get(fact.effect);

@@ -1,4 +1,4 @@
-/** What a fact changes in the projection of runs. Reads the state and the contexts right after the fact was folded in. */
+/** What a fact changes in the projection of runs, added to `into`. Reads the state and the contexts right after the fact was folded in. */
 
 import type { Contexts } from "../context/contexts.ts";
 import type { Fact } from "../event.ts";
@@ -6,79 +6,82 @@ import type { RunPatch } from "../journal.ts";
 import type { Place } from "../place.ts";
 import type { TreeState } from "../state.ts";
 
-export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place: Place): readonly RunPatch[] | null {
+export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place: Place, into: RunPatch[]): void {
   switch (fact.type) {
     case "run-created":
-      return [
-        {
-          number: fact.run,
-          id: fact.id,
-          agent: fact.agent,
-          parent: fact.parent,
-          mode: fact.mode,
-          definition: fact.definition,
-          name: contexts.runs.get(fact.run)?.name ?? "",
-          state: "queued",
-          status: null,
-          reason: null,
-          report: null,
-          nudged: false,
-          delivery: "open",
-          undeliverable: null,
-          group: fact.group ?? null,
-          cleanup: fact.cleanup ?? "keep",
-          createdAt: place.at,
-          startedAt: null,
-          endedAt: null,
-          deadline: null,
-          tokens: 0,
-          cost: 0,
-          createdSeq: place.seq,
-          endedSeq: null,
-        },
-      ];
+      into.push({
+        number: fact.run,
+        id: fact.id,
+        agent: fact.agent,
+        parent: fact.parent,
+        mode: fact.mode,
+        definition: fact.definition,
+        name: contexts.runs.get(fact.run)?.name ?? "",
+        state: "queued",
+        status: null,
+        reason: null,
+        report: null,
+        nudged: false,
+        delivery: "open",
+        undeliverable: null,
+        group: fact.group ?? null,
+        cleanup: fact.cleanup ?? "keep",
+        createdAt: place.at,
+        startedAt: null,
+        endedAt: null,
+        deadline: null,
+        tokens: 0,
+        cost: 0,
+        createdSeq: place.seq,
+        endedSeq: null,
+      });
+      return;
     case "run-started":
-      return [
-        {
-          number: fact.run,
-          state: "running",
-          startedAt: place.at,
-          deadline: state.timers.moments.get(`deadline:${fact.run}`) ?? null,
-        },
-      ];
+      into.push({
+        number: fact.run,
+        state: "running",
+        startedAt: place.at,
+        deadline: state.timers.moments.get(`deadline:${fact.run}`) ?? null,
+      });
+      return;
     case "run-state-changed":
-      return [
-        { number: fact.run, state: fact.state, deadline: state.timers.moments.get(`deadline:${fact.run}`) ?? null },
-      ];
+      into.push({
+        number: fact.run,
+        state: fact.state,
+        deadline: state.timers.moments.get(`deadline:${fact.run}`) ?? null,
+      });
+      return;
     case "run-ended": {
       const outcome = contexts.runs.get(fact.run)?.outcome;
-      return [
-        {
-          number: fact.run,
-          state: "ended",
-          status: fact.status,
-          reason: fact.reason ?? null,
-          report: fact.report,
-          nudged: outcome?.nudged ?? false,
-          delivery: "pending",
-          endedAt: place.at,
-          tokens: outcome?.tokens ?? 0,
-          cost: outcome?.cost ?? 0,
-          endedSeq: place.seq,
-        },
-      ];
+      into.push({
+        number: fact.run,
+        state: "ended",
+        status: fact.status,
+        reason: fact.reason ?? null,
+        report: fact.report,
+        nudged: outcome?.nudged ?? false,
+        delivery: "pending",
+        endedAt: place.at,
+        tokens: outcome?.tokens ?? 0,
+        cost: outcome?.cost ?? 0,
+        endedSeq: place.seq,
+      });
+      return;
     }
     case "run-settled":
-      return [{ number: fact.run, tokens: fact.tokens, cost: fact.cost }];
+      into.push({ number: fact.run, tokens: fact.tokens, cost: fact.cost });
+      return;
     case "tool-answered":
-      return fact.run === undefined ? null : [{ number: fact.run, delivery: "placed" }];
     case "message-sent":
-      return fact.run === undefined ? null : [{ number: fact.run, delivery: "placed" }];
+      if (fact.run !== undefined) into.push({ number: fact.run, delivery: "placed" });
+      return;
     case "run-undeliverable":
-      return [{ number: fact.run, delivery: "undeliverable", undeliverable: fact.reason }];
+      into.push({ number: fact.run, delivery: "undeliverable", undeliverable: fact.reason });
+      return;
     case "turn-started":
-      return fact.placed === undefined ? null : fact.placed.map((number) => ({ number, delivery: "placed" }));
+      for (const number of fact.placed ?? []) into.push({ number, delivery: "placed" });
+      return;
     default:
-      return null;
+      return;
   }
 }

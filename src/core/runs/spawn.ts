@@ -72,10 +72,9 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
   const iterations = wanted(args["max_iterations"], definition.iterations) ?? limits.delegatedIterations;
   const secondsHeld = limitAsked(timeout, seconds, d.settings);
   const iterationsHeld = limitAsked("delegatedIterations", iterations, d.settings);
-  const lowered = [
-    ...(secondsHeld < seconds ? ["timeout_seconds"] : []),
-    ...(iterationsHeld < iterations ? ["max_iterations"] : []),
-  ];
+  const lowered: string[] = [];
+  if (secondsHeld < seconds) lowered.push("timeout_seconds");
+  if (iterationsHeld < iterations) lowered.push("max_iterations");
   const model = typeof args["model"] === "string" ? args["model"] : undefined;
   d.emit({
     type: "run-created",
@@ -86,17 +85,18 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
     mode,
     definition: name,
     call: wish.call,
-    ...(model === undefined
-      ? {}
-      : { model: { name: model, window: facts.model?.window ?? null, price: facts.model?.price ?? null } }),
+    model:
+      model === undefined
+        ? undefined
+        : { name: model, window: facts.model?.window ?? null, price: facts.model?.price ?? null },
     iterations: iterationsHeld,
     timeoutMs: secondsHeld * 1_000,
     size: JSON.stringify(args).length,
-    ...(args["announce"] === "each" ? { announce: "each" } : {}),
-    ...(typeof args["group"] === "string" ? { group: args["group"] } : {}),
-    ...(args["cleanup"] === "delete" ? { cleanup: "delete" } : {}),
-    ...(typed ? { typed: true } : {}),
-    ...(lowered.length === 0 ? {} : { lowered }),
+    announce: args["announce"] === "each" ? "each" : undefined,
+    group: typeof args["group"] === "string" ? args["group"] : undefined,
+    cleanup: args["cleanup"] === "delete" ? "delete" : undefined,
+    typed: typed ? true : undefined,
+    lowered: lowered.length === 0 ? undefined : lowered,
   });
   warn(d);
   d.later({ do: "fill", agent: parent.number });

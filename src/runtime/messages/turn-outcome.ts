@@ -20,9 +20,19 @@ export interface Reply {
 
 /** The posts that are answered, or never will be, from these events on. */
 export function postsEnded(events: readonly Decided[]): readonly PostId[] {
-  const ended: PostId[] = [];
-  for (const event of events) if ("posts" in event && event.posts !== undefined) ended.push(...event.posts);
+  let ended = NO_POSTS;
+  for (const event of events) {
+    const posts = postsOf(event);
+    if (posts !== undefined) ended = ended.length === 0 ? posts : [...ended, ...posts];
+  }
   return ended;
+}
+
+const NO_POSTS: readonly PostId[] = [];
+
+function postsOf(event: Decided): readonly PostId[] | undefined {
+  const ends = event.type === "turn-ended" || event.type === "run-ended" || event.type === "tree-closed";
+  return ends ? event.posts : undefined;
 }
 
 /** A step that ended turns. */
@@ -49,7 +59,7 @@ export function endingRow({ seq, head, body }: JournalRow, sha256: Sha256): Endi
 }
 
 export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, post: PostId): Reply | ErrandError {
-  const ended = events.find((event) => "posts" in event && (event.posts ?? []).includes(post));
+  const ended = events.find((event) => postsOf(event)?.includes(post));
   if (ended?.type === "run-ended" || ended?.type === "tree-closed") return closedBefore(ended);
   if (ended?.type !== "turn-ended")
     return new ErrandError("store-corrupt", `Row ${seq} does not end the turn of post ${post}.`);

@@ -52,6 +52,8 @@ type Part = CommitPart<Taken>;
 export interface CommitLoop {
   /** Resolves when the step is committed, with the reason why the input changed nothing, if it did not. */
   submit(submission: Submission): Promise<string | null>;
+  /** The same, for those who need not wait for it. */
+  take(submission: Submission, onFailure: (error: unknown) => void): void;
   /** Remembers that a channel has taken a message; goes with the next commit. */
   acknowledge(key: OutboxKey): void;
   /** Resolves when nothing is queued or being committed. */
@@ -92,7 +94,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   let loading = 0;
   let broken: ErrandError | null = null;
   const idlers: (() => void)[] = [];
-  const open = new Map<TreeId, Set<Waiting>>();
+  /** Inputs that are queued or being committed. */
+  const open = new Map<TreeId, Waiting[]>();
 
   function schedule(): void {
     if (scheduled || running) return;
@@ -204,8 +207,10 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       return fail(batch, storeError(error));
     }
     parts.onAcknowledged(acks);
-    for (const [index, { loaded, steps }] of batch.entries()) {
+    let index = 0;
+    for (const { loaded, steps } of batch) {
       const snapshot = commit.trees[index]?.snapshot;
+      index += 1;
       const last = steps.at(-1)?.stepped.row;
       if (last !== undefined) loaded.durable = { seq: last.seq, hash: last.hash };
       if (snapshot !== undefined) {
@@ -226,8 +231,9 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   function finish(waiting: Waiting): Waiting {
     const { tree } = waiting.submission;
     const mine = open.get(tree);
-    mine?.delete(waiting);
-    if (mine?.size === 0) open.delete(tree);
+    // They mostly end in the order in which they came.
+    if (mine?.length === 1) open.delete(tree);
+    else mine?.splice(mine.indexOf(waiting), 1);
     return waiting;
   }
 
@@ -273,16 +279,18 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     schedule();
   }
 
+  function enter(submission: Submission, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
+    if (broken !== null) return reject(broken);
+    const waiting: Waiting = { submission, resolve, reject, failures: 0, unsure: false };
+    const mine = open.get(submission.tree);
+    if (mine === undefined) open.set(submission.tree, [waiting]);
+    else mine.push(waiting);
+    enqueue(waiting);
+  }
+
   return {
-    submit(submission) {
-      return new Promise((resolve, reject) => {
-        if (broken !== null) return reject(broken);
-        const waiting: Waiting = { submission, resolve, reject, failures: 0, unsure: false };
-        const mine = open.get(submission.tree) ?? new Set();
-        open.set(submission.tree, mine.add(waiting));
-        enqueue(waiting);
-      });
-    },
+    submit: (submission) => new Promise((resolve, reject) => enter(submission, resolve, reject)),
+    take: (submission, onFailure) => enter(submission, () => {}, onFailure),
     acknowledge: (key) => void acknowledged.push(key),
     idle: () =>
       queue.length === 0 && !running && !scheduled && loading === 0

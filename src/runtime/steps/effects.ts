@@ -8,7 +8,7 @@
  *  3. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies.
  */
 
-import type { Model, ModelProvider, ModelReply } from "../../contracts/model.ts";
+import type { ModelProvider } from "../../contracts/model.ts";
 import { ModelFailure } from "../../contracts/model.ts";
 import type { Tool } from "../../contracts/tool.ts";
 import type { ContextRequest } from "../../core/context/request.ts";
@@ -16,7 +16,14 @@ import type { Effect } from "../../core/effect.ts";
 import type { AgentNumber, StepKey, TreeId } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import type { Submission } from "./tree-commit.ts";
-import { type EdgeFacts, modelFailedInput, modelRepliedInput, toolFinishedInput } from "./inputs.ts";
+import {
+  type EdgeFacts,
+  type InputWithTexts,
+  modelFailedInput,
+  modelRepliedInput,
+  repliedFacts,
+  toolFinishedInput,
+} from "./inputs.ts";
 import { type SchemaChecker, type StandardSchema, standardProblem } from "../definitions/output-schema.ts";
 import type { StoreReader } from "../journals/store-reader.ts";
 import { holdBack } from "./text-stream.ts";
@@ -112,13 +119,19 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     begin(id, effect, async (signal) => {
       // Only `<say>` blocks of such an agent are for the user, and those are known when the reply is whole.
       const live = speaker.definition.say ? null : holdBack((delta) => parts.onText(id, speaker.id, delta));
-      const answered = await replyOf(parts.models, request.model, (model) =>
-        model.call(request, live === null ? { signal } : { signal, onText: live.onText }),
-      );
-      if (!(answered instanceof ModelFailure)) live?.end();
-      if (answered instanceof ModelFailure) return { tree: id, ...modelFailedInput(effect, answered) };
-      const { input, texts } = await modelRepliedInput(effect, answered, edgeFor(loaded, effect.agent));
-      return { tree: id, input, texts };
+      let replied: InputWithTexts;
+      try {
+        const found = parts.models.resolve(request.model);
+        if ("unavailable" in found)
+          throw new ModelFailure("provider-error", found.unavailable, { usage: { input: 0, output: 0 } });
+        const reply = await found.model.call(request, live === null ? { signal } : { signal, onText: live.onText });
+        const asked = repliedFacts(reply.parts, edgeFor(loaded, effect.agent));
+        replied = modelRepliedInput(effect, reply, asked === null ? null : await asked);
+      } catch (error) {
+        return { tree: id, ...modelFailedInput(effect, failureOf(error)) };
+      }
+      live?.end();
+      return { tree: id, input: replied.input, texts: replied.texts };
     });
   }
 
@@ -185,18 +198,8 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
   };
 }
 
-async function replyOf(
-  models: ModelProvider,
-  name: string,
-  call: (model: Model) => Promise<ModelReply>,
-): Promise<ModelReply | ModelFailure> {
-  const found = models.resolve(name);
-  if ("unavailable" in found)
-    return new ModelFailure("provider-error", found.unavailable, { usage: { input: 0, output: 0 } });
-  try {
-    return await call(found.model);
-  } catch (error) {
-    if (error instanceof ModelFailure) return error;
-    return new ModelFailure("provider-error", error instanceof Error ? error.message : String(error), { cause: error });
-  }
+/** Also of a reply that is none: a model of the user's own may give anything. */
+function failureOf(error: unknown): ModelFailure {
+  if (error instanceof ModelFailure) return error;
+  return new ModelFailure("provider-error", error instanceof Error ? error.message : String(error), { cause: error });
 }

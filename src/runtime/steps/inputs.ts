@@ -29,16 +29,27 @@ export interface EdgeFacts {
   readonly dataProblem: ((data: Json | undefined) => Promise<string | null>) | null;
 }
 
-export async function modelRepliedInput(effect: Keyed, reply: ModelReply, edge: EdgeFacts): Promise<InputWithTexts> {
-  const parts = withUniqueCalls(reply.parts, effect.key);
+/** What only the edge can know of the calls of a reply, by their positions; null where there is nothing to know. */
+export function repliedFacts(parts: readonly ReplyPart[], edge: EdgeFacts): Promise<RepliedFacts> | null {
+  const asked = parts.some((part) => part.type === "tool-call" && factsWanted(part, edge));
+  return asked ? factsOf(parts, edge) : null;
+}
+
+type RepliedFacts = Readonly<Record<string, CallFacts>>;
+
+async function factsOf(parts: readonly ReplyPart[], edge: EdgeFacts): Promise<RepliedFacts> {
   const facts: Record<string, CallFacts> = {};
-  let size = 0;
   for (const [index, part] of parts.entries()) {
-    if (part.type !== "tool-call") continue;
-    size += JSON.stringify(part.input).length;
-    const known = await callFacts(part, edge);
+    const known = part.type === "tool-call" && factsWanted(part, edge) ? await callFacts(part, edge) : null;
     if (known !== null) facts[index] = known;
   }
+  return facts;
+}
+
+export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: RepliedFacts | null): InputWithTexts {
+  const parts = withUniqueCalls(reply.parts, effect.key);
+  let size = 0;
+  for (const part of parts) if (part.type === "tool-call") size += JSON.stringify(part.input).length;
   const text = replyText(parts);
   return {
     input: {
@@ -48,8 +59,8 @@ export async function modelRepliedInput(effect: Keyed, reply: ModelReply, edge: 
       usage: reply.usage,
       stop: reply.stop,
       size: size + text.length,
-      ...(replyEnters(reply, false) && salvagedWords(parts) !== "" ? { said: true } : {}),
-      ...(Object.keys(facts).length === 0 ? {} : { facts }),
+      said: replyEnters(reply, false) && salvagedWords(parts) !== "" ? true : undefined,
+      facts: facts === null || Object.keys(facts).length === 0 ? undefined : facts,
     },
     texts: [parts as unknown as Json],
   };
@@ -57,6 +68,8 @@ export async function modelRepliedInput(effect: Keyed, reply: ModelReply, edge: 
 
 /** Providers promise unique call ids; a reply that breaks the promise is mended, because results are paired by them. */
 function withUniqueCalls(parts: readonly ReplyPart[], key: StepKey): readonly ReplyPart[] {
+  const [only] = parts;
+  if (parts.length === 1 && (only?.type !== "tool-call" || only.id !== "")) return parts;
   const seen = new Set<string>();
   let calls = 0;
   return parts.map((part) => {
@@ -68,20 +81,21 @@ function withUniqueCalls(parts: readonly ReplyPart[], key: StepKey): readonly Re
   });
 }
 
+function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
+  if (!jsonObjectIs(input)) return false;
+  if (name === "start_background_agent") return typeof input["model"] === "string";
+  if (name === "subagent") return jsonObjectIs(input["output_schema"]);
+  if (name !== "send_agent_message" || edge.dataProblem === null) return false;
+  return input["agentId"] === undefined || input["agentId"] === edge.parent;
+}
+
 /** What only this side can know of a call: whether a model can be had, whether a schema can be used, whether data fit. */
-async function callFacts(part: ToolCallPart, edge: EdgeFacts): Promise<CallFacts | null> {
-  if (!jsonObjectIs(part.input)) return null;
-  const { model, output_schema: schema, data, agentId } = part.input;
-  if (part.name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
-  if (part.name === "subagent" && jsonObjectIs(schema)) return problemFacts(await edge.schemas.schemaProblem(schema));
-  if (
-    part.name === "send_agent_message" &&
-    (agentId === undefined || agentId === edge.parent) &&
-    edge.dataProblem !== null
-  ) {
-    return problemFacts(await edge.dataProblem(data));
-  }
-  return null;
+async function callFacts({ name, input }: ToolCallPart, edge: EdgeFacts): Promise<CallFacts | null> {
+  if (!jsonObjectIs(input)) return null;
+  const { model, output_schema: schema, data } = input;
+  if (name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
+  if (name === "subagent" && jsonObjectIs(schema)) return problemFacts(await edge.schemas.schemaProblem(schema));
+  return edge.dataProblem === null ? null : problemFacts(await edge.dataProblem(data));
 }
 
 function problemFacts(problem: string | null): CallFacts | null {
@@ -114,7 +128,7 @@ export function toolFinishedInput(effect: Keyed, output: ToolOutput): InputWithT
       type: "tool-finished",
       effect: effect.key,
       attempt: effect.attempt,
-      ...(output.failed ? { failed: true } : {}),
+      failed: output.failed ? true : undefined,
       size: output.text.length,
     },
     texts: [output.text],

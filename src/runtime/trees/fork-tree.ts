@@ -5,8 +5,10 @@
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { DefinitionFacts } from "../../core/definition.ts";
-import { type TreeId } from "../../core/ids.ts";
+import type { ErasedRow } from "../../core/event.ts";
+import type { TreeId } from "../../core/ids.ts";
 import type { JournalRow, RunPatch } from "../../core/journal.ts";
+import { headRead } from "../../core/row.ts";
 import { stateBusy } from "../../core/state.ts";
 import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
@@ -42,9 +44,12 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
   const tree = treeNew(fork.source);
   const rows: JournalRow[] = [];
   const patches: RunPatch[] = [];
+  const erased: ErasedRow[] = [];
   for await (const row of storedRows(store, origin.id, fork.at)) {
     await fork.library.readForRow(store, origin.id, row);
     rows.push(row);
+    const left = row.body === null ? null : fork.source.sha256(row.body);
+    if (left !== (headRead(row.head).body ?? null)) erased.push({ seq: row.seq, hash: left });
     patches.push(...treeFold(tree, row));
   }
   const known = tree.state.agents.get(0)?.definition;
@@ -68,6 +73,7 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
         hash,
         catalog,
         root,
+        erased: erased.length === 0 ? undefined : erased,
       },
       texts: [],
     },

@@ -49,7 +49,7 @@ const MAX_FAILURES = 3;
  * is some 3 KB of a snapshot even before it has said anything, and more if its prompt is long; a row is some 700 bytes.
  */
 const SNAPSHOT_ROWS = 200;
-const SNAPSHOT_ROWS_OF_AGENT = 8;
+const SNAPSHOT_ROWS_OF_AGENT = 32;
 
 export interface TreeCache {
   get(id: TreeId): LoadedTree | undefined;

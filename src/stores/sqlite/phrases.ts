@@ -172,11 +172,16 @@ export function shortened(text: string): string | null {
   let short = "";
   let kept = 0;
   for (let place = 0; place < text.length;) {
-    let found = 0;
-    let end = place;
-    let node = 0;
-    if (text.charCodeAt(place) < FIRST_LETTER) return null;
-    for (let at = place; at < text.length;) {
+    const first = text.charCodeAt(place) - FIRST_LETTER;
+    if (first < 0) return null;
+    let node = first < LETTERS ? (next[first] ?? 0) : 0;
+    if (node === 0) {
+      place += 1;
+      continue;
+    }
+    let found = ends[node] ?? 0;
+    let end = place + 1;
+    for (let at = end; at < text.length;) {
       const letter = text.charCodeAt(at) - FIRST_LETTER;
       if (letter < 0 || letter >= LETTERS) break;
       node = next[node * LETTERS + letter] ?? 0;

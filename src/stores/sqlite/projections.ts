@@ -31,6 +31,9 @@ export interface ProjectionWriter {
 
 /** The number of a run is part of its key. */
 const runColumns = columns.runColumns.filter(({ name }) => name !== "number");
+const columnsByField: ReadonlyMap<string, (typeof runColumns)[number]> = new Map(
+  runColumns.map((column) => [column.field, column]),
+);
 
 const WHOLE_RUN = `
   insert into runs (key, ${runColumns.map(({ name }) => name).join(", ")})
@@ -48,30 +51,32 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
   const forgetRuns = prepare(`delete from runs where ${placesOf("?1", "key")}`);
   const forgetPosts = prepare("delete from posts where tree = ? and seq is not null");
 
-  function patchStatement(names: readonly string[]): Statement {
-    const set = names.map((name) => `${name} = ?`).join(", ");
+  /** `set`: the assignments, each followed by a comma. */
+  function patchStatement(set: string): Statement {
     const known = patches.get(set);
     if (known !== undefined) return known;
-    const statement = prepare(`update runs set ${set} where key = ${placeKey("?", "?")}`);
+    const statement = prepare(`update runs set ${set.slice(0, -1)} where key = ${placeKey("?", "?")}`);
     patches.set(set, statement);
     return statement;
   }
 
   function patchRun(tree: TreeKey, patch: RunPatch): void {
-    const names: string[] = [];
     const cells: Cell[] = [];
-    for (const column of runColumns) {
-      const cell = column.cell(patch);
-      if (cell === undefined) continue;
-      names.push(column.name);
-      cells.push(cell);
-    }
     if (patchIsWhole(patch)) {
+      for (const column of runColumns) cells.push(column.cell(patch) ?? null);
       wholeRun().run(tree.key, patch.number, ...cells);
       return;
     }
-    if (names.length === 0) return;
-    const { changes } = patchStatement(names)().run(...cells, tree.key, patch.number);
+    let set = "";
+    for (const field in patch) {
+      const column = columnsByField.get(field);
+      const cell = column?.cell(patch);
+      if (column === undefined || cell === undefined) continue;
+      set += `${column.name} = ?,`;
+      cells.push(cell);
+    }
+    if (cells.length === 0) return;
+    const { changes } = patchStatement(set)().run(...cells, tree.key, patch.number);
     if (changes === 0) throw patchedRunUnknown(tree.id, patch.number);
   }
 
