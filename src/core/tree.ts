@@ -81,9 +81,12 @@ interface Gathered {
   readonly contexts: string[];
   readonly runs: RunPatch[];
   readonly outgoing: Outgoing[];
-  readonly requests: Map<StepKey, ContextRequest>;
+  /** Null until there is one. */
+  requests: Map<StepKey, ContextRequest> | null;
   readonly delegations: DelegationRecord[];
 }
+
+const NO_REQUESTS: ReadonlyMap<StepKey, ContextRequest> = new Map();
 
 function gather(tree: Tree, into: Gathered): Observer {
   const { state, contexts, source } = tree;
@@ -142,6 +145,7 @@ function gatherRequest(tree: Tree, into: Gathered, agent: AgentNumber, key: Step
   const asked = contextRequest(tree.state, tree.contexts, agent, place.at, tree.source.sha256);
   if (asked === null) return;
   into.contexts.push(asked.hash);
+  into.requests ??= new Map();
   into.requests.set(key, asked.request);
 }
 
@@ -162,12 +166,13 @@ function outgoingOf(
 
 /** Moves the tree on by one step. `salt` is what the row's body begins with. */
 export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: new Map(), delegations: [] };
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: null, delegations: [] };
   const { input } = step;
   const brings = input.type === "model-replied" || input.type === "tool-finished";
   const effect = brings ? tree.state.effects.get(input.effect) : undefined;
   const decision = decide(tree.state, step, gather(tree, gathered));
-  const { runs, outgoing, requests, delegations, contexts } = gathered;
+  const { runs, outgoing, delegations, contexts } = gathered;
+  const requests = gathered.requests ?? NO_REQUESTS;
   const row = rowWrite(tree.state.seq, { step, decision, contexts }, salt, tree.hash, tree.source.sha256);
   tree.hash = row.hash;
   const trails = stepTrails(input, effect, decision);
@@ -176,7 +181,7 @@ export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
 
 /** Folds a recorded row: nothing is decided again. Returns what it says of runs. */
 export function treeFold(tree: Tree, row: JournalRow): readonly RunPatch[] {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: new Map(), delegations: [] };
+  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: null, delegations: [] };
   const observer = gather(tree, gathered);
   const head = headRead(row.head);
   const { texts } = bodyRead(row.body);

@@ -34,29 +34,33 @@ export interface CommitPart<Step extends { readonly submission: Submission; read
 
 type AnyPart = CommitPart<{ readonly submission: Submission; readonly stepped: Stepped }>;
 
+const NONE: readonly never[] = [];
+
 export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
   const { loaded, steps, expectedSeq } = part;
   const { state } = loaded.tree;
   const { at } = state;
   let create: Submission["create"];
   const rows: JournalRow[] = [];
-  const blobs: Blob[] = [];
   const runs: RunPatch[] = [];
-  const posts: PostRecord[] = [];
-  const ended: { id: PostId; seq: number }[] = [];
-  const outbox: OutboxMessage[] = [];
-  const erased: TreeCommit["erased"][number][] = [];
   // One pass: this runs for every commit, and nearly all of these lists stay empty.
+  let blobs: readonly Blob[] = NONE;
+  let posts: readonly PostRecord[] = NONE;
+  let ended: readonly { id: PostId; seq: number }[] = NONE;
+  let outbox: readonly OutboxMessage[] = NONE;
+  let erased: TreeCommit["erased"] = NONE;
   for (const { submission, stepped } of steps) {
     const { row } = stepped;
+    const { post } = submission;
+    const { seq } = row;
     create ??= submission.create;
-    if (submission.blobs !== undefined) blobs.push(...submission.blobs);
-    if (submission.post !== undefined)
-      posts.push({ ...submission.post, seq: expectedSeq + rows.length, endedSeq: null });
-    if (submission.erased !== undefined) erased.push(...submission.erased);
+    if (submission.blobs !== undefined) blobs = blobs === NONE ? submission.blobs : [...blobs, ...submission.blobs];
+    if (post !== undefined) posts = [...posts, { id: post.id, hash: post.hash, seq, endedSeq: null }];
+    if (submission.erased !== undefined) erased = [...erased, ...submission.erased];
     for (const patch of stepped.runs) runs.push(patch);
-    for (const id of postsEnded(stepped.decision.events)) ended.push({ id, seq: row.seq });
-    for (const message of stepped.outgoing) outbox.push({ ...message, at });
+    const answered = postsEnded(stepped.decision.events);
+    if (answered.length > 0) ended = [...ended, ...answered.map((id) => ({ id, seq }))];
+    for (const { key, agent, text } of stepped.outgoing) outbox = [...outbox, { key, agent, text, at }];
     rows.push(row);
     loaded.rowsLength += rowLength(row);
   }

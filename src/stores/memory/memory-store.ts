@@ -20,7 +20,7 @@ import { createMemoryTables, type MemoryTree } from "./memory-tables.ts";
 export function createMemoryStore(): Store {
   const description = "The store in memory";
   const tables = createMemoryTables();
-  const { trees, posts, pending, busy, waking, setRecord, postsOf, recordPost } = tables;
+  const { trees, posts, pending, busy, waking, changeRecord, postsOf, recordPost } = tables;
   let anchor: Anchor | null = null;
   let format = JOURNAL_FORMAT;
   let mailCame = false;
@@ -35,7 +35,7 @@ export function createMemoryStore(): Store {
     return tables.known(id);
   }
 
-  const recordOf = (tree: MemoryTree): TreeRecord => tree.record;
+  const recordOf = (tree: MemoryTree): TreeRecord => ({ ...tree.record });
   const idOf = (tree: MemoryTree): TreeId => tree.record.id;
   /** Trees in the order in which they were made. */
   const made = (those: (tree: MemoryTree) => boolean): MemoryTree[] => [...trees.values()].filter(those);
@@ -54,14 +54,13 @@ export function createMemoryStore(): Store {
       live();
       const known = ids.map((id) => trees.get(id)).filter((tree) => tree !== undefined);
       const claimed = known.filter(({ record }) => claimable(record));
-      for (const tree of claimed) tree.record = { ...tree.record, epoch: tree.record.epoch + 1 };
+      for (const { record } of claimed) record.epoch += 1;
       return claimed.map(recordOf);
     },
     async markFailure(id, quarantine) {
       const tree = treeOf(id);
-      const { record } = tree;
-      const status = quarantine ? "quarantined" : record.status;
-      setRecord(tree, { ...record, failures: record.failures + 1, status });
+      const { failures, status } = tree.record;
+      changeRecord(tree, { failures: failures + 1, status: quarantine ? "quarantined" : status });
     },
     async expire(before, limit) {
       live();
@@ -72,23 +71,25 @@ export function createMemoryStore(): Store {
     },
     async release(id) {
       const tree = treeOf(id);
-      const { record } = tree;
-      setRecord(tree, { ...record, failures: 0, status: record.status === "quarantined" ? "open" : record.status });
+      const { status } = tree.record;
+      changeRecord(tree, { failures: 0, status: status === "quarantined" ? "open" : status });
     },
 
     async tree(id) {
       live();
-      return trees.get(id)?.record ?? null;
+      const tree = trees.get(id);
+      return tree === undefined ? null : recordOf(tree);
     },
     async trees({ status, asking, before, limit }) {
       live();
-      const all = [...trees.values()].toReversed().map(recordOf);
-      const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
+      const all = [...trees.values()].toReversed();
+      const from = before === undefined ? 0 : all.findIndex((tree) => idOf(tree) === before) + 1;
       if (before !== undefined && from === 0) return [];
       const wanted = all
         .slice(from)
-        .filter((tree) => (status === undefined || tree.status === status) && (asking !== true || tree.questions > 0));
-      return wanted.slice(0, limit);
+        .filter(({ record }) => status === undefined || record.status === status)
+        .filter(({ record }) => asking !== true || record.questions > 0);
+      return wanted.slice(0, limit).map(recordOf);
     },
     async unfinished(at) {
       live();
@@ -113,12 +114,12 @@ export function createMemoryStore(): Store {
     },
     async blob(id, hash) {
       live();
-      return trees.get(id)?.blobs.get(hash) ?? null;
+      return trees.get(id)?.blobs.find((blob) => blob.hash === hash)?.text ?? null;
     },
     async blobs(id) {
       live();
-      const all = [...(trees.get(id)?.blobs ?? [])].map(([hash, text]) => ({ hash, text }));
-      return inOrder(all, ({ hash }) => hash);
+      const all = new Map(trees.get(id)?.blobs.map((blob) => [blob.hash, blob]));
+      return inOrder([...all.values()], ({ hash }) => hash);
     },
     async snapshot(id) {
       live();

@@ -5,6 +5,7 @@
  */
 
 import type {
+  Blob,
   Mail,
   OutboxMessage,
   PostRecord,
@@ -19,10 +20,14 @@ import { formatKnown } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
 import { madeRun } from "../run-patches.ts";
 
+/** A tree's record as it is kept: it changes in place, and whoever asks gets a copy. */
+type KeptRecord = { -readonly [Member in keyof TreeRecord]: TreeRecord[Member] };
+
 export interface MemoryTree {
-  record: TreeRecord;
+  readonly record: KeptRecord;
   readonly rows: JournalRow[];
-  readonly blobs: Map<string, string>;
+  /** A definition may stand in it more than once. */
+  blobs: readonly Blob[];
   readonly runs: Map<RunNumber, RunRecord>;
   readonly outbox: Map<StepKey, OutboxMessage>;
   snapshot: Snapshot | null;
@@ -53,7 +58,7 @@ export interface MemoryTables {
   run(id: string): StoredRun | null;
   runOfAgent(agent: string): StoredRun | null;
   apply(part: TreeCommit): void;
-  setRecord(tree: MemoryTree, record: TreeRecord): void;
+  changeRecord(tree: MemoryTree, change: Partial<KeptRecord>): void;
   postsOf(tree: TreeId): Map<PostId, MemoryPost>;
   recordPost(tree: TreeId, record: PostRecord): void;
   patchRun(tree: MemoryTree, patch: RunPatch): void;
@@ -76,8 +81,13 @@ export function createMemoryTables(): MemoryTables {
     return tree;
   }
 
-  function setRecord(tree: MemoryTree, record: TreeRecord): void {
-    tree.record = record;
+  function changeRecord(tree: MemoryTree, change: Partial<KeptRecord>): void {
+    Object.assign(tree.record, change);
+    index(tree);
+  }
+
+  function index(tree: MemoryTree): void {
+    const { record } = tree;
     const open = record.status === "open" && formatKnown(record);
     if (open && record.busy) busy.add(tree);
     else busy.delete(tree);
@@ -129,35 +139,52 @@ export function createMemoryTables(): MemoryTables {
   function madeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>): MemoryTree {
     const { tree: id, epoch, status, wakeAt, at } = part;
     const { agent, kind, format, last } = made;
-    const named = { id, agent, kind, format, status, epoch, wakeAt, failures: 0 };
-    const record = { ...named, nextSeq: (last?.seq ?? 0) + 1, hash: last?.hash ?? "" };
+    const { busy: works, questions } = part;
     const tree: MemoryTree = {
-      record: { ...record, busy: part.busy, questions: part.questions, createdAt: at, updatedAt: at },
+      record: {
+        id,
+        agent,
+        kind,
+        status,
+        epoch,
+        nextSeq: (last?.seq ?? 0) + 1,
+        hash: last?.hash ?? "",
+        wakeAt,
+        busy: works,
+        questions,
+        format,
+        failures: 0,
+        createdAt: at,
+        updatedAt: at,
+      },
       rows: [],
-      blobs: new Map(),
+      blobs: [],
       runs: new Map(),
       outbox: new Map(),
       snapshot: null,
     };
     trees.set(id, tree);
+    index(tree);
     return tree;
   }
 
   function apply(part: TreeCommit): void {
     const tree = part.create === undefined ? known(part.tree) : madeTree(part, part.create);
-    for (const row of part.rows) tree.rows.push(row);
-    setRecord(tree, {
-      ...tree.record,
-      status: part.status,
-      epoch: part.epoch,
-      nextSeq: tree.record.nextSeq + part.rows.length,
-      hash: part.rows.at(-1)?.hash ?? tree.record.hash,
-      wakeAt: part.wakeAt,
-      busy: part.busy,
-      questions: part.questions,
-      updatedAt: part.at,
-    });
-    for (const { hash, text } of part.blobs) tree.blobs.set(hash, text);
+    const { record } = tree;
+    for (const row of part.rows) {
+      tree.rows.push(row);
+      record.hash = row.hash;
+    }
+    const indexed = record.status === part.status && record.busy === part.busy && record.wakeAt === part.wakeAt;
+    record.status = part.status;
+    record.epoch = part.epoch;
+    record.nextSeq += part.rows.length;
+    record.wakeAt = part.wakeAt;
+    record.busy = part.busy;
+    record.questions = part.questions;
+    record.updatedAt = part.at;
+    if (!indexed) index(tree);
+    if (part.blobs.length > 0) tree.blobs = tree.blobs.length === 0 ? part.blobs : [...tree.blobs, ...part.blobs];
     for (const patch of part.runs) patchRun(tree, patch);
     for (const post of part.posts) recordPost(part.tree, post);
     for (const { id, seq } of part.postsEnded) endPost(part.tree, id, seq);
@@ -170,13 +197,13 @@ export function createMemoryTables(): MemoryTables {
   }
 
   function bury(tree: MemoryTree): void {
-    setRecord(tree, { ...tree.record, status: "expired" });
+    changeRecord(tree, { status: "expired" });
     for (const { id, agent } of tree.runs.values()) {
       runsById.delete(id);
       runsByAgent.delete(agent);
     }
     tree.rows.length = 0;
-    tree.blobs.clear();
+    tree.blobs = [];
     tree.runs.clear();
     tree.outbox.clear();
     tree.snapshot = null;
@@ -193,7 +220,7 @@ export function createMemoryTables(): MemoryTables {
     run: (id) => runAt(runsById.get(id), (run) => run.id === id),
     runOfAgent: (agent) => runAt(runsByAgent.get(agent), (run) => run.agent === agent),
     apply,
-    setRecord,
+    changeRecord,
     postsOf,
     recordPost,
     patchRun,
