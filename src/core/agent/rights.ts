@@ -13,10 +13,19 @@ interface ModelChoice {
 }
 
 export function rightsOf(parent: DefinitionFacts, child: DefinitionFacts, model?: ModelChoice): DefinitionFacts {
-  const held = new Set(parent.tools.map((tool) => tool.name));
-  const tools = child.tools.filter((tool) => held.has(tool.name));
-  const permissions = narrower(parent.permissions ?? [], child.permissions ?? []);
-  const rights = { ...child, tools, ...(permissions.length === 0 ? {} : { permissions }) };
+  const held = (name: string): boolean => parent.tools.some((tool) => tool.name === name);
+  const narrowed = parent.permissions !== undefined || !child.tools.every((tool) => held(tool.name));
+  const rights = narrowed ? narrowedRights(parent, child, held) : child;
   if (model === undefined) return rights;
   return { ...rights, model: model.name, window: model.window, price: model.price };
+}
+
+function narrowedRights(
+  parent: DefinitionFacts,
+  child: DefinitionFacts,
+  held: (tool: string) => boolean,
+): DefinitionFacts {
+  const tools = child.tools.filter((tool) => held(tool.name));
+  const permissions = narrower(parent.permissions ?? [], child.permissions ?? []);
+  return { ...child, tools, ...(permissions.length === 0 ? {} : { permissions }) };
 }

@@ -23,10 +23,15 @@ export interface AgentContext {
   messages: ContextMessage[];
   /** What a child said, and its tools, last in messages that a summary stands for now. */
   before: LastSaid;
-  /** Rolling hash over the tools, the model and its system prompt, and every message ever appended. */
-  hash: string;
+  /** Rolling hash over tools, model, system prompt and messages, as of the newest model call; null before the first. */
+  hash: string | null;
+  /** Messages that were appended since: they are hashed together by the next call. Never changed in place. */
+  unhashed: readonly ContextMessage[];
   /** Where the turn under way began: what a rewrite goes back to. */
-  mark: { readonly length: number; readonly hash: string; readonly last: ContextMessage | undefined };
+  mark: Pick<AgentContext, "hash" | "unhashed"> & {
+    readonly length: number;
+    readonly last: ContextMessage | undefined;
+  };
   /** Calls of the newest reply and the results that have come so far. */
   open: { readonly calls: readonly ToolCallPart[]; readonly results: Map<string, ToolResult> } | null;
   /** The announcement that the turn placed, to be replaced by its short line. */
@@ -65,16 +70,16 @@ export function contextsEmpty(): Contexts {
   };
 }
 
-export function contextNew(system: string, tools: Toolset, model: string, sha256: Sha256): AgentContext {
-  const hash = sha256(JSON.stringify([tools.hash, model, system]));
+export function contextNew(system: string, tools: Toolset, model: string): AgentContext {
   return {
     system,
     tools,
     model,
     messages: [],
     before: NOTHING_SAID,
-    hash,
-    mark: { length: 0, hash, last: undefined },
+    hash: null,
+    unhashed: NONE,
+    mark: { length: 0, hash: null, unhashed: NONE, last: undefined },
     open: null,
     announced: [],
     joined: [],
@@ -84,36 +89,50 @@ export function contextNew(system: string, tools: Toolset, model: string, sha256
   };
 }
 
+const NONE: readonly never[] = [];
+
+/** The hash of all that the model is sent now. Whoever asks has it recorded: the chain depends on when that is. */
+export function contextHash(context: AgentContext, sha256: Sha256): string {
+  const { hash, unhashed, tools, model, system } = context;
+  if (hash !== null && unhashed.length === 0) return hash;
+  const before = hash ?? JSON.stringify([tools.hash, model, system]);
+  context.hash = sha256(before + JSON.stringify(unhashed));
+  context.unhashed = NONE;
+  return context.hash;
+}
+
 /** Stands between user messages that became one. */
 const USER_JOINT = "\n\n";
 
 /** Appends a message. Two user messages in a row become one, because providers want roles to alternate. */
-export function contextAppend(context: AgentContext, message: ContextMessage, sha256: Sha256): void {
+export function contextAppend(context: AgentContext, message: ContextMessage): void {
   const last = context.messages.at(-1);
   if (message.role === "user" && last?.role === "user") {
     context.messages[context.messages.length - 1] = { role: "user", text: last.text + USER_JOINT + message.text };
   } else {
     context.messages.push(message);
   }
-  context.hash = sha256(context.hash + JSON.stringify(message));
+  context.unhashed = [...context.unhashed, message];
 }
 
 /** Remembers where a turn begins. */
 export function contextMark(context: AgentContext): void {
-  context.mark = { length: context.messages.length, hash: context.hash, last: context.messages.at(-1) };
+  const { messages, hash, unhashed } = context;
+  context.mark = { length: messages.length, hash, unhashed, last: messages.at(-1) };
   context.joined = [];
   context.started = [];
 }
 
 /** Gives a context that is made anew all that an earlier one holds, with what its turn under way has open. */
-export function contextCarry(fresh: AgentContext, old: AgentContext, sha256: Sha256): void {
+export function contextCarry(fresh: AgentContext, old: AgentContext): void {
   const { system, tools, model } = fresh;
   const { length, last } = old.mark;
   const earlier = last === undefined ? [] : [...old.messages.slice(0, length - 1), last];
-  for (const message of earlier) contextAppend(fresh, message, sha256);
-  const mark = { length, hash: fresh.hash, last };
-  const hash = sha256(fresh.hash + JSON.stringify(old.messages.slice(Math.max(0, length - 1))));
-  Object.assign(fresh, old, { system, tools, model, mark, hash });
+  for (const message of earlier) contextAppend(fresh, message);
+  const { hash } = fresh;
+  const mark = { length, hash, unhashed: fresh.unhashed, last };
+  const unhashed = [...fresh.unhashed, ...old.messages.slice(Math.max(0, length - 1))];
+  Object.assign(fresh, old, { system, tools, model, mark, hash, unhashed });
 }
 
 /** The messages before the turn under way, without what it added to the last of them. */
@@ -132,10 +151,11 @@ export function contextAdded({ messages, mark }: AgentContext): string {
 
 /** Takes the context back to where the turn began. */
 export function contextRewind(context: AgentContext): void {
-  const { length, hash, last } = context.mark;
+  const { length, hash, unhashed, last } = context.mark;
   context.messages.length = length;
   if (last !== undefined) context.messages[length - 1] = last;
   context.hash = hash;
+  context.unhashed = unhashed;
 }
 
 /** A context as its text is read: its tools are the place of their list in `toolLists`. */

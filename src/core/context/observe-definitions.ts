@@ -14,9 +14,9 @@ export function openRoot(o: Observing): void {
   const text = o.definition(root.definition.hash);
   const others = definitionsOf(o, (facts) => facts.skill === undefined);
   const tools = o.toolset(o.state, root, text);
-  const fresh = contextNew(promptOfRoot(text, others, skillsOf(o)), tools, root.definition.model, o.sha256);
+  const fresh = contextNew(promptOfRoot(text, others, skillsOf(o)), tools, root.definition.model);
   const old = o.contexts.agents.get(0);
-  if (old !== undefined) contextCarry(fresh, old, o.sha256);
+  if (old !== undefined) contextCarry(fresh, old);
   o.contexts.agents.set(0, fresh);
 }
 
@@ -29,8 +29,8 @@ export function narrowChildren(o: Observing): void {
     const { specs } = context.tools;
     const left = specs.filter((tool) => delegationToolIs(tool.name) || held.has(tool.name));
     if (left.length === specs.length) continue;
-    const fresh = contextNew(context.system, toolsetOf(left, o.sha256), context.model, o.sha256);
-    contextCarry(fresh, context, o.sha256);
+    const fresh = contextNew(context.system, toolsetOf(left, o.sha256), context.model);
+    contextCarry(fresh, context);
     o.contexts.agents.set(number, fresh);
   }
 }

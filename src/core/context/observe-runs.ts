@@ -26,11 +26,10 @@ export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: Tex
     promptOfChild(text, { child, parent, run, label, tools: tools.names, schema }),
     tools,
     child.definition.model,
-    o.sha256,
   );
   const files = Array.isArray(args["files"]) ? args["files"].map((file: Json) => asText(file)) : [];
   const background = typeof args["context"] === "string" ? args["context"] : null;
-  contextAppend(context, { role: "user", text: taskMessage(task, background, files) }, o.sha256);
+  contextAppend(context, { role: "user", text: taskMessage(task, background, files) });
   o.contexts.agents.set(fact.run, context);
   o.contexts.runs.set(fact.run, {
     id: fact.id,

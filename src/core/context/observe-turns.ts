@@ -36,7 +36,7 @@ export function join(o: Observing, agent: AgentNumber, take: readonly StepKey[])
     const message = o.contexts.messages.get(key);
     o.contexts.messages.delete(key);
     if (context === undefined || message === undefined) continue;
-    contextAppend(context, { role: "user", text: message.text }, o.sha256);
+    contextAppend(context, { role: "user", text: message.text });
     context.joined.push(message.text);
     if (o.contexts.relays.has(key)) context.relays.push(key);
   }
@@ -63,7 +63,7 @@ function placeAnnouncement(o: Observing, number: AgentNumber, context: AgentCont
   context.announced = [...context.announced, ...runs];
   if (!context.joined.includes(null)) context.joined.push(null);
   const text = announcementText({ runs, stragglers, kind: agent.kind }, o.state.settings.limits, o.sha256);
-  contextAppend(context, { role: "user", text }, o.sha256);
+  contextAppend(context, { role: "user", text });
 }
 
 function textsOf(o: Observing, runs: readonly RunNumber[]): RunTexts[] {
@@ -77,7 +77,7 @@ export function reply(o: Observing, fact: FactOf<"model-replied">, textAt: TextA
   if (context === undefined || !replyEnters(fact, context.compacting)) return;
   const parts = replyPartsOf(textAt(0));
   if (parts.length === 0) parts.push({ type: "text", text: EMPTY_REPLY });
-  contextAppend(context, { role: "assistant", parts }, o.sha256);
+  contextAppend(context, { role: "assistant", parts });
   const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call");
   context.open = calls.length === 0 ? null : { calls, results: new Map() };
 }
@@ -92,17 +92,17 @@ export function result(o: Observing, agent: AgentNumber, call: string, text: str
   const part = next?.id === call ? next : calls.find((given) => given.id === call);
   if (part === undefined) return;
   results.set(call, { id: call, name: part.name, text, failed });
-  if (results.size === calls.length) closeCalls(o, context);
+  if (results.size === calls.length) closeCalls(context);
 }
 
-function closeCalls(o: Observing, context: AgentContext): void {
+function closeCalls(context: AgentContext): void {
   if (context.open === null) return;
   const { calls, results } = context.open;
   const paired: ToolResult[] = calls.map(
     (call) => results.get(call.id) ?? { id: call.id, name: call.name, text: NO_RESULT, failed: true },
   );
   context.open = null;
-  contextAppend(context, { role: "tool", results: paired }, o.sha256);
+  contextAppend(context, { role: "tool", results: paired });
 }
 
 export function nudge(o: Observing, fact: FactOf<"nudge-given">): void {
@@ -110,14 +110,14 @@ export function nudge(o: Observing, fact: FactOf<"nudge-given">): void {
   const agent = o.state.agents.get(fact.agent);
   if (context === undefined || agent === undefined) return;
   const byTool = agent.definition.reporting === "tool" ? NUDGE_TOOL : NUDGE_TAG;
-  contextAppend(context, { role: "user", text: fact.about === "report" ? byTool : NUDGE_USER_MESSAGE }, o.sha256);
+  contextAppend(context, { role: "user", text: fact.about === "report" ? byTool : NUDGE_USER_MESSAGE });
 }
 
 /** After an internal turn that ended well, a short line and the summary stand for the announcement. */
 export function endTurn(o: Observing, fact: FactOf<"turn-ended">): void {
   const context = o.contexts.agents.get(fact.agent);
   if (context === undefined) return;
-  closeCalls(o, context);
+  closeCalls(context);
   for (const key of context.relays) o.contexts.relays.delete(key);
   context.relays = [];
   if (fact.outcome !== "done" || context.announced.length === 0) return;
@@ -128,8 +128,8 @@ export function endTurn(o: Observing, fact: FactOf<"turn-ended">): void {
   context.announced = [];
   context.joined = [];
   contextRewind(context);
-  for (const text of joined) contextAppend(context, { role: "user", text: text ?? line }, o.sha256);
-  if (summary !== "") contextAppend(context, { role: "assistant", parts: [{ type: "text", text: summary }] }, o.sha256);
+  for (const text of joined) contextAppend(context, { role: "user", text: text ?? line });
+  if (summary !== "") contextAppend(context, { role: "assistant", parts: [{ type: "text", text: summary }] });
 }
 
 /** The summary stands for every message before the turn under way; the turn itself, with the newest request, stays. */
@@ -140,15 +140,15 @@ export function compact(o: Observing, fact: FactOf<"context-compacted">, textAt:
   const added = contextAdded(context);
   const before = o.state.runs.has(fact.agent) ? lastSaid(contextEarlier(context), context.before) : NOTHING_SAID;
   const summary = replyText(replyPartsOf(textAt(0)));
-  const fresh = contextNew(context.system, context.tools, context.model, o.sha256);
-  contextAppend(fresh, { role: "user", text: `${COMPACTION_HEADING}\n${summary}` }, o.sha256);
+  const fresh = contextNew(context.system, context.tools, context.model);
+  contextAppend(fresh, { role: "user", text: `${COMPACTION_HEADING}\n${summary}` });
   const { announced, started, relays, joined } = context;
   Object.assign(context, fresh, { announced, relays, before });
   contextMark(context);
   context.started = started;
   context.joined = joined;
-  if (added !== "") contextAppend(context, { role: "user", text: added }, o.sha256);
-  for (const message of kept) contextAppend(context, message, o.sha256);
+  if (added !== "") contextAppend(context, { role: "user", text: added });
+  for (const message of kept) contextAppend(context, message);
 }
 
 /** Long results of the agent's own tools are cut, and say so. Those of delegation tools are JSON, bounded where they are made. */
@@ -159,10 +159,10 @@ export function shorten(o: Observing, fact: FactOf<"results-shortened">): void {
     message.role !== "tool"
       ? message
       : { role: "tool", results: message.results.map((given) => shortened(given, fact.keep)) };
-  const { length, hash, last } = context.mark;
-  const mark = { length, hash, last: last === undefined ? undefined : cut(last) };
-  const fresh = contextNew(context.system, context.tools, context.model, o.sha256);
-  contextCarry(fresh, { ...context, messages: context.messages.map(cut), mark }, o.sha256);
+  const { last } = context.mark;
+  const mark = { ...context.mark, last: last === undefined ? undefined : cut(last) };
+  const fresh = contextNew(context.system, context.tools, context.model);
+  contextCarry(fresh, { ...context, messages: context.messages.map(cut), mark });
   o.contexts.agents.set(fact.agent, fresh);
 }
 

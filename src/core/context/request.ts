@@ -5,7 +5,7 @@ import type { ContextMessage, ToolSpec } from "../message.ts";
 import type { AgentState, Run, TreeState } from "../state.ts";
 import { durationLabel } from "../text/index.ts";
 import type { Sha256 } from "../journal.ts";
-import { type AgentContext, contextEarlier, type Contexts } from "./contexts.ts";
+import { type AgentContext, contextEarlier, contextHash, type Contexts } from "./contexts.ts";
 import { COMPACTION_REQUEST } from "./prompts.ts";
 
 export interface ContextRequest {
@@ -36,13 +36,15 @@ export function contextRequest(
   const tools = context.tools.specs;
   const end = requestEnd(state, contexts, agent, context, at);
   if (end === "") {
-    return { request: { model, system, tools, messages: context.messages }, hash: context.hash.slice(0, HASH_LENGTH) };
+    const hash = contextHash(context, sha256).slice(0, HASH_LENGTH);
+    return { request: { model, system, tools, messages: context.messages }, hash };
   }
   const messages = context.compacting ? contextEarlier(context) : [...context.messages];
   const last = messages.at(-1);
   if (last?.role === "user") messages[messages.length - 1] = { role: "user", text: `${last.text}\n\n${end}` };
   else messages.push({ role: "user", text: end });
-  return { request: { model, system, tools, messages }, hash: sha256(context.hash + end).slice(0, HASH_LENGTH) };
+  const hash = sha256(contextHash(context, sha256) + end).slice(0, HASH_LENGTH);
+  return { request: { model, system, tools, messages }, hash };
 }
 
 function requestEnd(

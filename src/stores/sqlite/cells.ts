@@ -4,7 +4,7 @@
  * Invariants:
  *  1. What is written comes back exactly. SQLite's TEXT turns a lone surrogate into U+FFFD, so a string that is not well formed
  *     stands as a BLOB: its UTF-16 and one more byte, which makes the length odd and tells it from the two BLOBs below.
- *     So does JSON with a control character in it, because phrases of JSON are stored as such (`phrases.ts`).
+ *     So does JSON with a control character in it, because phrases of JSON are stored as such, or with a surrogate (`phrases.ts`).
  *  2. A UUID stands as 16 bytes and a SHA-256 in base64url as 32; an id or a hash of any other form stands as text.
  *  3. Equal strings have equal cells, so that a cell can be searched for.
  *  4. A cell of another kind than its column promises is `store-corrupt`.
@@ -34,7 +34,7 @@ function utf16Cell(text: string): Cell {
 
 /** For JSON that the kernel writes. */
 export function jsonCell(json: string): Cell {
-  return (json.isWellFormed() ? shortened(json) : null) ?? utf16Cell(json);
+  return shortened(json) ?? utf16Cell(json);
 }
 
 export function jsonOf(row: Row, column: string): string {

@@ -81,8 +81,8 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
     const key = treeRows.move(part);
     const tree = { key, id: part.tree };
     for (const { seq, head, body, hash } of part.rows) {
-      const cells = [hashCell(hash), jsonCell(head), optionalCell(body, textCell)];
-      const { changes } = append().run(key, seq, part.at, ...cells, fence.epoch);
+      const text = body === null ? null : textCell(body);
+      const { changes } = append().run(key, seq, part.at, hashCell(hash), jsonCell(head), text, fence.epoch);
       if (changes === 0) throw noLongerOwner(fence.epoch);
     }
     for (const patch of part.runs) projections.patchRun(tree, patch);

@@ -138,6 +138,9 @@ const SHIFT = SHORT + 1;
 /** All phrases, and the second characters of codes, are ASCII from the space on. */
 const FIRST_LETTER = 0x20;
 const LETTERS = 0x60;
+/** As letters are counted here. */
+const FIRST_SURROGATE = 0xd800 - FIRST_LETTER;
+const LAST_SURROGATE = 0xdfff - FIRST_LETTER;
 
 function codeOf(index: number): string {
   return index < SHORT ? String.fromCharCode(index + 1) : String.fromCharCode(SHIFT, FIRST_LETTER + index - SHORT);
@@ -167,13 +170,14 @@ function letterTree(): { readonly next: Uint16Array; readonly ends: Uint8Array }
   return { next: after, ends: endings };
 }
 
-/** Of phrases that begin at the same place the longest is taken. Null for a text with a character that a code would be taken for. */
+/** Of phrases that begin at the same place the longest is taken. Null for a text with a character that a code would be taken for, or with a surrogate,
+ * which may be half a character. */
 export function shortened(text: string): string | null {
   let short = "";
   let kept = 0;
   for (let place = 0; place < text.length;) {
     const first = text.charCodeAt(place) - FIRST_LETTER;
-    if (first < 0) return null;
+    if (first < 0 || (first >= FIRST_SURROGATE && first <= LAST_SURROGATE)) return null;
     let node = first < LETTERS ? (next[first] ?? 0) : 0;
     if (node === 0) {
       place += 1;
