@@ -85,7 +85,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const library = createDefinitionLibrary(catalog.texts);
   const source = treeSource(sha256, library.text);
   const subscriptions = createSubscriptions(store);
-  const idle = createIdleTrees(() => trees, resting);
+  const idle = createIdleTrees(() => trees, resting, store.shared !== undefined);
   let closing = false;
   const sharing =
     store.shared === undefined
