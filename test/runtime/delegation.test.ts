@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { byContext, callTool, callTools, createMemoryChannel, say } from "../../src/testing/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { ErrandError, type Store } from "../../src/index.ts";
-import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+import { eventsUntil, lookTool, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
 const reportingChild = byContext([
   callTool("look", {}),
@@ -179,4 +179,13 @@ test("a model of the user's own that gives a reply that is none has failed, and 
   );
   const { reply: answered } = await errand.start("go");
   await expect(answered()).rejects.toMatchObject({ code: "turn-failed", details: { reason: "provider-error" } });
+});
+
+test("a tool of the user's own that gives no result has failed, and its model is told", async () => {
+  const nothing = lookTool((async () => undefined) as never);
+  const parent = byContext([callTool("look", {}), say("so be it")]);
+  const { errand, models } = await openTestErrand({ parent }, { tools: [nothing] });
+  expect((await (await errand.start("go")).reply()).text).toBe("so be it");
+  const last = models.requests.at(-1)?.messages.at(-1);
+  expect(last).toMatchObject({ role: "tool", results: [{ text: "Error: look gave no result", failed: true }] });
 });

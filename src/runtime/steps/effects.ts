@@ -10,7 +10,7 @@
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import { ModelFailure } from "../../contracts/model.ts";
-import type { Tool } from "../../contracts/tool.ts";
+import type { Tool, ToolOutput } from "../../contracts/tool.ts";
 import type { ContextRequest } from "../../core/context/request.ts";
 import type { Effect } from "../../core/effect.ts";
 import type { AgentNumber, StepKey, TreeId } from "../../core/ids.ts";
@@ -159,11 +159,12 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     });
   }
 
-  async function runTool(name: string, input: Json, signal: AbortSignal): Promise<{ text: string; failed: boolean }> {
+  async function runTool(name: string, input: Json, signal: AbortSignal): Promise<ToolOutput> {
     const tool = tools.get(name);
     if (tool === undefined) return { text: `Error: the tool "${name}" is not installed here`, failed: true };
     try {
-      return await tool.run(input, { signal, workspace: parts.workspace });
+      const output: unknown = await tool.run(input, { signal, workspace: parts.workspace });
+      return outputIs(output) ? output : { text: `Error: ${name} gave no result`, failed: true };
     } catch (error) {
       return { text: `Error: ${name} failed: ${error instanceof Error ? error.message : String(error)}`, failed: true };
     }
@@ -196,6 +197,11 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       for (const [tree, mine] of running) for (const key of mine.keys()) abort(tree, key);
     },
   };
+}
+
+/** A tool of the user's own may give anything. */
+function outputIs(output: unknown): output is ToolOutput {
+  return typeof output === "object" && output !== null && "text" in output && typeof output.text === "string";
 }
 
 /** Also of a reply that is none: a model of the user's own may give anything. */

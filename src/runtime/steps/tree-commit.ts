@@ -44,23 +44,22 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
   const rows: JournalRow[] = [];
   const runs: RunPatch[] = [];
   // One pass: this runs for every commit, and nearly all of these lists stay empty.
-  let blobs: readonly Blob[] = NONE;
-  let posts: readonly PostRecord[] = NONE;
-  let ended: readonly { id: PostId; seq: number }[] = NONE;
-  let outbox: readonly OutboxMessage[] = NONE;
-  let erased: TreeCommit["erased"] = NONE;
+  let blobs: readonly Blob[] | undefined;
+  let posts: PostRecord[] | undefined;
+  let ended: { id: PostId; seq: number }[] | undefined;
+  let outbox: OutboxMessage[] | undefined;
+  let erased: TreeCommit["erased"][number][] | undefined;
   for (const { submission, stepped } of steps) {
     const { row } = stepped;
     const { post } = submission;
     const { seq } = row;
     create ??= submission.create;
-    if (submission.blobs !== undefined) blobs = blobs === NONE ? submission.blobs : [...blobs, ...submission.blobs];
-    if (post !== undefined) posts = [...posts, { id: post.id, hash: post.hash, seq, endedSeq: null }];
-    if (submission.erased !== undefined) erased = [...erased, ...submission.erased];
+    if (submission.blobs !== undefined) blobs = blobs === undefined ? submission.blobs : blobs.concat(submission.blobs);
+    if (post !== undefined) (posts ??= []).push({ id: post.id, hash: post.hash, seq, endedSeq: null });
+    if (submission.erased !== undefined) (erased ??= []).push(...submission.erased);
     for (const patch of stepped.runs) runs.push(patch);
-    const answered = postsEnded(stepped.decision.events);
-    if (answered.length > 0) ended = [...ended, ...answered.map((id) => ({ id, seq }))];
-    for (const { key, agent, text } of stepped.outgoing) outbox = [...outbox, { key, agent, text, at }];
+    for (const id of postsEnded(stepped.decision.events)) (ended ??= []).push({ id, seq });
+    for (const { key, agent, text } of stepped.outgoing) (outbox ??= []).push({ key, agent, text, at });
     rows.push(row);
     loaded.rowsLength += rowLength(row);
   }
@@ -76,13 +75,13 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
     busy: stateBusy(state),
     questions: state.questions.size,
     at,
-    blobs,
+    blobs: blobs ?? NONE,
     runs: mergePatches(runs),
-    posts,
-    postsEnded: ended,
-    outbox,
-    erased,
-    snapshot: trees.snapshotDue(loaded, erased.length > 0) ?? undefined,
+    posts: posts ?? NONE,
+    postsEnded: ended ?? NONE,
+    outbox: outbox ?? NONE,
+    erased: erased ?? NONE,
+    snapshot: trees.snapshotDue(loaded, (erased ?? NONE).length > 0) ?? undefined,
   };
 }
 
