@@ -186,7 +186,7 @@ test("a delegation writes no more than twice the pages and bytes that it did", a
 });
 
 /** Measured on 16 November 2026 with Node.js 24.21. */
-const IN_MEMORY = 28;
-const IN_SQLITE = 13;
+const IN_MEMORY = 18;
+const IN_SQLITE = 7.5;
 const PAGES = 27;
 const BYTES = 3_300;
