@@ -36,6 +36,8 @@ export interface Decision {
   /** Whether the outcome depended on the seed and on the slots: only then they need to be recorded. */
   readonly seedUsed: boolean;
   readonly slotsUsed: boolean;
+  /** True if a run that could have started waits for a slot. */
+  readonly slotsLacked: boolean;
 }
 
 export interface RunEnd {
@@ -59,7 +61,7 @@ export type Task =
   | { readonly do: "fail-turn"; readonly agent: AgentNumber; readonly end: RunEnd }
   /** Room in the budget may have become free for calls that wait for it. */
   | { readonly do: "spend" }
-  /** A slot may be free for a queued child of the agent. */
+  /** A slot may be free for a queued child of the agent. Looked at when nothing else is left: what else a step decides may let slots go, or take them. */
   | { readonly do: "fill"; readonly agent: AgentNumber };
 
 /** Sees every fact right after it was applied: the contexts are folded this way. */
@@ -83,8 +85,8 @@ export interface Deciding {
   fraction(): number;
   text(value: Json): TextIndex;
   later(task: Task): void;
-  /** True if a run may start: one of the process's slots is to be had, or a run that held one has let it go in this step. */
-  slotFree(): boolean;
+  /** True if a run of this agent may start: one of the process's slots is to be had, or a run that held one has let it go in this step. */
+  slotFree(agent: AgentNumber): boolean;
 }
 
 export interface DecidingWork extends Deciding {
@@ -117,6 +119,9 @@ class StepWork implements DecidingWork {
   private readonly effects: Effect[] = [];
   private readonly added: Json[] = [];
   private readonly agenda: Task[] = [];
+  /** Agents to look at for children that can start, and those of which one could not, for want of a slot. */
+  private readonly filling = new Set<AgentNumber>();
+  private readonly lacking = new Set<AgentNumber>();
   private taken = 0;
   private numbers = 0;
   private uuids = 0;
@@ -179,10 +184,17 @@ class StepWork implements DecidingWork {
   }
 
   later(task: Task): void {
-    this.agenda.push(task);
+    if (task.do === "fill") this.filling.add(task.agent);
+    else this.agenda.push(task);
   }
 
-  slotFree(): boolean {
+  slotFree(agent: AgentNumber): boolean {
+    const free = this.slots();
+    if (!free) this.lacking.add(agent);
+    return free;
+  }
+
+  private slots(): boolean {
     const left = this.running - this.state.running;
     const free = left + this.step.slots > 0;
     // Replay knows of no slots but those that are recorded.
@@ -192,12 +204,23 @@ class StepWork implements DecidingWork {
 
   next(): Task | undefined {
     const task = this.agenda[this.taken];
-    if (task !== undefined) this.taken += 1;
-    return task;
+    if (task !== undefined) {
+      this.taken += 1;
+      return task;
+    }
+    if (this.filling.size === 0 && this.lacking.size > 0 && this.slots()) {
+      for (const agent of this.lacking) this.filling.add(agent);
+      this.lacking.clear();
+    }
+    for (const agent of this.filling) {
+      this.filling.delete(agent);
+      return { do: "fill", agent };
+    }
+    return undefined;
   }
 
   decision(late: string | null): Decision {
     const { events, effects, added, seedUsed, slotsUsed } = this;
-    return { late, events, effects, texts: added, seedUsed, slotsUsed };
+    return { late, events, effects, texts: added, seedUsed, slotsUsed, slotsLacked: this.lacking.size > 0 };
   }
 }

@@ -156,7 +156,7 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
 }
 
 /** Rows of which the input says that texts of theirs are gone. */
-function erasedRows(input: Input): readonly ErasedRow[] {
+export function erasedRows(input: Input): readonly ErasedRow[] {
   if (input.type === "texts-erased") return input.rows;
   return input.type === "tree-forked" ? (input.erased ?? []) : [];
 }

@@ -20,7 +20,15 @@ function effectOf(kind: OpenEffect["kind"], safe: boolean): OpenEffect {
 const model = effectOf("model", false);
 
 function trails(input: Input, effect: OpenEffect | undefined, events: readonly Decided[], late: string | null = null) {
-  return stepTrails(input, effect, { late, events, effects: [], texts: [], seedUsed: false, slotsUsed: false });
+  return stepTrails(input, effect, {
+    late,
+    events,
+    effects: [],
+    texts: [],
+    seedUsed: false,
+    slotsUsed: false,
+    slotsLacked: false,
+  });
 }
 
 function created(mode: "awaited" | "background"): Decided {

@@ -94,6 +94,26 @@ test("I1–I4, I13, I14: every run ends at most once, and its outcome goes to it
   );
 });
 
+test("I16: a step that is offered slots leaves no run waiting that one of them would start, and says so if it does for want of one", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const tree = treeNew(testSource);
+      for (const step of drive(list, bounds).steps) {
+        const { running } = tree.state;
+        const { decision } = treeStep(tree, step, "salt");
+        const cap = tree.state.settings?.limits.liveChildren ?? 0;
+        const startable = [...tree.state.agents.values()].some(
+          ({ queue, live }) => queue.length > 0 && live.size < cap,
+        );
+        const left = step.slots + running - tree.state.running;
+        if (decision.slotsLacked) expect(startable && left <= 0).toBe(true);
+        if (step.input.type === "slots-offered" && decision.late === null && left > 0) expect(startable).toBe(false);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 test("I15: calls and results stay paired and roles alternate in every context", () => {
   fc.assert(
     fc.property(numbers, limits, (list, bounds) => {
@@ -211,7 +231,7 @@ test("a question is open exactly while its call waits, and a run needs input exa
 test("the random driver reaches every kind of fact and every way to end", () => {
   const facts = new Set<string>();
   const ends = new Set<string>();
-  for (let seed = 1; seed <= 200; seed += 1) {
+  for (let seed = 1; seed <= 400; seed += 1) {
     let x = seed * 7_919;
     const list = Array.from({ length: 3_000 }, () => {
       x = (x * 1_103_515_245 + 12_345) % 2_147_483_648;

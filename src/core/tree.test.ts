@@ -8,7 +8,7 @@ import type { Json } from "./json.ts";
 import { settingsOf } from "./limits.ts";
 import { contextsToText } from "./context/contexts.ts";
 import { stateToText } from "./state.ts";
-import { type Stepped, type Tree, treeFold, treeNew, treeSource, treeStep } from "./tree.ts";
+import { type Stepped, type Tree, treeFold, treeFromText, treeNew, treeSource, treeStep, treeToText } from "./tree.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 const definition = (name: string): DefinitionFacts => ({
@@ -136,4 +136,34 @@ test("two background children are announced once, in spawn order, after the pare
     "assistant",
   ]);
   expect(tree.state.runs.size).toBe(0);
+});
+
+test("tools whose schemas have members that begin with a dollar come back from a snapshot as they were", () => {
+  const schema = { $schema: "x", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { type: "string" } } };
+  const named = treeSource(sha256, (hash) => ({
+    name: hash,
+    description: "",
+    prompt: "",
+    tools: [{ name: "look", description: "Look", schema }],
+  }));
+  const catalog = [definition("orchestrator")];
+  const opened = treeNew(named);
+  const at = 1_000;
+  const settings = settingsOf();
+  const opening = {
+    type: "tree-opened",
+    agent: "a",
+    kind: "foreground",
+    definition: "orchestrator",
+    catalog,
+    settings,
+  } as const;
+  const posting = { type: "message-posted", id: asPostId("p"), to: 0, kind: "user", size: 2 } as const;
+  const step = (tree: Tree, input: Input, ...texts: Json[]) =>
+    treeStep(tree, { at, seed: "0123456789abcdef", slots: 8, input, texts }, "salt");
+  step(opened, opening);
+  const loaded = treeFromText(treeToText(opened), named);
+  const [live, again] = [step(opened, posting, "hi"), step(loaded, posting, "hi")];
+  expect([...again.requests.values()][0]?.tools[0]?.schema).toEqual(schema);
+  expect(again.row).toEqual(live.row);
 });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { ReplayReport } from "../../src/core/replay.ts";
 import { replayVerdict } from "../../src/core/replay.ts";
@@ -95,6 +96,23 @@ test("a fork from any row on is proven, also where texts were erased that its ro
     const forked = await errand.fork(tree, { at });
     expect((await errand.replay(forked.id)).difference, `forked at ${at}`).toBeNull();
   }
+});
+
+test("a fork of a journal that was tampered with is as broken as its origin", async () => {
+  const path = join(temporaryFolder(), "errand.db");
+  const open = () => openTestErrand({ parent: byContext([say("paid"), say("more")]) }, { store: path });
+  const first = await open();
+  const { agent, reply } = await first.errand.start("pay 10");
+  await reply();
+  await first.errand.close();
+  const database = new DatabaseSync(path);
+  expect(database.prepare("update journal set body = replace(body, 'pay 10', 'pay 99')").run().changes).toBeGreaterThan(0);
+  database.close();
+  const { errand } = await open();
+  const origin = await errand.replay(agent.id);
+  const forked = await errand.fork(agent.id, { at: origin.rows });
+  expect(replayVerdict(origin)).toMatch(/^broken at row 2 \(body\)/);
+  expect(replayVerdict(await errand.replay(forked.id))).toMatch(/^broken at row 2 \(body\)/);
 });
 
 test("a fork shares the history up to its step and goes on from there, as another definition if asked", async () => {

@@ -171,6 +171,15 @@ test("an unknown definition, agent or run is an error with a code", async () => 
   await expect(agent.post("")).rejects.toMatchObject({ code: "usage" });
 });
 
+test("a model of the user's own need not say what it used", async () => {
+  const reply = { parts: [{ type: "text", text: "heard" }], stop: "end" } as never;
+  const { errand } = await openTestErrand(
+    { parent: [] },
+    { models: [{ resolve: () => ({ model: { call: async () => reply }, facts: { window: null, price: null } }) }] },
+  );
+  expect((await (await errand.start("go")).reply()).text).toBe("heard");
+});
+
 test("a model of the user's own that gives a reply that is none has failed, and whoever waits is told", async () => {
   const reply = { parts: [{ type: "tool-call", id: "c", name: "look" }], usage: null, stop: "tools" } as never;
   const { errand } = await openTestErrand(

@@ -6,7 +6,7 @@ import { createScheduler, slotWait } from "../../src/runtime/steps/scheduler.ts"
 import { asTreeId } from "../../src/core/ids.ts";
 import { headRead } from "../../src/core/row.ts";
 import { replayVerdict } from "../../src/core/replay.ts";
-import { byContext, callTool, callTools, say, type ScriptedReply } from "../../src/testing/index.ts";
+import { byContext, callTool, callTools, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 import type { Store } from "../../src/index.ts";
@@ -88,12 +88,68 @@ test("of free slots a step is given what is left when each tree that waits got o
   expect(scheduler.free(a, false)).toBe(0);
 });
 
-test("runs wait for a slot if a step left none", () => {
-  expect(slotWait(0, 0, 0, false)).toBe("none");
-  expect(slotWait(2, 1, 1, false)).toBe("short");
-  expect(slotWait(2, -1, -1, false)).toBe("short");
-  expect(slotWait(2, 0, -1, false)).toBe("unsure");
-  expect(slotWait(2, 1, 0, true)).toBe("none");
+test("an offer that is on its way holds its slot, whoever is stepped before it", () => {
+  const scheduler = createScheduler(2, createTestWorld(), { now: () => 0 }, () => {});
+  const [busy, waits] = ["a", "b"].map(asTreeId) as [never, never];
+  scheduler.moved(busy, 2, "none");
+  scheduler.moved(waits, 0, "short");
+  scheduler.moved(busy, -1, "none");
+  expect(scheduler.nextToOffer()).toBe(waits);
+  expect(scheduler.nextToOffer()).toBeNull();
+  expect(scheduler.free(busy, false)).toBe(0);
+  expect(scheduler.free(waits, true)).toBe(1);
+  scheduler.forget(waits, 0);
+  expect(scheduler.free(busy, false)).toBe(1);
+});
+
+test("runs wait for a slot if one of them could have started", () => {
+  expect(slotWait(0, false, false)).toBe("none");
+  expect(slotWait(2, true, false)).toBe("short");
+  expect(slotWait(2, true, true)).toBe("short");
+  expect(slotWait(2, false, false)).toBe("unsure");
+  expect(slotWait(2, false, true)).toBe("none");
+});
+
+/** Delegates so deep; the last one looks and reports. */
+const nesting = (deepest: number): Script => {
+  return (_request, { replies, task }) => {
+    const depth = Number(task);
+    if (replies > 1) return say("ended");
+    if (replies === 1 || depth === deepest) return reported;
+    return callTool("subagent", { task: String(depth + 1) });
+  };
+};
+
+test("a child that waits for its own child leaves it its slot, however few there are", async () => {
+  const parent = byContext([callTool("subagent", { task: "1" }), say("all done")]);
+  const { errand } = await openTestErrand({ parent, child: nesting(3) }, { slots: 1, limits: { maxDepth: 3 } });
+  const { agent, reply } = await errand.start("go");
+  expect((await reply({ timeoutMs: 5_000 })).text).toBe("all done");
+  expect((await errand.runs()).map(({ status }) => status)).toEqual(["ok", "ok", "ok"]);
+  expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
+});
+
+test("a parent that goes on keeps the slot that its child lets go, before other children start", async () => {
+  let under = 0;
+  let most = 0;
+  const middle = callTools([
+    { name: "subagent", input: { task: "leaf" } },
+    { name: "start_background_agent", input: { task: "leaf" } },
+    { name: "start_background_agent", input: { task: "leaf" } },
+  ]);
+  const parent = byContext([callTool("subagent", { task: "middle" }), say("all done")]);
+  const child: Script = async (_request, { task, replies }) => {
+    under += 1;
+    most = Math.max(most, under);
+    for (let turn = 0; turn < 5; turn += 1) await tick();
+    under -= 1;
+    if (task === "middle") return replies === 0 ? middle : replies === 1 ? reported : say("ended");
+    return replies === 0 ? reported : say("ended");
+  };
+  const { errand } = await openTestErrand({ parent, child }, { slots: 1, limits: { maxDepth: 2 } });
+  const { reply } = await errand.start("go");
+  expect((await reply({ timeoutMs: 5_000 })).text).toBe("all done");
+  expect(most).toBe(1);
 });
 
 async function until(condition: () => boolean): Promise<void> {

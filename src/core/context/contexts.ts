@@ -171,7 +171,7 @@ export function contextsToText(contexts: Contexts): string {
   const lists = new Map<string, number>();
   const places = new Map<Toolset, number>();
   const placeOf = (tools: Toolset): number => {
-    const list = JSON.stringify(tools.specs);
+    const list = plainToText(tools.specs);
     const place = lists.get(list) ?? lists.size;
     lists.set(list, place);
     places.set(tools, place);

@@ -28,7 +28,7 @@ export function toolsetsNew(sha256: Sha256): Toolsets {
     const sight = sightOf(settings, catalog);
     const { hash, tools } = agent.definition;
     let key = `${hash} ${agent.kind} ${agent.depth < sight.maxDepth} ${sight.skills}`;
-    for (const tool of tools) key += ` ${tool.name}`;
+    for (const tool of tools) key += ` ${JSON.stringify(tool.name)}`;
     const same = known.get(key);
     if (same !== undefined) return same;
     const held = new Set(tools.map((tool) => tool.name));

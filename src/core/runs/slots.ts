@@ -9,7 +9,7 @@ export function fill(d: Deciding, number: AgentNumber): void {
   const parent = d.state.agents.get(number);
   while (parent !== undefined && parent.live.size < d.settings.limits.liveChildren) {
     const run = parent.queue[0];
-    if (run === undefined || !d.slotFree()) return;
+    if (run === undefined || !d.slotFree(number)) return;
     d.emit({ type: "run-started", run });
     const child = d.state.agents.get(run);
     if (child !== undefined) callModel(d, child);

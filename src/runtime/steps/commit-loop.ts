@@ -156,7 +156,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       world.random(SALT_DIGITS),
     );
     const taken = tree.state.running - held;
-    scheduler.moved(loaded.id, taken, slotWait(tree.state.queued, slots, taken, offered));
+    scheduler.moved(loaded.id, taken, slotWait(tree.state.queued, stepped.decision.slotsLacked, offered));
     return stepped;
   }
 

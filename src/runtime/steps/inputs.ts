@@ -5,7 +5,7 @@ import type { ToolOutput } from "../../contracts/tool.ts";
 import type { CallFacts, Input } from "../../core/event.ts";
 import type { StepKey } from "../../core/ids.ts";
 import { type Json, jsonObjectIs } from "../../core/json.ts";
-import { type ReplyPart, replyText, type ToolCallPart } from "../../core/message.ts";
+import { type ReplyPart, replyText, type ToolCallPart, type Usage } from "../../core/message.ts";
 import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
 import type { SchemaChecker } from "../definitions/output-schema.ts";
 
@@ -56,7 +56,7 @@ export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: Repli
       type: "model-replied",
       effect: effect.key,
       attempt: effect.attempt,
-      usage: reply.usage,
+      usage: usageIs(reply.usage) ? reply.usage : null,
       stop: reply.stop,
       size: size + text.length,
       said: replyEnters(reply, false) && salvagedWords(parts) !== "" ? true : undefined,
@@ -64,6 +64,12 @@ export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: Repli
     },
     texts: [parts as unknown as Json],
   };
+}
+
+/** A model of the user's own may forget to say what it used. */
+function usageIs(usage: unknown): usage is Usage {
+  if (typeof usage !== "object" || usage === null || !("input" in usage) || !("output" in usage)) return false;
+  return Number.isFinite(usage.input) && Number.isFinite(usage.output);
 }
 
 /** Providers promise unique call ids; a reply that breaks the promise is mended, because results are paired by them. */

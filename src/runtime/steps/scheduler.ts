@@ -23,28 +23,31 @@ export interface Scheduler {
 }
 
 /**
- * `short`: runs of the tree wait, and it was given no slot that it did not take. `unsure`: runs wait, perhaps for another reason than
- * slots: what was known of the tree before stands. `none`: no run waits, or none that a slot would help.
+ * `short`: a run of the tree could start if there were a slot. `unsure`: runs wait, and the step did not look at all of them: what was known of the tree
+ * before stands. `none`: no run waits, or none that a slot would help.
  */
 export type SlotWait = "short" | "unsure" | "none";
 
-/** What a step that was given so many slots, and after which so many more runs hold one, says about the runs that wait. */
-export function slotWait(queued: number, given: number, taken: number, offered: boolean): SlotWait {
+/** What a step says about the runs that wait after it. `offered`: it looked at all of them. */
+export function slotWait(queued: number, lacked: boolean, offered: boolean): SlotWait {
   if (queued === 0) return "none";
-  if (given <= taken) return "short";
+  if (lacked) return "short";
   return offered ? "none" : "unsure";
 }
 
 export function createScheduler(slots: number, world: World, clock: Clock, onDue: () => void): Scheduler {
   const waiting = new Set<TreeId>();
+  /** Trees whose offer is on its way to them: until it has come, what was offered is theirs. */
+  const offers = new Set<TreeId>();
   let held = 0;
   let armed: { readonly at: number; readonly cancel: CancelTimer } | null = null;
   let closed = false;
   return {
     free(tree, offered) {
+      if (offered) offers.delete(tree);
       const open = slots - held;
-      const left = open - waiting.size + (waiting.has(tree) ? 1 : 0);
-      return offered && open > 0 ? Math.max(1, left) : left;
+      const others = waiting.size + offers.size - (waiting.has(tree) ? 1 : 0) - (offers.has(tree) ? 1 : 0);
+      return offered && open > 0 ? Math.max(1, open - others) : open - others;
     },
     moved(tree, change, waits) {
       held += change;
@@ -54,12 +57,14 @@ export function createScheduler(slots: number, world: World, clock: Clock, onDue
     forget(tree, count) {
       held -= count;
       waiting.delete(tree);
+      offers.delete(tree);
     },
     nextToOffer() {
-      if (held >= slots) return null;
+      if (held + offers.size >= slots) return null;
       const [tree] = waiting;
       if (tree === undefined) return null;
       waiting.delete(tree);
+      offers.add(tree);
       return tree;
     },
     wakeAt(at) {

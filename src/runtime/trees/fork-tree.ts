@@ -8,6 +8,7 @@ import type { DefinitionFacts } from "../../core/definition.ts";
 import type { ErasedRow } from "../../core/event.ts";
 import type { TreeId } from "../../core/ids.ts";
 import type { JournalRow, RunPatch } from "../../core/journal.ts";
+import { erasedRows } from "../../core/replay.ts";
 import { headRead } from "../../core/row.ts";
 import { stateBusy } from "../../core/state.ts";
 import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../../core/tree.ts";
@@ -44,14 +45,15 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
   const tree = treeNew(fork.source);
   const rows: JournalRow[] = [];
   const patches: RunPatch[] = [];
-  const erased: ErasedRow[] = [];
+  const unlike = new Map<number, string | null>();
   for await (const row of storedRows(store, origin.id, fork.at)) {
     await fork.library.readForRow(store, origin.id, row);
     rows.push(row);
     const left = row.body === null ? null : fork.source.sha256(row.body);
-    if (left !== (headRead(row.head).body ?? null)) erased.push({ seq: row.seq, hash: left });
+    if (left !== (headRead(row.head).body ?? null)) unlike.set(row.seq, left);
     patches.push(...treeFold(tree, row));
   }
+  const erased = unlike.size === 0 ? [] : await recordedErasures(fork, unlike);
   const known = tree.state.agents.get(0)?.definition;
   const name = fork.root?.name ?? known?.name ?? "";
   const { facts: catalog } = catalogOfTree(fork.catalog, name);
@@ -108,6 +110,18 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
     ],
   });
   return stepped;
+}
+
+/** Those rows whose body is not what their head promises because the origin erased texts of it, and said so, perhaps after the last row that is shared. */
+async function recordedErasures(
+  { store, origin }: Fork,
+  unlike: ReadonlyMap<number, string | null>,
+): Promise<readonly ErasedRow[]> {
+  const recorded: ErasedRow[] = [];
+  for await (const row of storedRows(store, origin.id))
+    for (const { seq, hash } of erasedRows(headRead(row.head).input))
+      if (unlike.has(seq) && unlike.get(seq) === hash) recorded.push({ seq, hash });
+  return recorded;
 }
 
 /** The definitions that the shared rows were made from, as the origin holds them. */
