@@ -16,7 +16,7 @@ import {
 import { observe } from "./context/observe.ts";
 import type { Observing } from "./context/observing.ts";
 import { type ContextRequest, contextRequest } from "./context/request.ts";
-import { type Toolsets, toolsetsNew } from "./context/toolset.ts";
+import { type ToolsetFor, createToolsetFor } from "./context/toolset.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Observer, Step } from "./deciding.ts";
 import type { DefinitionText } from "./definition.ts";
@@ -38,11 +38,11 @@ import { stepTrails } from "./trailing.ts";
 export interface TreeSource {
   readonly sha256: Sha256;
   readonly definition: (hash: string) => DefinitionText;
-  readonly toolset: Toolsets;
+  readonly toolsetFor: ToolsetFor;
 }
 
 export function treeSource(sha256: Sha256, definition: TreeSource["definition"]): TreeSource {
-  return { sha256, definition, toolset: toolsetsNew(sha256) };
+  return { sha256, definition, toolsetFor: createToolsetFor(sha256) };
 }
 
 export interface Tree {
@@ -90,8 +90,8 @@ const NO_REQUESTS: ReadonlyMap<StepKey, ContextRequest> = new Map();
 
 function gather(tree: Tree, into: Gathered): Observer {
   const { state, contexts, source } = tree;
-  const { sha256, definition, toolset } = source;
-  const observing: Observing = { sha256, definition, toolset, state, contexts, calls: null };
+  const { sha256, definition, toolsetFor } = source;
+  const observing: Observing = { sha256, definition, toolsetFor, state, contexts, calls: null };
   return (fact, place, textAt) => {
     gatherBefore(tree, into, fact, place, textAt);
     observe(observing, fact, place, textAt);

@@ -19,7 +19,7 @@ export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: Tex
   const task = args["task"] === undefined ? SKILL_TASK : asText(args["task"]);
   const label = typeof args["label"] === "string" ? args["label"] : null;
   const text = o.definition(child.definition.hash);
-  const tools = o.toolset(o.state, child, text);
+  const tools = o.toolsetFor(o.state, child, text);
   const parent = o.state.agents.get(fact.parent)?.id ?? "";
   const schema = args["output_schema"] ?? text.output;
   const context = contextNew(

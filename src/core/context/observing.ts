@@ -7,13 +7,13 @@ import { type Json, jsonObjectIs } from "../json.ts";
 import { replyPartsOf } from "../message.ts";
 import type { TreeState } from "../state.ts";
 import type { Contexts } from "./contexts.ts";
-import type { Toolsets } from "./toolset.ts";
+import type { ToolsetFor } from "./toolset.ts";
 
 export interface Observing {
   readonly state: TreeState;
   readonly contexts: Contexts;
   readonly sha256: Sha256;
-  readonly toolset: Toolsets;
+  readonly toolsetFor: ToolsetFor;
   /** The text of a definition, by its hash. */
   readonly definition: (hash: string) => DefinitionText;
   /** The calls of the reply of the row that is folded, by their ids; null until somebody asks for one. */

@@ -13,15 +13,15 @@ export interface Toolset {
   readonly hash: string;
 }
 
-/** Puts toolsets together, each once. */
-export type Toolsets = (state: TreeState, agent: AgentState, text: DefinitionText) => Toolset;
+/** The tools of an agent: those of its definition that it holds, and the delegation tools that it sees. */
+export type ToolsetFor = (state: TreeState, agent: AgentState, text: DefinitionText) => Toolset;
 
 export function toolsetOf(specs: readonly ToolSpec[], sha256: Sha256): Toolset {
   return { specs, names: specs.map((spec) => spec.name).join(", "), hash: sha256(JSON.stringify(specs)) };
 }
 
-/** The tools of an agent: those of its definition that it holds, and the delegation tools that it sees. */
-export function toolsetsNew(sha256: Sha256): Toolsets {
+/** Puts each toolset together once. */
+export function createToolsetFor(sha256: Sha256): ToolsetFor {
   const known = new Map<string, Toolset>();
   return ({ settings, catalog }, agent, text) => {
     if (settings === null) return toolsetOf([], sha256);
