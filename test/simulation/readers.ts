@@ -17,7 +17,7 @@ export interface Readers {
   turn(): void;
   /** Takes whatever is there. True if there was something. */
   take(): boolean;
-  /** The sequence up to which a tree was read; null where nobody reads it. */
+  /** The sequence up to which a tree was read; null where nobody reads it, or whoever did was told that the disk has failed. */
   seen(tree: string): number | null;
 }
 
@@ -27,6 +27,8 @@ interface Reader {
   events: AsyncIterator<TreeEvent> | null;
   /** The event that has come and was not taken yet. */
   come: TreeEvent | null;
+  /** True once it was told that the disk has failed: it is told nothing more before the next process. */
+  refused: boolean;
 }
 
 /** How many times in a hundred a reader takes something when it is asked. */
@@ -45,6 +47,7 @@ export function createReaders(random: Random, closely: boolean, watch: Watch, co
   function follow(reader: Reader): void {
     if (errand === null) return;
     if (reader.seen > 0) count("reader resumed");
+    reader.refused = false;
     reader.events = errand.events(reader.tree, { after: reader.seen })[Symbol.asyncIterator]();
     ask(reader, reader.events);
   }
@@ -54,7 +57,9 @@ export function createReaders(random: Random, closely: boolean, watch: Watch, co
       ({ value, done }) => {
         if (reader.events === events && done !== true) reader.come = value;
       },
-      () => {},
+      () => {
+        if (reader.events === events) reader.refused = true;
+      },
     );
   }
 
@@ -73,7 +78,7 @@ export function createReaders(random: Random, closely: boolean, watch: Watch, co
     if (!followed) return;
     for (const tree of watch.trees.keys()) {
       if (readers.has(tree)) continue;
-      const reader: Reader = { tree, seen: 0, events: null, come: null };
+      const reader: Reader = { tree, seen: 0, events: null, come: null, refused: false };
       readers.set(tree, reader);
       follow(reader);
     }
@@ -98,7 +103,10 @@ export function createReaders(random: Random, closely: boolean, watch: Watch, co
       begin();
       return [...readers.values()].filter(takeOne).length > 0;
     },
-    seen: (tree) => readers.get(tree)?.seen ?? null,
+    seen(tree) {
+      const reader = readers.get(tree);
+      return reader === undefined || reader.refused ? null : reader.seen;
+    },
   };
 }
 
