@@ -128,10 +128,9 @@ export function contextCarry(fresh: AgentContext, old: AgentContext): void {
   const { system, tools, model } = fresh;
   const { length, last } = old.mark;
   const earlier = last === undefined ? [] : [...old.messages.slice(0, length - 1), last];
-  for (const message of earlier) contextAppend(fresh, message);
   const { hash } = fresh;
-  const mark = { length, hash, unhashed: fresh.unhashed, last };
-  const unhashed = [...fresh.unhashed, ...old.messages.slice(Math.max(0, length - 1))];
+  const mark = { length, hash, unhashed: earlier, last };
+  const unhashed = earlier.concat(old.messages.slice(Math.max(0, length - 1)));
   Object.assign(fresh, old, { system, tools, model, mark, hash, unhashed });
 }
 
