@@ -193,6 +193,8 @@ export interface StoreWorker {
 export interface Store {
   /** For people: what and where this store is. */
   readonly description: string;
+  /** Which commits wait for a disk or a server. */
+  readonly waits: "always" | "unless-it-trails" | "never";
   /** Absent where one process owns the whole store. */
   readonly shared?: SharedStore;
   /** The processes that run trees of a shared store now. */

@@ -37,6 +37,7 @@ export function createSystemWorld(): World {
       return () => clearTimeout(timer);
     },
     soon: (callback) => void setImmediate(callback),
+    next: (callback) => process.nextTick(callback),
   };
 }
 

@@ -154,6 +154,8 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
           if (!life.ended) soon.push(happening(world.now, callback, life));
           else if (life.awake) enqueue(aside, happening(world.now, callback, life));
         },
+        /** Whatever else is ready may come first here: nothing depends on its turn. */
+        next: (callback: () => void): void => life.soon(callback),
         end(): void {
           life.ended = true;
           const others = (one: Happening): boolean => one.life !== life;

@@ -2,7 +2,7 @@
  * The commit loop: takes the inputs that are ready, steps their trees, commits all of it at once, and only then lets anybody see it.
  *
  * Invariants:
- *  1. At most one commit at a time, at most one per turn of the event loop; what is ready together shares it.
+ *  1. At most one commit at a time; what is ready together shares it (`turn-taking.ts`).
  *  2. No effect, reply, acknowledgement or subscription sees a step before its commit.
  *  3. If a commit fails, or nobody knows whether it did, the trees of the batch are dropped from memory and their inputs are taken again
  *     after a load. A result that was taken already is late, because it names its effect and attempt; a post is looked up by its id.
@@ -21,6 +21,7 @@ import { retryable, storeError, worthAnother } from "./commit-failures.ts";
 import { type Scheduler, slotWait } from "./scheduler.ts";
 import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";
 import { type CommitPart, type Submission, treeCommit } from "./tree-commit.ts";
+import { createTurnTaking } from "./turn-taking.ts";
 
 /** A step that is committed. It is durable too, unless it trails. */
 export interface Committed {
@@ -89,34 +90,21 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   const { store, world, clock, trees, scheduler } = parts;
   let queue: Waiting[] = [];
   let acknowledged: OutboxKey[] = [];
-  let running = false;
-  let scheduled = false;
   let loading = 0;
   let broken: ErrandError | null = null;
   const idlers: (() => void)[] = [];
   /** Inputs that are queued or being committed. */
   const open = new Map<TreeId, Waiting[]>();
 
-  function schedule(): void {
-    if (scheduled || running) return;
-    scheduled = true;
-    world.soon(() => {
-      scheduled = false;
-      void run();
-    });
+  const turns = createTurnTaking({ world, take, more: () => queue.length > 0, onRest: settled });
+
+  async function take(): Promise<boolean> {
+    const batch = stepAll();
+    return batch.length === 0 || commitAll(batch);
   }
 
-  async function run(): Promise<void> {
-    if (running) return;
-    running = true;
-    try {
-      const batch = stepAll();
-      if (batch.length > 0) await commitAll(batch);
-    } finally {
-      running = false;
-    }
-    if (queue.length > 0) schedule();
-    else if (loading === 0 && idlers.length > 0) for (const resolve of idlers.splice(0)) resolve();
+  function settled(): void {
+    if (loading === 0 && idlers.length > 0) for (const resolve of idlers.splice(0)) resolve();
   }
 
   /** Steps every tree that has an input and is in memory; loads those that are not. */
@@ -178,7 +166,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       )
       .finally(() => {
         loading -= 1;
-        schedule();
+        turns.ask();
       });
   }
 
@@ -195,7 +183,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     return row === undefined ? null : (headRead(row.head).late ?? null);
   }
 
-  async function commitAll(batch: readonly Part[]): Promise<void> {
+  /** Resolves with false if it was committed without waiting for anything outside the process. */
+  async function commitAll(batch: readonly Part[]): Promise<boolean> {
     const acks = acknowledged;
     acknowledged = [];
     const trails = acks.length === 0 && batch.every(({ steps }) => steps.every(({ stepped }) => stepped.trails));
@@ -204,7 +193,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       await store.commit(commit);
     } catch (error) {
       acknowledged = [...acks, ...acknowledged];
-      return fail(batch, storeError(error));
+      fail(batch, storeError(error));
+      return true;
     }
     parts.onAcknowledged(acks);
     let index = 0;
@@ -225,6 +215,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       }
     }
     parts.onSettled(batch.map((part) => part.loaded.id));
+    return store.waits === "always" || (store.waits === "unless-it-trails" && !trails);
   }
 
   /** Takes it from those under way; whoever waits is to be told. */
@@ -269,14 +260,14 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
         })
         .finally(() => {
           loading -= 1;
-          schedule();
+          turns.ask();
         });
     }
   }
 
   function enqueue(waiting: Waiting): void {
     queue.push(waiting);
-    schedule();
+    turns.ask();
   }
 
   function enter(submission: Submission, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
@@ -293,7 +284,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     take: (submission, onFailure) => enter(submission, () => {}, onFailure),
     acknowledge: (key) => void acknowledged.push(key),
     idle: () =>
-      queue.length === 0 && !running && !scheduled && loading === 0
+      queue.length === 0 && !turns.busy() && loading === 0
         ? Promise.resolve()
         : new Promise((resolve) => idlers.push(resolve)),
     occupied: (tree) => open.has(tree),

@@ -42,6 +42,7 @@ export function createMemoryStore(): Store {
 
   return {
     description,
+    waits: "never",
 
     async commit(commit) {
       live();

@@ -156,6 +156,7 @@ function sharedParts(database: Database, waking: Waking, worker: number | null) 
   let seen: ReadonlySet<number> = new Set();
   const parts = {
     description: database.description,
+    waits: "always" as const,
     ...queries,
     putMail: createPutMail(database, waking),
     /** Other workers write their own trees; what concerns this one is mail that it has not been told of. */

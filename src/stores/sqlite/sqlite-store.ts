@@ -164,6 +164,7 @@ export function createStore(
 
   return {
     description,
+    waits: durability === "full" ? "unless-it-trails" : "never",
 
     commit: async (commit) => own().commit(commit),
     async claim(ids) {

@@ -43,6 +43,7 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
         return off;
       },
       soon: (callback) => callback(),
+      next: (callback) => callback(),
     },
     env: {},
     folder: "/nowhere",

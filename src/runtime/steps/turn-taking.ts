@@ -1,0 +1,70 @@
+/**
+ * When commits have their turn: in a later turn of the event loop, where what is ready by then shares one; or at once after another that waited for nothing, for what
+ * that one's effects brought back without any I/O.
+ *
+ * Invariant: one at a time.
+ */
+
+import type { World } from "../../contracts/world.ts";
+
+export interface TurnTaking {
+  /** Tells that there is something to take. */
+  ask(): void;
+  /** True from asking until nothing is left to take. */
+  busy(): boolean;
+}
+
+interface TurnTakingParts {
+  readonly world: World;
+  /** Takes what there is, and resolves with false if it did not wait for anything outside the process. */
+  readonly take: () => Promise<boolean>;
+  /** True if there is something to take. */
+  readonly more: () => boolean;
+  readonly onRest: () => void;
+}
+
+/** After so many that followed one another in a turn of the event loop others have theirs. */
+const MOST_FOLLOWING = 64;
+
+export function createTurnTaking({ world, take, more, onRest }: TurnTakingParts): TurnTaking {
+  let scheduled = false;
+  let running = false;
+  /** True from the end of one until what it set off has run. */
+  let following = false;
+  let followed = 0;
+
+  function ask(): void {
+    if (scheduled || running || following) return;
+    scheduled = true;
+    world.soon(() => {
+      scheduled = false;
+      followed = 0;
+      void run();
+    });
+  }
+
+  async function run(): Promise<void> {
+    running = true;
+    let waited = true;
+    try {
+      waited = await take();
+    } finally {
+      running = false;
+    }
+    if (!waited && followed < MOST_FOLLOWING) follow();
+    else if (more()) ask();
+    else onRest();
+  }
+
+  function follow(): void {
+    following = true;
+    followed += 1;
+    world.next(() => {
+      following = false;
+      if (more()) void run();
+      else onRest();
+    });
+  }
+
+  return { ask, busy: () => scheduled || running || (following && more()) };
+}
