@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, test } from "vitest";
-import { birth, commitOf, treeNumber } from "./store-samples.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { birth, commitOf, part, sampleMail, treeNumber } from "./store-samples.ts";
 import { temporaryStores } from "./temporary-stores.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 
@@ -74,6 +74,24 @@ describe("files", () => {
       const refused = () => open({ path: place(), access });
       expect(refused).toThrow(expect.objectContaining({ code: "store-unreadable", remedy: expect.any(String) }));
     }
+  });
+
+  test("what waits for the disk does so also after a commit that trailed: mail of the owner's own, and closing", async () => {
+    const exec = vi.spyOn(DatabaseSync.prototype, "exec");
+    onTestFinished(() => exec.mockRestore());
+    const level = (): string | undefined =>
+      exec.mock.calls.flatMap(([sql]) => /synchronous = (\d)/.exec(sql)?.[1] ?? []).at(-1);
+    const store = open();
+    const trailing = (seq: number): Promise<void> => store.commit({ ...commitOf(part(one, seq, seq)), trails: true });
+    await store.commit(commitOf(birth(one)));
+    await trailing(2);
+    expect(level()).toBe("1");
+    await store.putMail(sampleMail(one, "first"));
+    expect(level()).toBe("2");
+    await trailing(3);
+    expect(level()).toBe("1");
+    await store.close();
+    expect(level()).toBe("2");
   });
 
   test("a lock's file that cannot be one is refused", () => {

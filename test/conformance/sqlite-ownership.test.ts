@@ -115,12 +115,14 @@ describe("ownership", () => {
     const next = open();
     const writes = [
       () => lost.commit(commitOf(part(one, 2, 2, { epoch: 99 }))),
+      () => lost.commit(commitOf(birth(treeNumber(2)), part(one, 2, 4, { epoch: 99 }))),
       () => lost.markFailure(one, true),
       () => lost.setAnchor({ at: 0, wall: 0, monotonic: 0, boot: "" }),
       () => lost.claim([one]),
     ];
     for (const write of writes) await expect(write()).rejects.toMatchObject({ code: "store-owned" });
     expect(await next.tree(one)).toMatchObject({ nextSeq: 2, failures: 0 });
+    expect(await next.tree(treeNumber(2))).toBeNull();
     expect(await next.anchor()).toBeNull();
   });
 

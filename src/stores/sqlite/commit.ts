@@ -3,12 +3,14 @@
  *
  * Invariants:
  *  1. The tree's row comes first, under the writer's lock; if it is not as the writer knew it, all of the commit is rolled back (`tree-rows.ts`).
- *  2. A process that is no longer the owner writes nothing (`fence`). A commit with rows finds that out as it appends them.
+ *  2. A process that is no longer the owner writes nothing (`fence`). A commit with rows finds that out as it appends the first of them: nobody else becomes the owner while it
+ *     holds the writer's lock.
  *  3. Each waits for the disk, but a commit that trails (`trailing.ts`).
  */
 
 import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
+import type { JournalRow } from "../../core/journal.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
 import { treeStatuses } from "../columns.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
@@ -42,7 +44,8 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
   const projections = prepareProjections(prepare);
   const blobSets = prepareBlobSets(prepare);
   const treeRows = prepareTreeRows(prepare, blobSets);
-  const append = prepare(`
+  const append = prepare(`insert into journal (id, at, hash, head, body) values (${placeKey("?", "?")}, ?, ?, ?, ?)`);
+  const appendFirst = prepare(`
     insert into journal (id, at, hash, head, body) select ${placeKey("?", "?")}, ?, ?, ?, ? where ${STILL_OWNER}`);
   const erase = prepare(`update journal set body = ? where id = ${placeKey("?", "?")}`);
   const snapshot = prepare("insert or replace into snapshots (tree, seq, revision, text) values (?, ?, ?, ?)");
@@ -76,15 +79,26 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
   const raise = prepare(`
     insert into meta values ('format', ?) on conflict do update set value = max(value, excluded.value)`);
 
-  function write(part: TreeCommit): void {
+  /** `fenced`: a row of the same transaction was appended before. Returns whether one is now. */
+  function appendRows(key: number, at: number, rows: readonly JournalRow[], fenced: boolean): boolean {
+    let owned = fenced;
+    for (const { seq, head, body, hash } of rows) {
+      const text = body === null ? null : textCell(body);
+      if (owned) append().run(key, seq, at, hashCell(hash), jsonCell(head), text);
+      else {
+        const { changes } = appendFirst().run(key, seq, at, hashCell(hash), jsonCell(head), text, fence.epoch);
+        if (changes === 0) throw noLongerOwner(fence.epoch);
+        owned = true;
+      }
+    }
+    return owned;
+  }
+
+  function write(part: TreeCommit, fenced: boolean): boolean {
     requireSequence(part);
     const key = treeRows.move(part);
     const tree = { key, id: part.tree };
-    for (const { seq, head, body, hash } of part.rows) {
-      const text = body === null ? null : textCell(body);
-      const { changes } = append().run(key, seq, part.at, hashCell(hash), jsonCell(head), text, fence.epoch);
-      if (changes === 0) throw noLongerOwner(fence.epoch);
-    }
+    const owned = appendRows(key, part.at, part.rows, fenced);
     for (const patch of part.runs) projections.patchRun(tree, patch);
     for (const post of part.posts) projections.recordPost(part.tree, post);
     for (const { id, seq } of part.postsEnded) projections.endPost(part.tree, id, seq);
@@ -95,11 +109,13 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
       const { seq, revision, text } = part.snapshot;
       snapshot().run(key, seq, textCell(revision), textCell(text));
     }
+    return owned;
   }
 
   function writeAll(parts: readonly TreeCommit[]): void {
     try {
-      for (const part of parts) write(part);
+      let fenced = false;
+      for (const part of parts) fenced = write(part, fenced);
     } catch (error) {
       // If another owner has come, that is the reason, whatever was found first.
       fence.check();

@@ -134,7 +134,7 @@ export function createStore(
     writes = prepareOwnerWrites(prepare, trailing?.transaction ?? transaction, prepareFence(prepare, epoch));
   }
   const queries = prepareQueries(prepare);
-  const putMail = preparePutMail(prepare, transaction, () => requireNotMoved(db, path));
+  const putMail = preparePutMail(prepare, trailing?.transaction ?? transaction, () => requireNotMoved(db, path));
   let seen = queries.dataVersion();
   /** As the owner read it: nobody else raises it meanwhile. */
   let format: number | null = null;
@@ -229,6 +229,7 @@ export function createStore(
       if (!db.isOpen) return;
       try {
         // Readers may hold it back; then the last connection to close does it.
+        trailing?.setWaiting();
         if (access === "own") read(() => db.exec("pragma wal_checkpoint(truncate)"));
       } finally {
         db.close();

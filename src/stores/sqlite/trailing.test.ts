@@ -40,18 +40,32 @@ function brokenLog(): Trailing {
 }
 const refusal = expect.objectContaining({ code: "store-failed" });
 
-test("only what trails does not wait for the disk, whether it succeeds or not", () => {
+test("only what trails does not wait for the disk, whatever came before it and whether it succeeds or not", () => {
   expect(trailing.transaction(put)).toBe(FULL);
   expect(trailing.transaction(put, "trails")).toBe(NORMAL);
-  expect(level()).toBe(FULL);
+  expect(trailing.transaction(put, "trails")).toBe(NORMAL);
+  expect(trailing.transaction(put)).toBe(FULL);
   const failing = (): never => {
     put();
     throw new Error("no");
   };
   expect(() => trailing.transaction(failing, "trails")).toThrow("no");
-  expect(level()).toBe(FULL);
   expect(trailing.transaction(put, "waits")).toBe(FULL);
-  expect(db.prepare("select count(*) as things from things").get()).toEqual({ things: 3 });
+  trailing.transaction(put, "trails");
+  trailing.setWaiting();
+  expect(level()).toBe(FULL);
+  expect(db.prepare("select count(*) as things from things").get()).toEqual({ things: 6 });
+});
+
+test("the connection is set anew only for a transaction of the other kind", () => {
+  const set: string[] = [];
+  const exec = db.exec.bind(db);
+  db.exec = (sql) => {
+    if (sql.includes("synchronous")) set.push(sql);
+    exec(sql);
+  };
+  for (const writing of ["trails", "trails", "waits", "waits", "trails"] as const) trailing.transaction(put, writing);
+  expect(set.map((sql) => sql.includes(`synchronous = ${NORMAL}`))).toEqual([true, false, true]);
 });
 
 test("what trails is made durable; once the disk refuses that, nothing more is written", async () => {

@@ -3,7 +3,8 @@
  * from its start to its end: a transaction that waits for the disk takes those before it along.
  *
  * Invariants:
- *  1. Outside of a transaction that trails the connection is set to wait for the disk: no other write needs to think of it.
+ *  1. Every transaction that writes goes through here, and finds the connection set as it needs it: it waits for the disk, or it trails. It is set anew only for one of the other
+ *     kind, because that takes longer than a small transaction.
  *  2. What trails is durable with the next transaction that writes and does not, or with the next `catchUp`.
  *  3. If the disk refuses anything, nothing is written any more, and nobody is told that it is durable. Therefore the log is held open before something
  *     trails: a file that is opened later is not told of errors before. And it is moved into the database only by transactions that wait: SQLite does not say
@@ -26,6 +27,8 @@ export interface Trailing {
   readonly transaction: <Result>(work: () => Result, writing?: Writing) => Result;
   /** Makes durable what trails, if anything does, without holding up the process. */
   catchUp(): Promise<void>;
+  /** Sets the connection to wait for the disk, for what is no transaction. */
+  setWaiting(): void;
   /** To be called when the store is closed, which makes all of it durable. */
   close(): Promise<void>;
 }
@@ -36,6 +39,8 @@ const sync = promisify(fsync);
 export function createTrailing(db: Connection, path: string, transaction: Transaction): Trailing {
   let log: number | null = null;
   let behind = false;
+  /** How the connection is set. */
+  let relaxed = false;
   let failure: ErrandError | null = null;
   /** Whoever asks while it is under way waits for it too. */
   let caughtUp = Promise.resolve();
@@ -53,25 +58,22 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
     if (failure !== null) throw failure;
   }
 
-  function trail<Result>(work: () => Result): Result {
-    log ??= openLog(path);
-    if (log === null) return transaction(work);
-    db.exec(`${synchronous("relaxed")}; ${checkpointing(false)}`);
-    behind = true;
-    try {
-      return transaction(work);
-    } finally {
-      db.exec(`${synchronous("full")}; ${checkpointing(true)}`);
-    }
+  function setRelaxed(to: boolean): void {
+    if (relaxed === to) return;
+    db.exec(`${synchronous(to ? "relaxed" : "full")}; ${checkpointing(!to)}`);
+    relaxed = to;
   }
 
   return {
     transaction(work, writing) {
       if (failure !== null) throw failure;
       try {
-        if (writing === "trails") return trail(work);
+        if (writing === "trails") log ??= openLog(path);
+        const trails = writing === "trails" && log !== null;
+        setRelaxed(trails);
+        if (trails) behind = true;
         const result = transaction(work);
-        if (writing === "waits") behind = false;
+        if (writing !== undefined && !trails) behind = false;
         return result;
       } catch (error) {
         if (error instanceof ErrandError && sqliteIsIoError(error.cause)) failure = error;
@@ -87,6 +89,7 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
       }
       await caughtUp;
     },
+    setWaiting: () => setRelaxed(false),
     async close() {
       const file = log;
       log = null;
