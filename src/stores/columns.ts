@@ -53,16 +53,18 @@ export interface Columns<Cell> {
 export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
   const { textOf, idOf, hashOf, flagOf } = cells;
 
-  function column<Field extends keyof RunPatch>(
+  /** `read` names the field itself, because a field that is looked up by its name is found slowly where there are many. */
+  function column<Value>(
     name: string,
-    field: Field,
-    write: (value: NonNullable<RunPatch[Field]> | Extract<RunPatch[Field], null>) => Cell | number | null,
+    field: keyof RunPatch,
+    read: (patch: RunPatch) => Value | undefined,
+    write: (value: Value) => Cell | number | null,
   ): RunColumn<Cell> {
     return {
       name,
       field,
       cell(patch) {
-        const value: RunPatch[Field] | undefined = patch[field];
+        const value = read(patch);
         return value === undefined ? undefined : write(value);
       },
     };
@@ -75,30 +77,30 @@ export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
       value === null ? null : write(value);
 
   const runColumns = [
-    column("number", "number", same),
-    column("id", "id", cells.id),
-    column("agent", "agent", cells.id),
-    column("parent", "parent", same),
-    column("mode", "mode", runModes.cell),
-    column("definition", "definition", cells.text),
-    column("name", "name", cells.text),
-    column("state", "state", runStates.cell),
-    column("status", "status", maybe(runStatuses.cell)),
-    column("reason", "reason", maybe(cells.text)),
-    column("report", "report", maybe(reportKinds.cell)),
-    column("nudged", "nudged", cells.flag),
-    column("delivery", "delivery", deliveryStates.cell),
-    column("undeliverable", "undeliverable", maybe(cells.text)),
-    column("batch", "group", maybe(cells.text)),
-    column("cleanup", "cleanup", cleanups.cell),
-    column("created_at", "createdAt", same),
-    column("started_at", "startedAt", same),
-    column("ended_at", "endedAt", same),
-    column("deadline", "deadline", same),
-    column("tokens", "tokens", same),
-    column("cost", "cost", same),
-    column("created_seq", "createdSeq", same),
-    column("ended_seq", "endedSeq", same),
+    column("number", "number", ({ number }) => number, same),
+    column("id", "id", ({ id }) => id, cells.id),
+    column("agent", "agent", ({ agent }) => agent, cells.id),
+    column("parent", "parent", ({ parent }) => parent, same),
+    column("mode", "mode", ({ mode }) => mode, runModes.cell),
+    column("definition", "definition", ({ definition }) => definition, cells.text),
+    column("name", "name", ({ name }) => name, cells.text),
+    column("state", "state", ({ state }) => state, runStates.cell),
+    column("status", "status", ({ status }) => status, maybe(runStatuses.cell)),
+    column("reason", "reason", ({ reason }) => reason, maybe(cells.text)),
+    column("report", "report", ({ report }) => report, maybe(reportKinds.cell)),
+    column("nudged", "nudged", ({ nudged }) => nudged, cells.flag),
+    column("delivery", "delivery", ({ delivery }) => delivery, deliveryStates.cell),
+    column("undeliverable", "undeliverable", ({ undeliverable }) => undeliverable, maybe(cells.text)),
+    column("batch", "group", ({ group }) => group, maybe(cells.text)),
+    column("cleanup", "cleanup", ({ cleanup }) => cleanup, cleanups.cell),
+    column("created_at", "createdAt", ({ createdAt }) => createdAt, same),
+    column("started_at", "startedAt", ({ startedAt }) => startedAt, same),
+    column("ended_at", "endedAt", ({ endedAt }) => endedAt, same),
+    column("deadline", "deadline", ({ deadline }) => deadline, same),
+    column("tokens", "tokens", ({ tokens }) => tokens, same),
+    column("cost", "cost", ({ cost }) => cost, same),
+    column("created_seq", "createdSeq", ({ createdSeq }) => createdSeq, same),
+    column("ended_seq", "endedSeq", ({ endedSeq }) => endedSeq, same),
   ];
 
   return {

@@ -37,7 +37,7 @@ export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place
       });
       return;
     case "run-started":
-      into.push({
+      add(into, {
         number: fact.run,
         state: "running",
         startedAt: place.at,
@@ -45,7 +45,7 @@ export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place
       });
       return;
     case "run-state-changed":
-      into.push({
+      add(into, {
         number: fact.run,
         state: fact.state,
         deadline: state.timers.moments.get(`deadline:${fact.run}`) ?? null,
@@ -53,7 +53,7 @@ export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place
       return;
     case "run-ended": {
       const outcome = contexts.runs.get(fact.run)?.outcome;
-      into.push({
+      add(into, {
         number: fact.run,
         state: "ended",
         status: fact.status,
@@ -69,19 +69,26 @@ export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place
       return;
     }
     case "run-settled":
-      into.push({ number: fact.run, tokens: fact.tokens, cost: fact.cost });
+      add(into, { number: fact.run, tokens: fact.tokens, cost: fact.cost });
       return;
     case "tool-answered":
     case "message-sent":
-      if (fact.run !== undefined) into.push({ number: fact.run, delivery: "placed" });
+      if (fact.run !== undefined) add(into, { number: fact.run, delivery: "placed" });
       return;
     case "run-undeliverable":
-      into.push({ number: fact.run, delivery: "undeliverable", undeliverable: fact.reason });
+      add(into, { number: fact.run, delivery: "undeliverable", undeliverable: fact.reason });
       return;
     case "turn-started":
-      for (const number of fact.placed ?? []) into.push({ number, delivery: "placed" });
+      for (const number of fact.placed ?? []) add(into, { number, delivery: "placed" });
       return;
     default:
       return;
   }
+}
+
+/** What a step says of one run one fact after the other is one patch: the patches in `into` are its own. */
+function add(into: RunPatch[], patch: RunPatch): void {
+  const last = into.at(-1);
+  if (last?.number === patch.number) Object.assign(last, patch);
+  else into.push(patch);
 }

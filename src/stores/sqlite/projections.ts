@@ -40,9 +40,25 @@ const WHOLE_RUN = `
   values (${placeKey("?", "?")}, ${runColumns.map(() => "?").join(", ")})
   on conflict (key) do update set ${runColumns.map(({ name }) => `${name} = excluded.${name}`).join(", ")}`;
 
+/** How patches of the same fields are written. */
+interface RunUpdate {
+  readonly fields: readonly string[];
+  readonly columns: typeof runColumns;
+  readonly statement: Statement;
+}
+
+function patches({ fields }: RunUpdate, patch: RunPatch): boolean {
+  let place = 0;
+  for (const field in patch) {
+    if (field !== fields[place]) return false;
+    place += 1;
+  }
+  return place === fields.length;
+}
+
 export function prepareProjections(prepare: Prepare): ProjectionWriter {
   const wholeRun = prepare(WHOLE_RUN);
-  const patches = new Map<string, Statement>();
+  const updates: RunUpdate[] = [];
   const post = prepare(`
     insert into posts (tree, id, hash, seq, ended_seq) values (?, ?, ?, ?, ?)
     on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
@@ -51,13 +67,17 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
   const forgetRuns = prepare(`delete from runs where ${placesOf("?1", "key")}`);
   const forgetPosts = prepare("delete from posts where tree = ? and seq is not null");
 
-  /** `set`: the assignments, each followed by a comma. */
-  function patchStatement(set: string): Statement {
-    const known = patches.get(set);
+  /** There are some ten kinds of patches, and two or three of them are nearly all. */
+  function updateFor(patch: RunPatch): RunUpdate {
+    const known = updates.find((update) => patches(update, patch));
     if (known !== undefined) return known;
-    const statement = prepare(`update runs set ${set.slice(0, -1)} where key = ${placeKey("?", "?")}`);
-    patches.set(set, statement);
-    return statement;
+    const fields = Object.keys(patch);
+    const changed = fields.flatMap((field) => columnsByField.get(field) ?? []);
+    const set = changed.map(({ name }) => `${name} = ?`).join(", ");
+    const statement = prepare(`update runs set ${set} where key = ${placeKey("?", "?")}`);
+    const update = { fields, columns: changed, statement };
+    updates.push(update);
+    return update;
   }
 
   function patchRun(tree: TreeKey, patch: RunPatch): void {
@@ -67,16 +87,10 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
       wholeRun().run(tree.key, patch.number, ...cells);
       return;
     }
-    let set = "";
-    for (const field in patch) {
-      const column = columnsByField.get(field);
-      const cell = column?.cell(patch);
-      if (column === undefined || cell === undefined) continue;
-      set += `${column.name} = ?,`;
-      cells.push(cell);
-    }
-    if (cells.length === 0) return;
-    const { changes } = patchStatement(set)().run(...cells, tree.key, patch.number);
+    const update = updateFor(patch);
+    if (update.columns.length === 0) return;
+    for (const column of update.columns) cells.push(column.cell(patch) ?? null);
+    const { changes } = update.statement().run(...cells, tree.key, patch.number);
     if (changes === 0) throw patchedRunUnknown(tree.id, patch.number);
   }
 
