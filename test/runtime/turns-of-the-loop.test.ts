@@ -46,13 +46,17 @@ test.each([
   expect(await watched({ parent, child }, waits)).toBe(expected);
 });
 
-test("calls that come back together share a commit, also one that follows", async () => {
-  const looks = callTools(Array.from({ length: 20 }, () => ({ name: "look", input: {} })));
-  expect(await watched({ parent: byContext([looks, say("seen")]) }, "never")).toBe("tcccc");
+test.each([
+  { calls: 20, expected: "tcccc" },
+  { calls: 61, expected: "tccctc" },
+])("$calls calls that come back together share a commit, also one that follows", async ({ calls, expected }) => {
+  const looks = callTools(Array.from({ length: calls }, () => ({ name: "look", input: {} })));
+  expect(await watched({ parent: byContext([looks, say("seen")]) }, "never")).toBe(expected);
 });
 
-test("others have their turn after 64 commits that followed one", async () => {
+test("others have their turn after 64 inputs", async () => {
   const parent: Script = (_request, { replies }) => (replies < 50 ? callTool("look", {}) : say("seen"));
   const seen = await watched({ parent }, "never", { turnIterations: 60 });
-  expect(seen).toBe(`t${"c".repeat(65)}t${"c".repeat(37)}`);
+  // The first commit takes two: the opening and the message.
+  expect(seen).toBe(`t${"c".repeat(63)}t${"c".repeat(39)}`);
 });

@@ -98,9 +98,10 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
 
   const turns = createTurnTaking({ world, take, more: () => queue.length > 0, onRest: settled });
 
-  async function take(): Promise<boolean> {
+  async function take(): Promise<number> {
     const batch = stepAll();
-    return batch.length === 0 || commitAll(batch);
+    if (batch.length === 0 || (await commitAll(batch))) return Number.POSITIVE_INFINITY;
+    return batch.reduce((inputs, part) => inputs + part.steps.length, 0);
   }
 
   function settled(): void {

@@ -16,49 +16,48 @@ export interface TurnTaking {
 
 interface TurnTakingParts {
   readonly world: World;
-  /** Takes what there is, and resolves with false if it did not wait for anything outside the process. */
-  readonly take: () => Promise<boolean>;
+  /** Takes what there is, and resolves with how many inputs that were; with infinity if it had to wait for something outside the process. */
+  readonly take: () => Promise<number>;
   /** True if there is something to take. */
   readonly more: () => boolean;
   readonly onRest: () => void;
 }
 
-/** After so many that followed one another in a turn of the event loop others have theirs. */
-const MOST_FOLLOWING = 64;
+/** After so many inputs in a turn of the event loop others have theirs, V8's collector among them: a fan-out held more memory without. */
+const MOST_IN_A_TURN = 64;
 
 export function createTurnTaking({ world, take, more, onRest }: TurnTakingParts): TurnTaking {
   let scheduled = false;
   let running = false;
   /** True from the end of one until what it set off has run. */
   let following = false;
-  let followed = 0;
+  /** Inputs that were taken in this turn of the event loop. */
+  let taken = 0;
 
   function ask(): void {
     if (scheduled || running || following) return;
     scheduled = true;
     world.soon(() => {
       scheduled = false;
-      followed = 0;
+      taken = 0;
       void run();
     });
   }
 
   async function run(): Promise<void> {
     running = true;
-    let waited = true;
     try {
-      waited = await take();
+      taken += await take();
     } finally {
       running = false;
     }
-    if (!waited && followed < MOST_FOLLOWING) follow();
+    if (taken < MOST_IN_A_TURN) follow();
     else if (more()) ask();
     else onRest();
   }
 
   function follow(): void {
     following = true;
-    followed += 1;
     world.next(() => {
       following = false;
       if (more()) void run();
