@@ -18,7 +18,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { Client } from "pg";
 import type { Store } from "../src/contracts/store.ts";
 import { createErrand, type ErrandOptions } from "../src/index.ts";
@@ -28,25 +27,35 @@ import { mailOf } from "../src/runtime/messages/mail.ts";
 import { callTool, createScriptedModels, say } from "../src/testing/index.ts";
 import { createCluster, SUPERUSER } from "../test/support/postgres/cluster.ts";
 import { familyProcessorMs, processorMs } from "./processor-time.ts";
+import { commandOptions } from "../test/support/command-options.ts";
 
-const { values } = parseArgs({
-  options: {
-    workers: { type: "string", default: "1,2" },
-    rounds: { type: "string", default: "3" },
-    trees: { type: "string", default: "100" },
-    delegations: { type: "string", default: "50" },
-    /** The URL of the database, in the process of a worker. */
-    work: { type: "string" },
+const values = commandOptions(
+  {
+    name: "node bench/postgres.ts",
+    does: "Delegations a second of workers that share a PostgreSQL database, which it makes for itself.",
+    examples: ["--workers 1,2 --rounds 3"],
   },
-});
+  {
+    workers: { kind: "text", help: "Numbers of workers, each measured.", default: "1,2" },
+    rounds: { kind: "count", help: "How often each is measured.", default: 3 },
+    trees: { kind: "count", help: "Conversations at a time.", default: 100 },
+    delegations: { kind: "count", help: "Delegations of each.", default: 50 },
+    work: { kind: "text", help: "The URL of the database; for the processes that it starts." },
+  },
+);
 /** Milliseconds of processor time. */
 interface ProcessorTime {
   readonly workers: number;
   readonly server: number;
 }
 
-const trees = Number(values.trees);
-const each = Number(values.delegations);
+const workers = values.workers.split(",").map(Number);
+if (!workers.every((count) => Number.isSafeInteger(count) && count > 0)) {
+  process.stderr.write(`errand: --workers takes numbers such as 1,2, not "${values.workers}".\n`);
+  process.exit(2);
+}
+const trees = values.trees;
+const each = values.delegations;
 
 function optionsFor(store: string): ErrandOptions {
   return {
@@ -173,10 +182,10 @@ async function measure(server: string, postmaster: number, count: number): Promi
     workers: sum(workers.pids.map((pid) => processorMs(pid))),
     server: familyProcessorMs(postmaster),
   });
-  for (let round = 1; round <= Number(values.rounds); round += 1) {
+  for (let round = 1; round <= values.rounds; round += 1) {
     const result = { workers: count, round, trees, ...(await measureRound(client, store, made, spent)) };
     process.stdout.write(`${JSON.stringify(result)}\n`);
-    if (round < Number(values.rounds)) made = await makeTrees(url);
+    if (round < values.rounds) made = await makeTrees(url);
   }
   await client.end();
   await store.close();
@@ -193,7 +202,7 @@ if (values.work !== undefined) await work(values.work);
 else {
   const cluster = await createCluster({ fsync: true });
   try {
-    for (const count of values.workers.split(",").map(Number)) {
+    for (const count of workers) {
       const postmaster = Number(readFileSync(join(cluster.data, "postmaster.pid"), "utf8").split("\n")[0]);
       await measure(`postgres://${SUPERUSER}@127.0.0.1:${cluster.port}`, postmaster, count);
     }

@@ -9,25 +9,36 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { chartOf } from "./chart.ts";
 import { figureLines } from "./figures.ts";
 import { type Column, COLUMNS, measurementOf, type Row, ROWS } from "./plan.ts";
 import { measureApart, medianOf, type Outcome } from "./rounds.ts";
 import { tableOf } from "./table.ts";
+import { commandOptions } from "../test/support/command-options.ts";
 
 const root = join(import.meta.dirname, "..");
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string" },
-    only: { type: "string", multiple: true },
-    quick: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    figures: { type: "boolean", default: false },
+const CONTENDERS = [...new Set(ROWS.map((row) => row.contender))];
+const values = commandOptions(
+  {
+    name: "npm run bench --",
+    does: "Runs Errand, its peers and hand-written floors side by side, and writes the tables of docs/performance.md.",
+    examples: ["--figures", "--quick --only errand --only pi"],
   },
-});
-const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
-const rows = ROWS.filter((row) => values.only?.includes(row.contender) ?? true);
+  {
+    rounds: { kind: "count", help: "How often all are run; the median counts. Default: 3, quick: 1." },
+    only: { kind: "many", help: `Just this one of ${CONTENDERS.join(", ")}.` },
+    quick: { kind: "flag", help: "Small sizes; nothing is written." },
+    json: { kind: "flag", help: "The results as one line of JSON." },
+    figures: { kind: "flag", help: "Measures what Errand promises of itself instead." },
+  },
+);
+const stranger = values.only.find((name) => !CONTENDERS.includes(name));
+if (stranger !== undefined) {
+  process.stderr.write(`errand: nobody here is called ${stranger}. There are ${CONTENDERS.join(", ")}.\n`);
+  process.exit(2);
+}
+const rounds = values.rounds ?? (values.quick ? 1 : 3);
+const rows = ROWS.filter((row) => values.only.length === 0 || values.only.includes(row.contender));
 
 const machine = `Node.js ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}, load ${loadavg()[0]?.toFixed(1)}`;
 const stamp = `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds.`;
@@ -76,7 +87,7 @@ async function compare(): Promise<void> {
     process.stdout.write(`${JSON.stringify({ machine, rounds, results: named })}\n`);
   } else process.stdout.write(`${tableOf(results)}\n`);
 
-  if (values.only === undefined && !values.quick) {
+  if (values.only.length === 0 && !values.quick) {
     writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
     writeBetween("bench", `${tableOf(results)}\n\n${versions()}\n\n${stamp}`);
   }

@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { commandOptions } from "../test/support/command-options.ts";
 
 interface Figure {
   readonly name: string;
@@ -23,10 +23,17 @@ interface Figure {
 const root = fileURLToPath(new URL("..", import.meta.url));
 const command = join(root, "dist", "cli", "main.js");
 const library = pathToFileURL(join(root, "dist", "index.js")).href;
-const { values } = parseArgs({
-  options: { runs: { type: "string", default: "15" }, json: { type: "boolean", default: false } },
-});
-const runs = Number(values.runs);
+const { runs, json } = commandOptions(
+  {
+    name: "npm run bench:startup --",
+    does: "How long the package takes to import, the command line to start, and a model to be asked.",
+    examples: ["--runs 30"],
+  },
+  {
+    runs: { kind: "count", help: "Processes of each kind.", default: 15 },
+    json: { kind: "flag", help: "The results as one line of JSON." },
+  },
+);
 
 /** A server that speaks OpenAI's chat wire, and says when it has sent the first byte of an answer. */
 const answers: (() => void)[] = [];
@@ -109,7 +116,7 @@ const machine = {
   cores: availableParallelism(),
   load: loadavg()[0],
 };
-if (values.json) process.stdout.write(`${JSON.stringify({ machine, runs, results })}\n`);
+if (json) process.stdout.write(`${JSON.stringify({ machine, runs, results })}\n`);
 else {
   for (const { name, limit, median, least } of results) {
     const judged = limit === null ? "" : `  limit ${limit} ms: ${median <= limit ? "held" : "MISSED"}`;

@@ -11,10 +11,10 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { createCluster, SUPERUSER } from "../support/postgres/cluster.ts";
 import { chaos, type ChaosResult } from "./chaos.ts";
+import { commandOptions } from "../support/command-options.ts";
 
 interface State {
   /** Seeds of stretches that are done, and what they added up to. */
@@ -35,14 +35,23 @@ const DOCUMENT = join(ROOT, "docs", "reliability.md");
 const ROUNDS_A_STRETCH = 25;
 const WORKERS = 3;
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "500" },
-    trees: { type: "string", default: "100" },
-    folder: { type: "string", default: join(ROOT, "node_modules", ".cache", "errand-torture-cluster") },
-    record: { type: "boolean", default: false },
+const values = commandOptions(
+  {
+    name: "npm run torture:cluster --",
+    does: "Disturbs three workers of a PostgreSQL database. Goes on from where it was stopped.",
+    examples: ["--record", "--rounds 50 --trees 20 --folder /tmp/torture-cluster"],
   },
-});
+  {
+    rounds: { kind: "count", help: "How often they are disturbed.", default: 500 },
+    trees: { kind: "count", help: "Conversations of a stretch of 25 rounds.", default: 100 },
+    folder: {
+      kind: "text",
+      help: "Where its state stands.",
+      default: join(ROOT, "node_modules", ".cache", "errand-torture-cluster"),
+    },
+    record: { kind: "flag", help: "Writes the figures into docs/reliability.md." },
+  },
+);
 const folder = resolve(values.folder);
 const stateFile = join(folder, "state.json");
 mkdirSync(folder, { recursive: true });
@@ -81,7 +90,7 @@ async function disturb(seed: number, place: string): Promise<ChaosResult> {
       },
       folder: place,
       workers: WORKERS,
-      trees: Number(values.trees),
+      trees: values.trees,
       rounds: ROUNDS_A_STRETCH,
       seed,
     });
@@ -132,7 +141,7 @@ function record(day: string): void {
   );
 }
 
-for (let seed = 1; state.rounds < Number(values.rounds); seed += 1) {
+for (let seed = 1; state.rounds < values.rounds; seed += 1) {
   if (state.stretches.includes(seed)) continue;
   await stretch(seed);
   if (state.findings.length > 0) break;

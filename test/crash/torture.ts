@@ -1,5 +1,5 @@
 /**
- * `npm run torture -- [--kills N] [--seeds N] [--folder F] [--lanes N] [--record]`: the long run. Kills go in stretches, each with a store
+ * `npm run torture`: the long run. Kills go in stretches, each with a store
  * and a seed of its own; simulated seeds go in chunks through the simulator's own command.
  *
  * Invariants:
@@ -13,8 +13,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { killLoop } from "./kill-loop.ts";
+import { commandOptions } from "../support/command-options.ts";
 import { siteIn } from "./processes.ts";
 
 interface State {
@@ -36,15 +36,24 @@ const KILLS_A_STRETCH = 50;
 const SEEDS_A_CHUNK = 5_000;
 const DOCUMENT = join(ROOT, "docs", "reliability.md");
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: "string", default: "5000" },
-    seeds: { type: "string", default: "200000" },
-    lanes: { type: "string", default: String(Math.min(2, availableParallelism())) },
-    folder: { type: "string", default: join(ROOT, "node_modules", ".cache", "errand-torture") },
-    record: { type: "boolean", default: false },
+const values = commandOptions(
+  {
+    name: "npm run torture --",
+    does: "Kills processes at random moments and simulates seeds. Goes on from where it was stopped.",
+    examples: ["--record", "--kills 500 --seeds 20000 --folder /tmp/torture"],
   },
-});
+  {
+    kills: { kind: "count", help: "How often a process is killed.", default: 5_000 },
+    seeds: { kind: "count", help: "How many seeds are simulated.", default: 200_000 },
+    lanes: { kind: "count", help: "How many at a time.", default: Math.min(2, availableParallelism()) },
+    folder: {
+      kind: "text",
+      help: "Where its state stands.",
+      default: join(ROOT, "node_modules", ".cache", "errand-torture"),
+    },
+    record: { kind: "flag", help: "Writes the figures into docs/reliability.md." },
+  },
+);
 const folder = resolve(values.folder);
 const stateFile = join(folder, "state.json");
 mkdirSync(folder, { recursive: true });
@@ -101,13 +110,13 @@ async function killAll(kills: number): Promise<void> {
   const lane = async (): Promise<void> => {
     for (let seed = left.shift(); seed !== undefined; seed = left.shift()) await stretch(seed);
   };
-  await Promise.all(Array.from({ length: Number(values.lanes) }, lane));
+  await Promise.all(Array.from({ length: values.lanes }, lane));
 }
 
 /** The simulator's result for a chunk of seeds, and whether it ended well. */
 function simulate(seed: number, runs: number): Promise<{ readonly well: boolean; readonly output: string }> {
   const args = [join(ROOT, "scripts", "simulate.mjs"), "--seed", String(seed), "--runs", String(runs)];
-  const child = spawn(process.execPath, [...args, "--workers", values.lanes, "--json"], {
+  const child = spawn(process.execPath, [...args, "--workers", String(values.lanes), "--json"], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   let output = "";
@@ -144,7 +153,7 @@ function record(day: string): void {
     ["messages to the user sent again, under the same id", String(state.repeated)],
     ["simulated seeds", String(state.simulated)],
     ["lost, duplicated or contradicted", String(state.findings.length)],
-    ["hours", ((state.killSeconds / Number(values.lanes) + state.simulationSeconds) / 3_600).toFixed(1)],
+    ["hours", ((state.killSeconds / values.lanes + state.simulationSeconds) / 3_600).toFixed(1)],
   ];
   const table = ["| figure | value |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join(
     "\n",
@@ -158,8 +167,8 @@ function record(day: string): void {
   );
 }
 
-await killAll(Number(values.kills));
-await simulateAll(Number(values.seeds));
+await killAll(values.kills);
+await simulateAll(values.seeds);
 process.stdout.write(`${JSON.stringify({ ...state, stretches: state.stretches.length }, null, 2)}\n`);
 if (values.record) record(new Date().toISOString().slice(0, 10));
 process.exitCode = state.findings.length === 0 ? 0 : 1;

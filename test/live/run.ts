@@ -5,12 +5,12 @@
  * Exit codes: 0 all went well or nothing was tried, 1 something did not, 2 wrong use or a model that cannot be had.
  */
 
-import { parseArgs } from "node:util";
 import { createErrand, createModelRegistry, createSystemWorld, ErrandError } from "../../src/index.ts";
 import { modelOfKeys } from "../../src/models/registry/default-model.ts";
 import { firstOf } from "../../src/models/registry/environment.ts";
 import { MODEL_SOURCES } from "../../src/models/registry/model-sources.ts";
 import { ATTEMPTS } from "./attempts.ts";
+import { commandOptions } from "../support/command-options.ts";
 
 const SKIPPED = `
 ############################################################
@@ -25,7 +25,14 @@ or name a model that needs none: npm run test:live -- --model ollama/NAME
 `;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { model: { type: "string" } } });
+  const values = commandOptions(
+    {
+      name: "npm run test:live --",
+      does: "Sends a few errands on a real model, which costs some thousand tokens. Without a key it says so and ends.",
+      examples: ["--model anthropic/claude-haiku-4-5"],
+    },
+    { model: { kind: "text", help: "Default: what ERRAND_MODEL names, else that of the first key." } },
+  );
   const { env } = process;
   const model = values.model ?? firstOf(env, ["ERRAND_MODEL"])?.value ?? modelOfKeys(env)?.model;
   if (model === undefined) {

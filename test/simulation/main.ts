@@ -1,39 +1,39 @@
-/** `npm run simulate -- --seed N --runs M [--workers W] [--json]`: runs seeds, says what was reached, and ends with 1 on a failure. */
+/** `npm run simulate`: runs seeds, says what was reached, and ends with 1 on a failure. */
 
-import { parseArgs } from "node:util";
+import { commandOptions } from "../support/command-options.ts";
 import type { BatchResult } from "./batch-result.ts";
 import { runFleet } from "./fleet.ts";
 import { SOMETIMES } from "./sometimes.ts";
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: "1" },
-    runs: { type: "string", default: "2000" },
-    workers: { type: "string" },
-    json: { type: "boolean", default: false },
+const { seed, runs, workers, json } = commandOptions(
+  {
+    name: "npm run simulate --",
+    does: "Runs whole conversations under faults, each decided by its seed, and checks what must hold.",
+    examples: ["--seed 706836 --runs 1", "--runs 20000 --json"],
   },
-});
-
-const seed = whole("seed", values.seed);
-const runs = whole("runs", values.runs);
-const workers = values.workers === undefined ? {} : { workers: whole("workers", values.workers) };
+  {
+    seed: { kind: "count", help: "The first seed.", default: 1 },
+    runs: { kind: "count", help: "How many seeds.", default: 2_000 },
+    workers: { kind: "count", help: "Processes at a time. Default: one for each core." },
+    json: { kind: "flag", help: "The result as one line of JSON." },
+  },
+);
 const began = performance.now();
 let told = began;
 
-const result = await runFleet({ seed, runs, ...workers, stopAtFailure: true, onProgress });
-if (values.json) {
+const result = await runFleet({
+  seed,
+  runs,
+  ...(workers === undefined ? {} : { workers }),
+  stopAtFailure: true,
+  onProgress,
+});
+if (json) {
   write(JSON.stringify({ seed, runs, seconds: seconds(), seedsPerSecond: perSecond(result), ...result }));
 } else {
   summary(result);
 }
 process.exitCode = result.failures.length > 0 ? 1 : 0;
-
-function whole(name: string, text: string): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= 0) return number;
-  process.stderr.write(`errand: --${name} takes a whole number, not "${text}"\n`);
-  process.exit(2);
-}
 
 function write(line: string): void {
   process.stdout.write(`${line}\n`);
