@@ -17,6 +17,7 @@ import {
   checkStoredJournal,
 } from "./invariants/at-rest.ts";
 import { sha256 } from "./invariants/chain.ts";
+import { createIdleSlots } from "./invariants/idle-slots.ts";
 import {
   checkAcknowledged,
   checkCall,
@@ -281,6 +282,28 @@ test("I2, I4, I6, I10, I16, I22 at rest: an unended run, an untold one, a late o
   if (root !== undefined) tree.agents.set(1, { ...root, number: 1 });
   expect(violated(() => checkAgentsAtRest(tree))).toBe("I10");
   await expect(checkStoreAtRest(createMemoryStore(), tree)).rejects.toThrow("I21");
+});
+
+test("I16: a run that waits beside a free slot is found, unless its parent has enough at work or something went wrong", () => {
+  /** Looks twice, so long apart; the run waits beside a sibling of that state. */
+  const looks = (options: { ms?: number; slots?: number; calm?: boolean; sibling?: WatchedRun["state"] }): string => {
+    const { ms = 1_001, slots = 2, calm = true, sibling = "ended" } = options;
+    const tree = watchRows(smallRows(smallSteps()));
+    const run = tree.runs.get(1);
+    if (run === undefined || tree.settings === null) throw new Error("there is no run");
+    tree.settings = { ...tree.settings, limits: { ...tree.settings.limits, liveChildren: 1 } };
+    tree.runs.set(1, { ...run, state: "queued" });
+    tree.runs.set(2, { ...run, number: 2, state: sibling });
+    const idle = createIdleSlots(slots);
+    idle.look([tree], 5_000, calm);
+    return violated(() => idle.look([tree], 5_000 + ms, true));
+  };
+  expect(looks({})).toBe("I16");
+  expect(looks({ ms: 1_000 })).toBe("nothing");
+  expect(looks({ calm: false })).toBe("nothing");
+  expect(looks({ sibling: "running" })).toBe("nothing");
+  expect(looks({ sibling: "waiting" })).toBe("nothing");
+  expect(looks({ slots: 0 })).toBe("nothing");
 });
 
 test("I9: a call for an agent that is gone, or in no turn, is found", () => {

@@ -6,6 +6,7 @@
 import type { Store } from "../../src/index.ts";
 import type { Fault } from "./faulty-store.ts";
 import { checkAgentsAtRest, checkRunAtRest, checkStoreAtRest, checkStoredJournal } from "./invariants/at-rest.ts";
+import { createIdleSlots } from "./invariants/idle-slots.ts";
 import {
   checkAcknowledged,
   checkCall,
@@ -94,6 +95,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   };
   let second: Store | null = null;
   const power = createPower();
+  const idleSlots = createIdleSlots(plan.slots);
   const secondHandle = (): Store => (second ??= besides(disk.beside(), power));
   const onStray = (what: string): void =>
     watch.check(() => {
@@ -242,7 +244,9 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   async function between(): Promise<void> {
     readers.turn();
     // What a doubtful commit decided is done when its tree is in memory again.
-    if (world.now > machine.troubledAt + CALM_MS) {
+    const calm = world.now > machine.troubledAt + CALM_MS;
+    watch.check(() => idleSlots.look(watch.trees.values(), world.now, calm && machine.errand !== null));
+    if (calm) {
       for (const call of machine.under.open) watch.check(() => checkCall(call, watch.trees.values()));
     }
     if (machine.errand === null || sleep > 0) sleep -= 1;
