@@ -25,12 +25,12 @@ interface Planned {
 }
 
 export function checkCommit(state: Held, commit: Commit): void {
-  const planned = new Map<TreeId, Planned>();
+  const planned = commit.trees.length < 2 ? null : new Map<TreeId, Planned>();
   for (const part of commit.trees) {
-    const plan = checkTree(state, planned.get(part.tree), part);
+    const plan = checkTree(state, planned?.get(part.tree), part);
     for (const patch of part.runs) checkRun(state, plan, part.tree, patch);
     for (const post of part.posts) checkPost(state, plan, part.tree, post);
-    planned.set(part.tree, plan);
+    planned?.set(part.tree, plan);
   }
 }
 

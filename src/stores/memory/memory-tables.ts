@@ -72,6 +72,8 @@ export function createMemoryTables(): MemoryTables {
   const pending = new Set<Mail>();
   const runsById = new Map<string, RunPlace>();
   const runsByAgent = new Map<string, RunPlace>();
+  /** Runs that the two above do not know yet: they are told when somebody asks, because most runs are never asked for by their id. */
+  const unindexed: RunPlace[] = [];
   const busy = new Set<MemoryTree>();
   const waking = new Map<MemoryTree, number>();
 
@@ -119,15 +121,18 @@ export function createMemoryTables(): MemoryTables {
     const known = tree.runs.get(patch.number);
     const run = known === undefined ? madeRun(tree.record.id, patch) : { ...known, ...patch };
     tree.runs.set(run.number, run);
-    if (known?.id !== run.id || known.agent !== run.agent) indexRun(tree, run);
+    if (known?.id !== run.id || known.agent !== run.agent) unindexed.push({ tree, number: run.number });
   }
 
   /** A fork repeats the ids of the tree it came from: those name the first. */
-  function indexRun(tree: MemoryTree, run: RunRecord): void {
-    const place = { tree, number: run.number };
-    if (runAt(runsById.get(run.id), ({ id }) => id === run.id) === null) runsById.set(run.id, place);
-    if (runAt(runsByAgent.get(run.agent), ({ agent }) => agent === run.agent) === null)
-      runsByAgent.set(run.agent, place);
+  function indexRuns(): void {
+    for (const place of unindexed.splice(0)) {
+      const run = place.tree.runs.get(place.number);
+      if (run === undefined) continue;
+      if (runAt(runsById.get(run.id), ({ id }) => id === run.id) === null) runsById.set(run.id, place);
+      if (runAt(runsByAgent.get(run.agent), ({ agent }) => agent === run.agent) === null)
+        runsByAgent.set(run.agent, place);
+    }
   }
 
   /** The run that an index names, if the index still tells the truth of it. */
@@ -197,6 +202,7 @@ export function createMemoryTables(): MemoryTables {
   }
 
   function bury(tree: MemoryTree): void {
+    indexRuns();
     changeRecord(tree, { status: "expired" });
     for (const { id, agent } of tree.runs.values()) {
       runsById.delete(id);
@@ -217,8 +223,14 @@ export function createMemoryTables(): MemoryTables {
     busy,
     waking,
     known,
-    run: (id) => runAt(runsById.get(id), (run) => run.id === id),
-    runOfAgent: (agent) => runAt(runsByAgent.get(agent), (run) => run.agent === agent),
+    run(id) {
+      indexRuns();
+      return runAt(runsById.get(id), (run) => run.id === id);
+    },
+    runOfAgent(agent) {
+      indexRuns();
+      return runAt(runsByAgent.get(agent), (run) => run.agent === agent);
+    },
     apply,
     changeRecord,
     postsOf,
