@@ -76,8 +76,8 @@ export interface Agent {
   /** Resolves when the message is durable. */
   post(text: string, options?: PostOptions): Promise<{ readonly id: string }>;
   /**
-   * Posts, and waits for the answer of the turn that takes the message. Rejects when that turn fails, is cancelled or takes too long: never
-   * a failure as an answer. The wait survives a restart: ask again under the same id.
+   * Posts, and waits for the answer of the turn that takes the message. Rejects when that turn fails, is cancelled or takes too long, or when Errand is closed
+   * before it ends: never a failure as an answer. The wait survives a restart: ask again under the same id.
    */
   postAndAwait(text: string, options?: AwaitOptions): Promise<Reply>;
   /** Starts a background run below this agent. */

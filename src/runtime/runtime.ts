@@ -325,6 +325,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       } finally {
         // A disk without room for the last acknowledgements must not keep the store open: those messages go out again.
         subscriptions.close();
+        posts.close();
         await store.close();
       }
     },

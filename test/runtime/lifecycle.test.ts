@@ -21,6 +21,21 @@ test("idle trees leave memory and are as they were when they are woken", async (
   expect((await agents[0]?.postAndAwait("still there?"))?.text).toBe("answer 2");
 });
 
+test("whoever closes is heard also amid steps that follow one another without any I/O: nothing more is begun", async () => {
+  let ran = 0;
+  let closed = Promise.resolve();
+  const tool = lookTool(async () => {
+    ran += 1;
+    if (ran === 3) closed = errand.close({ withinMs: 0 });
+    return { text: "saw it", failed: false };
+  }, false);
+  const { errand } = await openTestErrand({ parent: () => callTool("look", {}) }, { tools: [tool] });
+  const { reply } = await errand.start("go");
+  await expect(reply()).rejects.toMatchObject({ code: "store-closed" });
+  await closed;
+  expect(ran).toBe(3);
+});
+
 test("what a closed process left under way is taken up by the next one, and answered once", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const parent = [callTool("start_background_agent", { task: "slow" }), say("started")];
@@ -36,6 +51,21 @@ test("what a closed process left under way is taken up by the next one, and answ
   const [run] = await second.errand.runs();
   expect(run).toMatchObject({ state: "ended", status: "ok", delivery: "placed" });
   expect(again.id).toBe(agent.id);
+});
+
+test("whoever waits for an answer when the process closes is told so, and is answered by the next one", async () => {
+  const store = join(temporaryFolder(), "errand.db");
+  const first = await openTestErrand({ parent: [hang()] }, { store });
+  const { agent, id, reply } = await first.errand.start("go");
+  const waited = reply();
+  await first.errand.close({ withinMs: 0 });
+  await expect(waited).rejects.toMatchObject({
+    code: "store-closed",
+    message: "Errand was closed before the answer came.",
+  });
+  const second = await openTestErrand({ parent: [say("here it is")] }, { store });
+  const again = await second.errand.agent(agent.id);
+  expect((await again.postAndAwait("go", { id })).text).toBe("here it is");
 });
 
 test("I23: a tool that is not safe to repeat is not run again after a crash; the model is told its outcome is unknown", async () => {

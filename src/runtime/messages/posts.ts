@@ -42,6 +42,8 @@ export interface Posts {
   watched(): Iterable<TreeId>;
   /** Turns may have ended in steps that were not told: whoever waits is told from the store. */
   recheck(tree: TreeId): Promise<void>;
+  /** Whoever still waits is told that this process ends. */
+  close(): void;
 }
 
 interface PostsParts {
@@ -67,7 +69,7 @@ const ELSEWHERE = "elsewhere";
 const NOT_OURS: ReadonlySet<string> = new Set(["tree-owned", "tree-unknown", "tree-quarantined"]);
 
 export function createPosts({ store, world, loop, sha256, answering, onFailure }: PostsParts): Posts {
-  const waiting = new Map<string, Set<(step: EndingStep) => void>>();
+  const waiting = new Map<string, Set<(step: EndingStep | "closed") => void>>();
   let mailLeft = false;
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
 
@@ -127,11 +129,11 @@ export function createPosts({ store, world, loop, sha256, answering, onFailure }
     },
     async reply(tree, post, timeoutMs) {
       const name = `${tree}/${post}`;
-      const { promise, resolve } = Promise.withResolvers<EndingStep | null>();
+      const { promise, resolve } = Promise.withResolvers<EndingStep | "late" | "closed">();
       const told = waiting.get(name) ?? new Set();
       told.add(resolve);
       waiting.set(name, told);
-      const cancel = world.after(timeoutMs, () => resolve(null));
+      const cancel = world.after(timeoutMs, () => resolve("late"));
       try {
         const known = answering(tree, post) ? null : await store.post(tree, post);
         if (known !== null && known.endedSeq !== null) {
@@ -140,10 +142,17 @@ export function createPosts({ store, world, loop, sha256, answering, onFailure }
           throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
         }
         const step = await promise;
-        if (step !== null) return outcomeOf(step, post);
-        throw new ErrandError("turn-timeout", `No answer within ${timeoutMs / 1_000} s. The turn goes on.`, {
-          remedy: "Wait for it again with the same message id.",
-        });
+        if (step === "late") {
+          throw new ErrandError("turn-timeout", `No answer within ${timeoutMs / 1_000} s. The turn goes on.`, {
+            remedy: "Wait for it again with the same message id.",
+          });
+        }
+        if (step === "closed") {
+          throw new ErrandError("store-closed", "Errand was closed before the answer came.", {
+            remedy: "Whoever opens the store next goes on with the turn: wait for it there, with the same message id.",
+          });
+        }
+        return outcomeOf(step, post);
       } finally {
         cancel();
         told.delete(resolve);
@@ -169,6 +178,9 @@ export function createPosts({ store, world, loop, sha256, answering, onFailure }
       for (const post of postsEnded(stepped.decision.events)) {
         for (const told of waiting.get(`${tree}/${post}`) ?? []) told(endingStep(stepped));
       }
+    },
+    close() {
+      for (const tellers of waiting.values()) for (const told of tellers) told("closed");
     },
     watched: () => [...waiting.keys()].map((name) => name.slice(0, name.indexOf("/")) as TreeId),
     async recheck(tree) {

@@ -20,6 +20,7 @@ interface TurnTakingParts {
   readonly take: () => Promise<number>;
   /** True if there is something to take. */
   readonly more: () => boolean;
+  /** Called when there is nothing to take, though what was taken last may bring more. */
   readonly onRest: () => void;
 }
 
@@ -51,9 +52,9 @@ export function createTurnTaking({ world, take, more, onRest }: TurnTakingParts)
     } finally {
       running = false;
     }
+    if (!more()) onRest();
     if (taken < MOST_IN_A_TURN) follow();
     else if (more()) ask();
-    else onRest();
   }
 
   function follow(): void {
@@ -61,7 +62,6 @@ export function createTurnTaking({ world, take, more, onRest }: TurnTakingParts)
     world.next(() => {
       following = false;
       if (more()) void run();
-      else onRest();
     });
   }
 

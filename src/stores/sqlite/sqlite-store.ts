@@ -164,7 +164,7 @@ export function createStore(
 
   return {
     description,
-    waits: durability === "full" ? "unless-it-trails" : "never",
+    waits: durability !== "full" ? "never" : trailing?.possible === true ? "unless-it-trails" : "always",
 
     commit: async (commit) => own().commit(commit),
     async claim(ids) {

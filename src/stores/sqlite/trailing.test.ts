@@ -96,6 +96,18 @@ test("after a write that the disk refused nobody is told that what trails is dur
   expect(() => trailing.transaction(put)).toThrow(refusal);
 });
 
+test("a connection that could not be set as a whole is set again before anything waits for the disk", () => {
+  const exec = db.exec.bind(db);
+  db.exec = (sql) => {
+    exec(sql.split(";")[0] ?? "");
+    throw new Error("no memory");
+  };
+  expect(() => trailing.transaction(put, "trails")).toThrow("no memory");
+  db.exec = exec;
+  expect(level()).toBe(NORMAL);
+  expect(trailing.transaction(put, "waits")).toBe(FULL);
+});
+
 test("the log is moved into the database only by what waits, which is told when the disk refuses the log", () => {
   const pages = setting("wal_autocheckpoint");
   expect(pages).toBeGreaterThan(0);

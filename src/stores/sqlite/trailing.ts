@@ -24,6 +24,8 @@ import type { Transaction } from "./transaction.ts";
 type Writing = "trails" | "waits";
 
 export interface Trailing {
+  /** False if the log cannot be held open: then every transaction waits. */
+  readonly possible: boolean;
   readonly transaction: <Result>(work: () => Result, writing?: Writing) => Result;
   /** Makes durable what trails, if anything does, without holding up the process. */
   catchUp(): Promise<void>;
@@ -35,9 +37,9 @@ export interface Trailing {
 
 const sync = promisify(fsync);
 
-/** For a connection that waits for the disk. */
+/** For a connection that waits for the disk and has written something, so that there is a log. */
 export function createTrailing(db: Connection, path: string, transaction: Transaction): Trailing {
-  let log: number | null = null;
+  let log = openLog(path);
   let behind = false;
   /** How the connection is set. */
   let relaxed = false;
@@ -60,15 +62,17 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
 
   function setRelaxed(to: boolean): void {
     if (relaxed === to) return;
+    // Should it fail between the two settings, the next transaction that waits sets both.
+    relaxed = true;
     db.exec(`${synchronous(to ? "relaxed" : "full")}; ${checkpointing(!to)}`);
     relaxed = to;
   }
 
   return {
+    possible: log !== null,
     transaction(work, writing) {
       if (failure !== null) throw failure;
       try {
-        if (writing === "trails") log ??= openLog(path);
         const trails = writing === "trails" && log !== null;
         setRelaxed(trails);
         if (trails) behind = true;
