@@ -147,6 +147,8 @@ export function createMachine(parts: MachineParts): Machine {
   async function open(own: Life): Promise<Errand> {
     const raw = parts.disk.own();
     machine.store = raw;
+    // Its first write says who the owner is now. It waits for the disk, and takes along what stood there before, also what a disk had refused.
+    parts.power.sync()();
     const walled = createFaultyStore(raw, own, {
       fault() {
         const fault = parts.fault();
