@@ -62,6 +62,8 @@ export function createTurnTaking({ world, take, more, onRest }: TurnTakingParts)
     world.next(() => {
       following = false;
       if (more()) void run();
+      // Whoever asked meanwhile had nothing to be taken, and is heard all the same.
+      else onRest();
     });
   }
 
