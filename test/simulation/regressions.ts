@@ -26,6 +26,11 @@ export const REGRESSIONS: readonly { readonly seed: number; readonly found: stri
   { seed: 13_054, found: "of an answer whose words had been erased but for a report in it, what was left was told" },
   { seed: 28_621, found: "a tree that left memory because its disk was full gave away the slots of its runs for good" },
   { seed: 32_721, found: "the deadline that a commit of unknown outcome had set was not waited for" },
+  {
+    seed: 80_213,
+    found:
+      "an erasure kept the words of a reply that came once more, too late, and lost those that the parent was told",
+  },
   { seed: 105_809, found: "a call waited for the budget for ever, because room became free after the last look at it" },
   {
     seed: 150_835,

@@ -70,7 +70,7 @@ function childRows(run: RunNumber, rows: Iterable<JournalRow>): ChildRow[] {
     if (fact.type !== "model-replied" && fact.type !== "tool-finished" && fact.type !== "model-failed") continue;
     const summary = effects.get(fact.effect);
     if (summary === undefined) continue;
-    const spoken = fact.type === "model-replied" && replyEnters(fact, summary);
+    const spoken = head.late === undefined && fact.type === "model-replied" && replyEnters(fact, summary);
     const reports = events.flatMap((event) => (event.type === "run-reported" && event.run === run ? [event.call] : []));
     const sent = events.flatMap((event) =>
       event.type === "message-sent" && event.from === run && event.call !== undefined ? [event.call] : [],
