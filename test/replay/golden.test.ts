@@ -1,39 +1,59 @@
-/** Journals that earlier and present versions wrote: read for ever, and decided again by the version that wrote them. */
+/** Journals that earlier revisions and this one wrote: readable for ever, and decided again by the revision that wrote them. */
 
 import { createHash } from "node:crypto";
-import { createReadStream, readdirSync, readFileSync } from "node:fs";
+import { createReadStream, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { replayVerdict } from "../../src/core/replay.ts";
+import { ROW_REVISION } from "../../src/core/revision.ts";
 import { readJournalFile } from "../../src/runtime/journals/journal-file.ts";
 import { replayJournal } from "../../src/runtime/journals/replay-tree.ts";
-import { GOLDEN_SCENARIOS } from "./golden-scenarios.ts";
+import { GOLDEN_REMEDY, goldenFiles } from "./golden-files.ts";
+import { GOLDEN_SCENARIOS, goldenLines } from "./golden-scenarios.ts";
 
-const folder = fileURLToPath(new URL("golden/", import.meta.url));
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-const files = readdirSync(folder).filter((file) => file.endsWith(".jsonl"));
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
-const remedy = "If the change was meant, write the golden journals anew: node scripts/golden.mjs";
+const current = goldenFiles().filter(({ revision }) => revision === ROW_REVISION);
+const earlier = goldenFiles().filter(({ revision }) => revision !== ROW_REVISION);
 
-/** Rows of this scenario have lost their texts, so that they cannot be decided again. */
+/** Rows of this scenario have lost their texts, so they cannot be decided again. */
 const ERASED = "erased-texts";
 
-test("there is a golden journal of the current version for every scenario", () => {
-  const current = files.filter((file) => file.endsWith(`_${version}.jsonl`));
-  expect(current, remedy).toEqual(Object.keys(GOLDEN_SCENARIOS).map((name) => `${name}_${version}.jsonl`).toSorted());
+test("there is a golden journal of the current revision for every scenario", () => {
+  expect(current.map(({ scenario }) => scenario).toSorted(), GOLDEN_REMEDY).toEqual(Object.keys(GOLDEN_SCENARIOS).toSorted());
 });
 
-describe.each(files)("%s", (file) => {
-  const current = file.endsWith(`_${version}.jsonl`);
+test("the journals of the first release are still there", () => {
+  expect(goldenFiles().filter(({ revision }) => revision === "3.4")).toHaveLength(6);
+});
 
-  test(current ? "is decided again, byte for byte" : "is intact", async () => {
-    const journal = await readJournalFile(createInterface(createReadStream(folder + file)), sha256);
-    const report = await replayJournal(journal, sha256);
-    expect({ difference: report.difference, damage: journal.problem() }, remedy).toEqual({ difference: null, damage: null });
-    if (!current) return expect(replayVerdict(report)).toMatch(/^(proven|intact, )/);
-    expect(report.foreign, remedy).toEqual([]);
-    expect(report.erased.length > 0).toBe(file.startsWith(ERASED));
-    expect(replayVerdict(report), remedy).toMatch(file.startsWith(ERASED) ? /^intact, \d+ rows without their texts/ : /^proven$/);
+describe.each(current)("$name", ({ scenario, url }) => {
+  test("is decided again byte for byte", async () => {
+    const { report, damage } = await replayed(url);
+    expect({ difference: report.difference, damage, foreign: report.foreign }, GOLDEN_REMEDY).toEqual({
+      difference: null,
+      damage: null,
+      foreign: [],
+    });
+    expect(replayVerdict(report)).toMatch(scenario === ERASED ? /^intact, \d+ rows without their texts/ : /^proven$/);
+  });
+
+  test("is what playing the scenario gives", async () => {
+    const played = GOLDEN_SCENARIOS[scenario];
+    if (played === undefined) throw new Error(`there is no scenario ${scenario}`);
+    expect(await goldenLines(played), GOLDEN_REMEDY).toEqual(readFileSync(url, "utf8").trimEnd().split("\n"));
   });
 });
+
+describe.each(earlier)("$name", ({ revision, url }) => {
+  test("is intact", async () => {
+    const { report, damage } = await replayed(url);
+    expect({ difference: report.difference, damage }).toEqual({ difference: null, damage: null });
+    expect(replayVerdict(report)).toBe(`intact, decided by revision ${revision}, not re-decided`);
+  });
+});
+
+async function replayed(url: URL) {
+  const journal = await readJournalFile(createInterface(createReadStream(url)), sha256);
+  const report = await replayJournal(journal, sha256);
+  return { report, damage: journal.problem() };
+}

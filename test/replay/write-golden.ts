@@ -1,17 +1,23 @@
 /**
- * Writes the golden journals of the current version: `node scripts/golden.mjs`. Those of other versions stay: they are what older Errands
- * wrote, and must be readable for ever.
+ * Adds the golden journals of the current revision: `node scripts/golden.mjs`. A journal that is already there is compared and never
+ * written again, because users of that revision have such journals in their stores.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { GOLDEN_REMEDY, goldenExists, goldenFile } from "./golden-files.ts";
 import { GOLDEN_SCENARIOS, goldenLines } from "./golden-scenarios.ts";
 
-const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-
 for (const [name, scenario] of Object.entries(GOLDEN_SCENARIOS)) {
-  const lines = await goldenLines(scenario);
-  const file = new URL(`golden/${name}_${manifest.version}.jsonl`, import.meta.url);
-  writeFileSync(file, `${lines.join("\n")}\n`);
-  process.stdout.write(`${fileURLToPath(file)}: ${lines.length} lines\n`);
+  const text = `${(await goldenLines(scenario)).join("\n")}\n`;
+  const file = goldenFile(name);
+  const shown = decodeURIComponent(file.pathname.slice(file.pathname.lastIndexOf("/") + 1));
+  if (!goldenExists(name)) {
+    writeFileSync(file, text);
+    process.stdout.write(`${shown}: added\n`);
+  } else if (readFileSync(file, "utf8") === text) {
+    process.stdout.write(`${shown}: unchanged\n`);
+  } else {
+    process.stderr.write(`${shown}: this version writes another journal, and the file was left as it is.\n${GOLDEN_REMEDY}\n`);
+    process.exitCode = 1;
+  }
 }
