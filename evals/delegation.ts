@@ -150,7 +150,7 @@ export const cases: readonly EvalCase[] = [
       child: reports,
     },
     check: (observed) => {
-      const refused = answersTo(observed, 0).find((answer) => answer.failed);
+      const refused = answersTo(observed, 0).find(({ text }) => text.includes('"reason":"invalid-arguments"'));
       const made = observed.runs[0]?.createdSeq ?? 0;
       return [
         ...outcome(observed, [reported]),

@@ -124,7 +124,7 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
     case "run-state-changed":
       return applyRunStateChanged(state, fact, place);
     case "run-reported":
-      return applyRunReported(state, fact);
+      return applyRunReported(state, fact, place);
     case "run-report-refused":
       return applyRunReportRefused(state, fact);
     case "run-ended":

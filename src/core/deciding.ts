@@ -38,12 +38,22 @@ export interface Decision {
   readonly slotsUsed: boolean;
   /** True if a run that could have started waits for a slot. */
   readonly slotsLacked: boolean;
+  /** Why a run that was asked for from outside was not made. */
+  readonly refusal: Refusal | null;
+}
+
+/** Why a run was not made: a code, and words. */
+export interface Refusal {
+  readonly reason: string;
+  readonly error: string;
 }
 
 export interface RunEnd {
   readonly status: RunStatus;
   readonly reason?: string;
   readonly error?: string;
+  /** True when a final report ends it. */
+  readonly final?: true;
   /** True when whoever waits has asked for the end: the parent is told by a silent line, which causes no inference. */
   readonly quiet?: true;
 }
@@ -85,6 +95,8 @@ export interface Deciding {
   fraction(): number;
   text(value: Json): TextIndex;
   later(task: Task): void;
+  /** A run that was asked for from outside is not made: it is told as a refused delegation. */
+  refused(refusal: Refusal): void;
   /** True if a run of this agent may start: one of the process's slots is to be had, or a run that held one has let it go in this step. */
   slotFree(agent: AgentNumber): boolean;
 }
@@ -127,6 +139,7 @@ class StepWork implements DecidingWork {
   private uuids = 0;
   private seedUsed = false;
   private slotsUsed = false;
+  private refusal: Refusal | null = null;
 
   constructor(state: TreeState, settings: Settings, step: Step, observe: Observer | undefined) {
     const { added } = this;
@@ -188,6 +201,10 @@ class StepWork implements DecidingWork {
     else this.agenda.push(task);
   }
 
+  refused(refusal: Refusal): void {
+    this.refusal = refusal;
+  }
+
   slotFree(agent: AgentNumber): boolean {
     const free = this.slots();
     if (!free) this.lacking.add(agent);
@@ -220,7 +237,7 @@ class StepWork implements DecidingWork {
   }
 
   decision(late: string | null): Decision {
-    const { events, effects, added, seedUsed, slotsUsed } = this;
-    return { late, events, effects, texts: added, seedUsed, slotsUsed, slotsLacked: this.lacking.size > 0 };
+    const { events, effects, added, seedUsed, slotsUsed, refusal } = this;
+    return { late, events, effects, texts: added, seedUsed, slotsUsed, slotsLacked: this.lacking.size > 0, refusal };
   }
 }

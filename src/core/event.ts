@@ -120,6 +120,12 @@ export interface CallFacts {
   readonly problem?: string;
 }
 
+/** Where a report stands: the row of its reply, and its call. */
+export interface ReportPlace {
+  readonly seq: number;
+  readonly call: string;
+}
+
 /** Facts the kernel decided. */
 export type Decided =
   | {
@@ -223,8 +229,16 @@ export type Decided =
       readonly run: RunNumber;
       readonly state: "running" | "waiting" | "needs_input";
     }
-  /** The child's call `call` of this row's reply is a report. */
-  | { readonly type: "run-reported"; readonly run: RunNumber; readonly call: string }
+  /**
+   * The child's call `call` of this row's reply is a report. `final`: the run ends with it, unless something else of the reply needs
+   * the child; its answer waits until that is known.
+   */
+  | {
+      readonly type: "run-reported";
+      readonly run: RunNumber;
+      readonly call: string;
+      readonly final?: true | undefined;
+    }
   /** The child was told that its report cannot be taken, because its artifacts or data are not what was asked for. */
   | { readonly type: "run-report-refused"; readonly run: RunNumber; readonly problem: TextIndex }
   | {
@@ -234,8 +248,13 @@ export type Decided =
       readonly reason?: string | undefined;
       readonly error?: TextIndex | undefined;
       readonly report: ReportKind;
-      /** Posts that no turn of the child will answer any more. */
+      /** The final report ended it: that is the result, wherever it stood in its reply. */
+      readonly final?: true | undefined;
+      /** The run had reported, and this is why its closing call did not come to an end. */
+      readonly closed?: string | undefined;
+      /** Posts that no turn of the child will answer any more, and the report that answers them. */
       readonly posts?: readonly PostId[] | undefined;
+      readonly answer?: ReportPlace | undefined;
     }
   /** A run that had ended, whose parent is gone before it was told. */
   | { readonly type: "run-undeliverable"; readonly run: RunNumber; readonly reason: string }
@@ -249,6 +268,8 @@ export type Decided =
       readonly run?: RunNumber;
       readonly kind: "system" | "user-facing" | "steer";
       readonly silent?: true;
+      /** Words for the user from a run that the receiver waits for: they join its turn (rule C5). */
+      readonly joins?: true | undefined;
       readonly size: number;
     }
   | {
@@ -269,6 +290,8 @@ export type Decided =
       readonly n: number;
       readonly say?: number;
       readonly relay?: StepKey;
+      /** The reply also calls tools: it is not what the turn ends with (rule D13). */
+      readonly commentary?: true | undefined;
     }
   | {
       readonly type: "turn-ended";
@@ -280,6 +303,8 @@ export type Decided =
       /** The reply held a `<response>`, in a run that reports by tag. */
       readonly tagged?: true | undefined;
       readonly posts?: readonly PostId[] | undefined;
+      /** The report of a child's run that reports by tool: it answers the posts. */
+      readonly answer?: ReportPlace | undefined;
     }
   /** Text `text` of this row is the summary that stands for everything before the turn under way. */
   | { readonly type: "context-compacted"; readonly agent: AgentNumber; readonly size: number }

@@ -1,15 +1,16 @@
 /**
- * A conversation as its user knows it: what they said and what they were told. Nudges, announcements and system messages are internal:
- * they are left out, or on request shown for what they are.
+ * A conversation as its user knows it: what they said and what they were told. Nudges, announcements and system messages are internal,
+ * and so are the task and the replies of an agent that speaks to no user: they are left out, or shown on request.
  */
 
 import type { Decided, Fact } from "./event.ts";
 import { type AgentNumber, type StepKey, stepKey } from "./ids.ts";
 import type { JournalRow } from "./journal.ts";
-import { replyPartsOf, replyText } from "./message.ts";
+import type { Json } from "./json.ts";
+import { type ContextMessage, replyPartsOf, replyText } from "./message.ts";
 import { questionText } from "./questions/question-text.ts";
 import { bodyRead, headRead } from "./row.ts";
-import { sayBlocks } from "./text/index.ts";
+import { messageSaid, sayBlocks } from "./text/index.ts";
 import { type Tree, treeFold, treeNew, type TreeSource } from "./tree.ts";
 
 export interface HistoryItem {
@@ -27,6 +28,7 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
   return (row) => {
     const relays = new Map(tree.contexts.relays);
     const waiting = new Map(tree.contexts.messages);
+    const replies = unseenReplies(tree, number);
     treeFold(tree, row);
     const head = headRead(row.head);
     if (head.late !== undefined) return [];
@@ -48,26 +50,58 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
       if (fact.type === "message-posted" && fact.to === number && fact.kind !== "system") {
         return [item("user", typeof texts[0] === "string" ? texts[0] : "")];
       }
-      return internals(tree, number, fact, waiting).map((text) => item("internal", text));
+      const before = { waiting, replies, reply: texts[0] };
+      return internals(tree, number, fact, before).map((text) => item("internal", text));
     });
   };
 }
 
 function spoken(fact: Extract<Decided, { type: "channel-sent" }>, reply: Parameters<typeof replyPartsOf>[0]): string {
   const text = replyText(replyPartsOf(reply));
-  return fact.say === undefined ? text : (sayBlocks(text)[fact.say] ?? "");
+  return fact.say === undefined ? messageSaid(text) : (sayBlocks(text)[fact.say] ?? "");
 }
 
-/** What a fact put before the model that no user wrote. */
-function internals(tree: Tree, number: AgentNumber, fact: Fact, waiting: Tree["contexts"]["messages"]): string[] {
+/** What was known before the row was folded. */
+interface Before {
+  readonly waiting: Tree["contexts"]["messages"];
+  readonly replies: ReadonlySet<StepKey>;
+  readonly reply: Json | undefined;
+}
+
+/** Model calls under way whose replies no user is shown, because the agent has none. */
+function unseenReplies({ state, contexts }: Tree, number: AgentNumber): ReadonlySet<StepKey> {
+  if (state.agents.get(number)?.kind !== "background" || contexts.agents.get(number)?.compacting !== false) return NONE;
+  const keys = [...contexts.effects].filter(([, { agent, call }]) => agent === number && call === null);
+  return new Set(keys.map(([key]) => key));
+}
+
+const NONE: ReadonlySet<StepKey> = new Set();
+
+/** What a fact put before the model that no user wrote, and of an agent without a user also what it replied. */
+function internals(tree: Tree, number: AgentNumber, fact: Fact, before: Before): string[] {
   const messages = tree.contexts.agents.get(number)?.messages ?? [];
-  const last = messages.findLast((message) => message.role === "user");
-  const newest = last?.role === "user" ? [last.text] : [];
+  if (fact.type === "model-replied") return before.replies.has(fact.effect) ? repliedText(before.reply) : [];
+  const newest = userTexts(messages).slice(-1);
+  if (fact.type === "run-created" && fact.run === number) return newest;
   if (fact.type === "nudge-given" && fact.agent === number) return newest;
-  if (fact.type !== "turn-started" || fact.agent !== number) return [];
-  if (fact.announcement !== undefined) return newest;
+  if ((fact.type !== "turn-started" && fact.type !== "messages-joined") || fact.agent !== number) return [];
+  if (fact.type === "turn-started" && fact.announcement !== undefined) return newest;
   return fact.take.flatMap((key) => {
-    const message = waiting.get(stepKey(Number(key.split(".")[0]), Number(key.split(".")[1])));
-    return message !== undefined && message.text.startsWith("<") ? [message.text] : [];
+    const message = before.waiting.get(key);
+    return message !== undefined && message.internal ? [message.text] : [];
   });
+}
+
+function userTexts(messages: readonly ContextMessage[]): string[] {
+  return messages.flatMap((message) => (message.role === "user" ? [message.text] : []));
+}
+
+/** A reply of an agent without a user: its words, and the calls it made. */
+function repliedText(reply: Parameters<typeof replyPartsOf>[0]): string[] {
+  const parts = replyPartsOf(reply);
+  const calls = parts.flatMap((part) =>
+    part.type === "tool-call" ? [`[${part.name} ${JSON.stringify(part.input)}]`] : [],
+  );
+  const text = [replyText(parts), ...calls].filter((line) => line !== "").join("\n");
+  return text === "" ? [] : [text];
 }

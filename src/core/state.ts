@@ -8,7 +8,7 @@
  */
 
 import type { DefinitionFacts, ModelPrice } from "./definition.ts";
-import type { AgentKind } from "./event.ts";
+import type { AgentKind, ReportPlace } from "./event.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunState, RunStatus } from "./journal.ts";
 import type { Settings } from "./limits.ts";
@@ -23,6 +23,10 @@ export interface InboxMessage {
   readonly silent: boolean;
   /** The post it came by, whose sender may wait for the turn. */
   readonly post: PostId | null;
+  /** The agent that sent it; null for a message from outside the tree. */
+  readonly from: AgentNumber | null;
+  /** True if it joins the turn that waits for its sender (rule C5). */
+  readonly joins: boolean;
   readonly size: number;
 }
 
@@ -33,6 +37,8 @@ export interface OpenCall {
   effect: StepKey | null;
   run: RunNumber | null;
   question: StepKey | null;
+  /** True for a final report: it is answered when all other calls of its reply are. */
+  readonly final: boolean;
 }
 
 export interface Turn {
@@ -45,9 +51,12 @@ export interface Turn {
   model: StepKey | null;
   /** Calls of the newest reply that are not answered yet. */
   calls: Map<string, OpenCall>;
+  /** True if the newest reply reported, and if one of its calls failed, was refused or has an unknown outcome. */
+  reported: boolean;
+  failed: boolean;
   /** User-facing messages it took, which must reach the user. */
   relays: StepKey[];
-  /** True once something of this turn was sent to the channel. */
+  /** True once something was sent to the channel after the newest user-facing message was taken. */
   sent: boolean;
   /** The nudge whose answer is awaited, if the newest model call follows one. */
   nudge: "report" | "user-message" | null;
@@ -135,6 +144,8 @@ export interface Run {
   clockUsed: number;
   clockSince: number | null;
   reports: number;
+  /** Its newest report. */
+  reportedAt: ReportPlace | null;
   /** True while its newest report is one that could not be taken. */
   invalid: boolean;
   nudged: boolean;

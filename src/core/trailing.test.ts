@@ -28,6 +28,7 @@ function trails(input: Input, effect: OpenEffect | undefined, events: readonly D
     seedUsed: false,
     slotsUsed: false,
     slotsLacked: false,
+    refusal: null,
   });
 }
 

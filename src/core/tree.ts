@@ -29,10 +29,10 @@ import type { Place } from "./place.ts";
 import { plainFromText } from "./plain-text.ts";
 import { questionText } from "./questions/question-text.ts";
 import { bodyRead, CHAIN_START, headRead, rowWrite } from "./row.ts";
-import { type DelegationRecord, endedRecord, refusedRecord } from "./runs/delegation-record.ts";
+import { type DelegationRecord, endedRecord, refusalRecord, refusedRecord } from "./runs/delegation-record.ts";
 import { runPatch } from "./runs/run-patch.ts";
 import { type PlainState, stateEmpty, stateFromPlain, stateToText, type TreeState } from "./state.ts";
-import { sayBlocks } from "./text/index.ts";
+import { messageSaid, sayBlocks } from "./text/index.ts";
 import { stepTrails } from "./trailing.ts";
 
 export interface TreeSource {
@@ -111,7 +111,8 @@ function gatherBefore(tree: Tree, into: Gathered, fact: Fact, place: Place, text
       return void into.outgoing.push({ key: stepKey(place.seq, fact.n), agent: fact.to, text });
     }
     case "tool-answered": {
-      const refused = refusedRecord(tree.contexts, fact, tree.source.sha256);
+      const text = fact.text === undefined ? undefined : textAt(fact.text);
+      const refused = refusedRecord(tree.contexts, fact, text, tree.source.sha256);
       if (refused !== null) into.delegations.push(refused);
       return;
     }
@@ -161,7 +162,11 @@ function outgoingOf(
   const relay = fact.relay === undefined ? undefined : tree.contexts.relays.get(fact.relay);
   if (relay !== undefined) return { key, agent: fact.agent, text: `${relay.name}: ${relay.text}` };
   const text = replyText(replyPartsOf(textAt(0)));
-  return { key, agent: fact.agent, text: fact.say === undefined ? text : (sayBlocks(text)[fact.say] ?? "") };
+  return {
+    key,
+    agent: fact.agent,
+    text: fact.say === undefined ? messageSaid(text) : (sayBlocks(text)[fact.say] ?? ""),
+  };
 }
 
 /** Moves the tree on by one step. `salt` is what the row's body begins with. */
@@ -172,6 +177,8 @@ export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
   const effect = brings ? tree.state.effects.get(input.effect) : undefined;
   const decision = decide(tree.state, step, gather(tree, gathered));
   const { runs, outgoing, delegations, contexts } = gathered;
+  if (decision.refusal !== null && input.type === "run-asked")
+    delegations.push(refusalRecord(input.id, step.texts[0], decision.refusal, tree.source.sha256));
   const requests = gathered.requests ?? NO_REQUESTS;
   const row = rowWrite(tree.state.seq, { step, decision, contexts }, salt, tree.hash, tree.source.sha256);
   tree.hash = row.hash;

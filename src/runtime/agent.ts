@@ -1,11 +1,13 @@
 /** Agents as users of the library hold them: posting, waiting, spawning, history. */
 
 import type { Store, StoredRun } from "../contracts/store.ts";
+import type { Artifact } from "../core/context/report-texts.ts";
 import type { HistoryItem } from "../core/history.ts";
 import { asPostId, type PostId, type TreeId } from "../core/ids.ts";
 import type { RunStatus, Sha256 } from "../core/journal.ts";
 import type { Json } from "../core/json.ts";
 import { headRead } from "../core/row.ts";
+import { statusLabel } from "../core/text/index.ts";
 import { ErrandError } from "../errors.ts";
 import type { ModelProvider } from "../contracts/model.ts";
 import { modelFacts } from "./steps/inputs.ts";
@@ -57,9 +59,11 @@ export interface SpawnOptions<Output = unknown> {
 export interface RunOutcome<Output = unknown> {
   readonly status: RunStatus;
   readonly reason: string | null;
+  /** Why it did not end well, in words; null for a run that did. */
+  readonly error: string | null;
   /** The whole findings. */
   readonly summary: string;
-  readonly artifacts: Json;
+  readonly artifacts: readonly Artifact[];
   /** Present when an output schema was given and the run reported. */
   readonly data: Output | undefined;
 }
@@ -160,9 +164,10 @@ export function createAgent(
     output: OutputSchema<Output> | undefined,
   ): Promise<RunOutcome<Output>> {
     const { status, reason } = run;
-    const { findings, data, artifacts } = await runResult(store, run);
+    const { findings, data, artifacts, error } = await runResult(store, run);
     const typed = output === undefined || data === undefined ? undefined : await typedData(output, data);
-    return { status: status ?? "interrupted", reason, summary: findings, artifacts, data: typed };
+    const why = status === "ok" ? null : (error ?? statusLabel({ status: status ?? "interrupted" }));
+    return { status: status ?? "interrupted", reason, error: why, summary: findings, artifacts, data: typed };
   }
 
   return {

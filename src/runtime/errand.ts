@@ -52,7 +52,7 @@ export interface Errand {
   agents(query?: Partial<TreeQuery>): Promise<readonly TreeRecord[]>;
   runs(query?: Partial<RunQuery>): Promise<readonly StoredRun[]>;
   run(id: string): Promise<StoredRun>;
-  /** The whole findings of an ended run. */
+  /** All that an ended run left: its findings with artifacts, data and earlier reports. */
   result(run: string): Promise<string>;
   /** Cancels a run and everything below it. Returns false if it had ended. */
   cancel(run: string): Promise<boolean>;
@@ -186,7 +186,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     agents: (query = {}) => store.trees({ limit: LIST_LIMIT, ...query }),
     runs: (query = {}) => store.runs({ limit: LIST_LIMIT, ...query }),
     run: findRun,
-    result: async (id) => (await runResult(store, await findRun(id))).findings,
+    result: async (id) => (await runResult(store, await findRun(id))).whole,
     async cancel(id) {
       const run = await findRun(id);
       const { late } = await runtime.post(run.tree, { type: "cancel-asked", id: postId(), run: run.number }, []);

@@ -37,7 +37,22 @@ const bad: readonly (readonly [string, string, Json, string, RegExp])[] = [
   ["no iterations", "subagent", { task, max_iterations: 0 }, "max_iterations", /at least 1/],
   ["an absurd timeout", "subagent", { task, timeout_seconds: 1e300 }, "timeout_seconds", /whole number/],
   ["a timeout in words", "subagent", { task, timeout_seconds: "5m" }, "timeout_seconds", /whole number/],
-  ["a schema that is a string", "subagent", { task, output_schema: "{}" }, "output_schema", /JSON object/],
+  ["a schema that is a number", "subagent", { task, output_schema: 7 }, "output_schema", /must be a string/],
+  [
+    "a schema that is not JSON",
+    "subagent",
+    { task, output_schema: "{" },
+    "output_schema",
+    /must not be empty|JSON text/,
+  ],
+  ["a schema that is a list", "subagent", { task, output_schema: "[1]" }, "output_schema", /JSON text of an object/],
+  [
+    "a schema a thousand levels deep",
+    "subagent",
+    { task, output_schema: '{"not":'.repeat(1_000) + "{}" + "}".repeat(1_000) },
+    "output_schema",
+    /at most 64 levels/,
+  ],
   ["a context that is null", "subagent", { task, context: null }, "context", /must be a string/],
   ["an unknown cleanup", "start_background_agent", { task, cleanup: "burn" }, "cleanup", /one of keep, delete/],
   ["an unknown announce", "start_background_agent", { task, announce: "never" }, "announce", /one of together, each/],
@@ -49,29 +64,57 @@ const bad: readonly (readonly [string, string, Json, string, RegExp])[] = [
   ["a prototype", "list_runs", JSON.parse('{"__proto__": {}}') as Json, "__proto__", /leave it out/],
 ];
 
+/** Tools whose failures have a shape of their own: rules D1 and F5. */
+const SHAPED = new Set(["subagent", "start_background_agent"]);
+
 test.each(bad)(
-  "bad arguments: %s is a tool error that names the field and the remedy",
+  "bad arguments: %s is refused with the field and the remedy, in the shape of the tool",
   async (_name, tool, input, field, remedy) => {
     const { errand, models } = await openTestErrand({ parent: [callTool(tool, input), say("I see")] });
     const agent = await errand.openAgent();
     expect((await agent.postAndAwait("go")).text).toBe("I see");
     const [result] = resultsOf(parentRequests(models)[1]);
-    expect(result?.failed).toBe(true);
+    expect(result?.failed).toBe(!SHAPED.has(tool));
     expect(result?.text).toContain(`\`${field}\``);
-    expect(result?.text).toContain(tool);
+    if (SHAPED.has(tool)) expect(refusalOf(tool, result?.text)).toBe("invalid-arguments");
+    else expect(result?.text).toContain(tool);
     expect(result?.text).toMatch(remedy);
     expect(result?.text.length).toBeLessThan(500);
     expect(factsOf(await eventsNow(errand, agent.id), "run-created")).toEqual([]);
   },
 );
 
+/** The reason in a refusal that has exactly the keys of its tool's shape. */
+function refusalOf(tool: string, text: string | undefined): unknown {
+  const refusal = JSON.parse(text ?? "") as { readonly reason: unknown };
+  const keys = [
+    "success",
+    "summary",
+    "artifacts",
+    "error",
+    "reason",
+    "timed_out",
+    "duration_ms",
+    "run_id",
+    "report",
+    "nudged",
+  ];
+  expect(Object.keys(refusal)).toEqual(tool === "subagent" ? keys : ["status", "reason", "error"]);
+  if (tool === "subagent")
+    expect(refusal).toMatchObject({ success: false, timed_out: false, duration_ms: 0, run_id: null });
+  else expect(refusal).toMatchObject({ status: "refused" });
+  return refusal.reason;
+}
+
 test.each(["subagent", "start_background_agent", "list_runs"])(
-  "bad arguments: arguments of %s that are no JSON are a tool error that says so",
+  "bad arguments: arguments of %s that are no JSON are refused and say so",
   async (tool) => {
     const { errand, models } = await openTestErrand({ parent: [malformedCall(tool), say("I see")] });
     await (await errand.openAgent()).postAndAwait("go");
-    expect(resultsOf(parentRequests(models)[1])[0]).toMatchObject({ failed: true });
-    expect(resultsOf(parentRequests(models)[1])[0]?.text).toMatch(/not valid JSON; send one JSON object/);
+    const [result] = resultsOf(parentRequests(models)[1]);
+    expect(result?.failed).toBe(!SHAPED.has(tool));
+    expect(result?.text).toMatch(/not valid JSON; send one JSON object/);
+    if (SHAPED.has(tool)) expect(refusalOf(tool, result?.text)).toBe("invalid-arguments");
   },
 );
 

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { byContext, callTools, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
+import {
+  byContext,
+  callTool,
+  callTools,
+  createMemoryChannel,
+  hang,
+  say,
+  type ScriptedReply,
+} from "../../src/testing/index.ts";
 import {
   answerOf,
   childRequests,
@@ -182,6 +190,21 @@ test("D11: running and undelivered children stand as one line each at the end of
     expect(whole(third).split(run.id)).toHaveLength(whole(second).split(run.id).length);
   }
   expect(whole(third)).not.toContain("running 5s");
+});
+
+test("D11: a run has no line beside its own acceptance, also where a model gives each call the same id", async () => {
+  const same = (task: string): ScriptedReply => callTool("start_background_agent", { task }, "call");
+  const { errand, models } = await openTestErrand({
+    parent: [same("first"), same("second"), say("started")],
+    child: () => hang(),
+  });
+  const agent = await errand.openAgent();
+  await agent.postAndAwait("go");
+  const [first, second] = await errand.runs();
+  const [, afterFirst, afterSecond] = parentRequests(models);
+  expect(afterFirst?.messages.at(-1)?.role).toBe("tool");
+  expect(newest(afterSecond)).toContain(`[run ${first?.id} `);
+  expect(newest(afterSecond)).not.toContain(`[run ${second?.id} `);
 });
 
 test("D11: a child that has ended and was not yet told of is still listed", async () => {

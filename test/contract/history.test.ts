@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { byContext, callTool, createMemoryChannel, say } from "../../src/testing/index.ts";
-import { NUDGE_USER_MESSAGE } from "../../src/core/context/prompts.ts";
+import { NUDGE_USER_MESSAGE } from "../../src/core/context/nudges.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 
 const reporting = byContext([callTool("send_agent_message", { text: "found it" }), say("done")]);

@@ -68,7 +68,7 @@ describe.each(MODES)("%s", (mode) => {
     const result = await errand.result(run.id);
     for (const text of [result, mode === "awaited" ? (JSON.parse(told) as { summary: string }).summary : told]) {
       expect(times(text, "plain again")).toBe(1);
-      expect(text).toMatch(/Error: subagent did not produce a response\.\n\n[^\n]+:\nplain again/);
+      expect(text).toMatch(/Error: subagent did not produce a response\.\n\n[^\n]+:\nplain\n\nplain again/);
     }
     expect(result.startsWith(NO_RESPONSE)).toBe(true);
     if (mode === "awaited") {
@@ -78,7 +78,7 @@ describe.each(MODES)("%s", (mode) => {
         reason: "no-report",
         timed_out: false,
       });
-    } else expect(told).toContain(`"the task" failed: ${NO_RESPONSE}`);
+    } else expect(told.split("\n")[0]).toBe('Background task "the task" failed: subagent did not produce a response.');
   });
 
   test("B4: with nothing to salvage the response text is the error alone", async () => {

@@ -85,7 +85,7 @@ describe.each(MODES)("%s", (mode) => {
     });
     expectTold(mode, told, {
       label: "completed without reporting",
-      text: "what else?",
+      text: "the real answer\n\nwhat else?",
       report: "salvaged",
       nudged: true,
     });
@@ -140,7 +140,7 @@ describe.each(MODES)("%s", (mode) => {
     expect(child[1]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
     expect(shown(child[1])).not.toContain(NUDGE_TAG);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged" });
-    if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ summary: words });
+    if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ summary: `no\n\n${words}` });
     else expect(told).toMatch(/before [\s\S]*inside[\s\S]* after/);
   });
 

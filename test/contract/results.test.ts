@@ -135,9 +135,13 @@ test.each(MODES)(
 );
 
 test.each(MODES)(
-  "B7: a run that reported and then failed ends with that reason and its report as findings (%s)",
+  "B7: a run that reported, went on working and then failed ends with that reason and its report as findings (%s)",
   async (mode) => {
-    const { run, told } = await delegate(mode, [report("half of it"), fail({ message: "no credit" })]);
+    const { run, told } = await delegate(mode, [
+      report("half of it"),
+      callTool("look", {}),
+      fail({ message: "no credit" }),
+    ]);
     expect(run).toMatchObject({ status: "error", reason: "provider-error", report: "tool" });
     expect(told).toContain("half of it");
   },

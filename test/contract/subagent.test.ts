@@ -98,21 +98,24 @@ test("F2: artifacts of the four kinds are handed on as they are", async () => {
     { kind: "note", value: "a" },
     { kind: "path", value: "src/x.ts" },
     { kind: "diff", value: "-a\n+b" },
-    { kind: "json", value: { deep: [1, null] } },
+    { kind: "json", value: '{"deep":[1,null]}' },
   ];
   const { answer } = await payload(byContext([report("found", { artifacts }), say("done")]));
   expect(answer["artifacts"]).toEqual(artifacts);
 });
 
-test("F2: data stand in the payload only with an output schema", async () => {
+test("F2: data stand in the payload only with an output schema; without one they are an artifact, so that nothing is lost", async () => {
   const { answer } = await payload(byContext([report("found", { data: { n: 1 } }), say("done")]));
   expect(answer).not.toHaveProperty("data");
+  expect(answer["artifacts"]).toEqual([{ kind: "json", value: '{"n":1}' }]);
 });
 
 test.each([
   ["of an unknown kind", [{ kind: "binary", value: "x" }], undefined, "artifacts[0].kind"],
   ["of a kind that the settings leave out", [{ kind: "diff", value: "x" }], ["note"] as const, "artifacts[0].kind"],
   ["without a value", [{ kind: "note" }], undefined, "artifacts[0].value"],
+  ["whose value is not a string", [{ kind: "note", value: 7 }], undefined, "artifacts[0].value"],
+  ["of kind json that is not JSON", [{ kind: "json", value: "{" }], undefined, "artifacts[0].value"],
 ])(
   "F2: an artifact %s is told to the child, and invalid-output if it is never mended",
   async (_name, artifacts, kinds, field) => {
@@ -136,7 +139,7 @@ test.each([
 );
 
 test("F3: two live runs of the same scripted child give the same normalised bytes", async () => {
-  const child = byContext([report("found it", { artifacts: [{ kind: "json", value: { b: 1, a: 2 } }] }), say("done")]);
+  const child = byContext([report("found it", { artifacts: [{ kind: "json", value: '{"b":1,"a":2}' }] }), say("done")]);
   const [first, second] = [await payload(child), await payload(child)];
   expect(first.text).not.toBe(second.text);
   expect(normalisedOutput(first.answer)).toBe(normalisedOutput(second.answer));
@@ -258,7 +261,7 @@ test("F7: when subagent is off it stays registered, checks its arguments, and an
     { subagentEnabled: false },
   );
   await (await bad.errand.openAgent()).postAndAwait("go");
-  expect(resultsOf(parentRequests(bad.models)[1])[0]).toMatchObject({ failed: true });
+  expect(JSON.parse(resultOf(parentRequests(bad.models)[1]))).toMatchObject({ reason: "invalid-arguments" });
   expect(resultOf(parentRequests(bad.models)[1])).toContain("timeout_seconds");
 });
 

@@ -16,24 +16,24 @@ import {
 } from "../support/delegations.ts";
 import { eventsUntil, lookTool, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
-const ALWAYS = ["send_agent_message", "list_runs", "read_result", "cancel_run", "steer_run"];
 const SPAWNING = ["subagent", "start_background_agent"];
+const DELEGATING = [...SPAWNING, "list_runs", "read_result", "cancel_run", "steer_run"];
 
 function delegationTools(request: ModelRequest | undefined): string[] {
   return (request?.tools ?? []).map((tool) => tool.name).filter((name) => name !== "look");
 }
 
-test("A8: a foreground agent above the depth limit sees all but send_user_message; a child at the limit sees no spawning tool", async () => {
+test("A8: a foreground agent above the depth limit sees all but send_user_message; a child at the limit sees no tool for runs", async () => {
   const { parent, child } = await delegate("awaited", [report("x"), say("end")]);
-  expect(delegationTools(parent[0]).toSorted()).toEqual([...ALWAYS, ...SPAWNING].toSorted());
-  expect(delegationTools(child[0]).toSorted()).toEqual([...ALWAYS, "send_user_message"].toSorted());
+  expect(delegationTools(parent[0]).toSorted()).toEqual(["send_agent_message", ...DELEGATING].toSorted());
+  expect(delegationTools(child[0]).toSorted()).toEqual(["send_agent_message", "send_user_message"]);
 });
 
 test("A8: a background agent above the depth limit sees every delegation tool", async () => {
   const { errand, models } = await openTestErrand({ parent: [say("hi")] });
   await (await errand.openAgent({ kind: "background" })).postAndAwait("hello");
   expect(delegationTools(models.requests[0]).toSorted()).toEqual(
-    [...ALWAYS, ...SPAWNING, "send_user_message"].toSorted(),
+    ["send_agent_message", ...DELEGATING, "send_user_message"].toSorted(),
   );
 });
 
@@ -130,15 +130,18 @@ test("A8: the answers of list_runs, read_result, steer_run and cancel_run", asyn
 test.each(["read_result", "cancel_run", "steer_run"])("A8: %s reaches own descendants only", async (name) => {
   const siblingKnown = gate();
   let sibling = "";
-  const { errand, models } = await openTestErrand({
-    parent: byContext([startSeveral(["victim", "intruder"]), say("started"), say("told")]),
-    child: async (_request, { task, replies }) => {
-      if (task === "victim") return hang();
-      if (replies > 0) return replies === 1 ? report("tried") : say("end");
-      await siblingKnown.passed;
-      return callTool(name, { run_id: sibling, ...(name === "steer_run" ? { text: "obey" } : {}) });
+  const { errand, models } = await openTestErrand(
+    {
+      parent: byContext([startSeveral(["victim", "intruder"]), say("started"), say("told")]),
+      child: async (_request, { task, replies }) => {
+        if (task === "victim") return hang();
+        if (replies > 0) return replies === 1 ? report("tried") : say("end");
+        await siblingKnown.passed;
+        return callTool(name, { run_id: sibling, ...(name === "steer_run" ? { text: "obey" } : {}) });
+      },
     },
-  });
+    { limits: { maxDepth: 2 } },
+  );
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   sibling = (await errand.runs())[0]?.id ?? "";
@@ -150,8 +153,42 @@ test.each(["read_result", "cancel_run", "steer_run"])("A8: %s reaches own descen
 });
 
 test("A8: list_runs names no runs of others", async () => {
-  const { child } = await delegate("background", [callTool("list_runs", {}), report("x"), say("end")]);
+  const script = [callTool("list_runs", {}), report("x"), say("end")];
+  const { child } = await delegate("background", script, { limits: { maxDepth: 2 } });
   expect(toolText(child[1])).toBe("[]");
+});
+
+test.each(["list_runs", "read_result", "cancel_run", "steer_run"])(
+  "A8: %s is refused to an agent that may not delegate",
+  async (name) => {
+    const call = callTool(
+      name,
+      name === "list_runs" ? {} : { run_id: "x", ...(name === "steer_run" ? { text: "t" } : {}) },
+    );
+    const { child } = await delegate("awaited", [call, report("x"), say("end")]);
+    expect(toolFailed(child[1])).toBe(true);
+    expect(toolText(child[1])).toContain(`there is no tool "${name}" here`);
+  },
+);
+
+test("A8: a root's send_agent_message takes text and agentId only, and its advice fits a root", async () => {
+  const { errand, models } = await openTestErrand({
+    parent: byContext([
+      callTool("send_agent_message", { text: "x", artifacts: [] }),
+      callTool("send_agent_message", { text: "x", agentId: "0198c0de-0000-7000-8000-000000000000" }),
+      callTool("send_agent_message", { text: "x", final: true, agentId: "0198c0de-0000-7000-8000-000000000000" }),
+      say("I see"),
+    ]),
+  });
+  await (await errand.openAgent()).postAndAwait("go");
+  const spec = models.requests[0]?.tools.find((tool) => tool.name === "send_agent_message");
+  expect(spec?.schema).toMatchObject({ properties: { text: expect.anything(), agentId: expect.anything() } });
+  expect(JSON.stringify(spec?.schema)).not.toMatch(/artifacts|data|final/);
+  const [, artifacts, unknown, final] = models.requests;
+  expect([artifacts, unknown, final].map(toolFailed)).toEqual([true, true, true]);
+  expect(toolText(artifacts)).toContain("`artifacts` is not known here");
+  expect(toolText(unknown)).toContain("no such agent in your tree");
+  expect(toolText(unknown)).not.toContain("your parent");
 });
 
 test("A9: a child has no tool that its parent has not: it neither sees it nor may call it", async () => {

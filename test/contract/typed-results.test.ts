@@ -22,7 +22,9 @@ test("F10: data that fit the schema of a call stand in the payload, after the ar
   const { answer, models } = await typed(child, { output_schema: schema });
   expect(answer).toMatchObject({ success: true, data: { count: 3 } });
   expect(Object.keys(answer).slice(0, 4)).toEqual(["success", "summary", "artifacts", "data"]);
-  expect(JSON.stringify([childRequests(models)[0]?.system, childRequests(models)[0]?.messages])).toContain("integer");
+  const told = childRequests(models)[0]?.tools.find((tool) => tool.name === "send_agent_message");
+  expect(told?.schema).toMatchObject({ properties: { data: schema } });
+  expect(childRequests(models)[0]?.system).toContain("`data`");
 });
 
 test("F10: a mismatch is told to the child with its field, and the child mends it within its iterations", async () => {

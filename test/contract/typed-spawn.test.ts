@@ -27,8 +27,16 @@ test("F10: a run spawned in code with a Standard Schema gives data of its type",
   const run = await agent.spawn({ task: "count", output: size });
   const outcome = await run.outcome();
   expectTypeOf(outcome.data).toEqualTypeOf<Size | undefined>();
-  expect(outcome).toEqual({ status: "ok", reason: null, summary: "three", artifacts: [], data: { files: 3 } });
-  expect(models.model("scripted/child").requests[0]?.system).toContain('"required":["files"]');
+  expect(outcome).toEqual({
+    status: "ok",
+    reason: null,
+    error: null,
+    summary: "three",
+    artifacts: [],
+    data: { files: 3 },
+  });
+  const told = models.model("scripted/child").requests[0]?.tools.find((tool) => tool.name === "send_agent_message");
+  expect(JSON.stringify(told?.schema)).toContain('"required":["files"]');
 });
 
 test("F10: a mismatch is told to the child with the field, and it can mend it", async () => {

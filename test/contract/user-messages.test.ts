@@ -220,3 +220,84 @@ test.each([
   expect(toolText(child[allowed + 1])).toContain(`limit of ${allowed} messages`);
   expect(factsNamed(facts, "message-sent")).toHaveLength(allowed);
 });
+
+/** A child that is waited for tells the user something, then reports. */
+async function tellingAwaited(parent: readonly (ScriptedReply | string)[], child?: Script) {
+  const channel = createMemoryChannel();
+  const { errand, models } = await openTestErrand(
+    {
+      parent: byContext([delegation("awaited"), ...parent]),
+      child: child ?? byContext([tell("the bridge is open"), report("scouted"), say("end")]),
+    },
+    { limits: { maxDepth: 3 } },
+  );
+  const agent = await errand.openAgent({ channel });
+  const answer = await agent.postAndAwait("go");
+  return { errand, agent, channel, answer, parent: models.model("scripted/parent").requests };
+}
+
+test("C5: a message for the user from an awaited child joins the waiting turn, after the results of its reply", async () => {
+  const { channel, parent, answer } = await tellingAwaited([say("The bridge is open, and all is scouted.")]);
+  expect(parent).toHaveLength(2);
+  const [, , result, joined] = parent[1]?.messages ?? [];
+  expect(result?.role).toBe("tool");
+  expect(joined?.role === "user" ? messageIsUserFacing(joined.text) : null).toMatchObject({
+    text: "the bridge is open",
+  });
+  expect(answer.text).toBe("The bridge is open, and all is scouted.");
+  expect(channel.messages.map((message) => message.text)).toEqual(["The bridge is open, and all is scouted."]);
+});
+
+test("C5: it joins through awaited calls, and not through a background run", async () => {
+  const through =
+    (second: "subagent" | "start_background_agent"): Script =>
+    (_request, { task, replies }) => {
+      if (task === "deeper") return [tell("from below"), report("x"), say("end")][replies] ?? fail();
+      return [callTool(second, { task: "deeper" }), report("y"), say("NO_REPLY")][replies] ?? say("NO_REPLY");
+    };
+  const awaited = await tellingAwaited([say("both")], through("subagent"));
+  expect(newest(awaited.parent[1])).toContain("from below");
+  const background = await tellingAwaited([say("first"), say("second")], through("start_background_agent"));
+  expect(newest(background.parent[1])).not.toContain("from below");
+  await background.channel.received(2);
+  expect(newest(background.parent[2])).toContain("from below");
+});
+
+test("C5: what was sent before it was placed does not count: the agent is nudged, then it is relayed", async () => {
+  const first = { kind: "reply", parts: [{ type: "text", text: "I send a scout." }] } as const;
+  const call = delegation("awaited");
+  const channel = createMemoryChannel();
+  const { errand, models } = await openTestErrand({
+    parent: byContext([
+      { kind: "reply", parts: [...first.parts, ...(call.kind === "reply" ? call.parts : [])] },
+      say("NO_REPLY"),
+      say("NO_REPLY"),
+    ]),
+    child: byContext([tell("the bridge is open"), report("scouted"), say("end")]),
+  });
+  const agent = await errand.openAgent({ channel });
+  await agent.postAndAwait("go");
+  expect(newest(models.model("scripted/parent").requests[2])).toContain("has not reached the user yet");
+  expect(channel.messages.map((message) => message.text)).toEqual(["I send a scout.", "the task: the bridge is open"]);
+});
+
+test("C5, I12: an ad-hoc note that the same child sent before joins with it, in order", async () => {
+  const channel = createMemoryChannel();
+  const { errand, models } = await openTestErrand(
+    {
+      parent: byContext([delegation("awaited"), say("all told")]),
+      child: byContext([
+        callTool("send_agent_message", { text: "a note" }),
+        tell("for the user"),
+        say("<response>done</response>"),
+      ]),
+    },
+    { child: { reporting: "tag" } },
+  );
+  const agent = await errand.openAgent({ channel });
+  await agent.postAndAwait("go");
+  const parent = models.model("scripted/parent").requests;
+  expect(parent).toHaveLength(2);
+  const joined = newest(parent[1]);
+  expect(joined.indexOf("a note")).toBeLessThan(joined.indexOf("for the user"));
+});

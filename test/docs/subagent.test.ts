@@ -72,9 +72,12 @@ const situations: { readonly [name: string]: Situation } = {
     payload: { success: true, summary: "found it", report: "tool", nudged: false },
   },
   "a report with artifacts and typed data": {
-    child: byContext([report({ artifacts: [{ kind: "json", value: { a: [1] } }], data: { words: 812 } }), say("done")]),
+    child: byContext([
+      report({ artifacts: [{ kind: "json", value: '{"a":[1]}' }], data: { words: 812 } }),
+      say("done"),
+    ]),
     args: { output_schema: schema },
-    payload: { success: true, artifacts: [{ kind: "json", value: { a: [1] } }], data: { words: 812 } },
+    payload: { success: true, artifacts: [{ kind: "json", value: '{"a":[1]}' }], data: { words: 812 } },
   },
   "data that do not fit": {
     child: byContext([report({ data: { words: "many" } }), say("done"), say("still done")]),

@@ -43,6 +43,7 @@ import {
   type LooseFact,
   ROOT_ID,
   RUN_ID,
+  RUN_NAME,
   smallRows,
   type SmallStep,
   smallSteps,
@@ -171,7 +172,7 @@ test("I15: roles that do not alternate and calls without their results are found
   expect(violated(() => checkRoles([user]))).toBe("nothing");
 });
 
-const STATS = `Stats: runtime 1s • run ${RUN_ID}`;
+const ANNOUNCED = `Background task "${RUN_NAME}" completed successfully.`;
 const FRAMED = `<findings origin="${CHILD_ID}">\ntk1k\n</findings>`;
 
 function request(tree: WatchedTree, messages: readonly ContextMessage[], expected: string | null = null): string {
@@ -197,19 +198,32 @@ test("I4, I6, I19, I20, I26, D11: a request that does not say what the journal s
   const rows = smallRows(smallSteps());
   const told = (): WatchedTree => watchRows(rows.slice(0, 7));
   const open = (): WatchedTree => watchRows(rows.slice(0, 3));
-  expect(request(told(), asked(`${FRAMED}\n${STATS}`))).toBe("nothing");
+  expect(request(told(), asked(`${FRAMED}\n${ANNOUNCED}`))).toBe("nothing");
   expect(request(told(), asked("nothing of it"))).toBe("I4");
-  expect(request(told(), asked(`${FRAMED}\n${STATS}\n${STATS}`))).toBe("I4");
-  expect(request(open(), asked(`[run ${RUN_ID} "x": running]\n${STATS}`))).toBe("I6");
-  expect(request(told(), asked(STATS), "[]")).toBe("I20");
-  expect(request(told(), asked(`${STATS}\ntk1k`))).toBe("I26");
-  expect(request(told(), asked(`${STATS}\n${FRAMED.replace(CHILD_ID, ROOT_ID)}`))).toBe("I26");
+  expect(request(told(), asked(`${FRAMED}\n${ANNOUNCED}\n${ANNOUNCED}`))).toBe("I4");
+  expect(request(open(), asked(`[run ${RUN_ID} "x": running]\n${ANNOUNCED}`))).toBe("I6");
+  expect(request(told(), asked(ANNOUNCED), "[]")).toBe("I20");
+  expect(request(told(), asked(`${ANNOUNCED}\ntk1k`))).toBe("I26");
+  expect(request(told(), asked(`${ANNOUNCED}\n${FRAMED.replace(CHILD_ID, ROOT_ID)}`))).toBe("I26");
   const third = watchRows(smallRows(smallSteps()).slice(0, 3));
   third.agents.get(0)?.owed.clear();
   expect(request(third, asked("no run in sight"))).toBe("D11");
+  const accepted = (id: string): readonly ContextMessage[] => [
+    ...asked("go"),
+    { role: "assistant", parts: [{ type: "tool-call", id: "c0", name: "start_background_agent", input: {} }] },
+    {
+      role: "tool",
+      results: [
+        { id: "c0", name: "start_background_agent", text: `{"status":"accepted","run_id":"${id}"}`, failed: false },
+      ],
+    },
+  ];
+  expect(request(third, accepted(RUN_ID))).toBe("nothing");
+  expect(request(third, accepted(ROOT_ID))).toBe("D11");
+  expect(request(third, [...accepted(RUN_ID), ...asked("what else?")])).toBe("D11");
   const gone = told();
   Object.assign(gone.agents.get(0) ?? {}, { alive: false });
-  expect(request(gone, asked(STATS))).toBe("I19");
+  expect(request(gone, asked(ANNOUNCED))).toBe("I19");
 });
 
 const post: OutsidePost = {

@@ -98,10 +98,22 @@ function childWords(speaking: Speaking): ScriptedWords {
 }
 
 function reports(speaking: Speaking): ScriptedWords {
-  const artifacts = speaking.random.percent(10) ? { artifacts: [{ kind: "note", value: words(speaking) }] } : {};
-  const report = { name: "send_agent_message", input: { text: words(speaking), ...artifacts } };
-  if (speaking.random.percent(15)) return called("report-and-work", report, ...anybody(speaking).calls);
+  const { random } = speaking;
+  const artifacts = random.percent(15) ? { artifacts: [...notes(speaking)] } : {};
+  const final = random.percent(50) ? { final: true } : {};
+  const report = { name: "send_agent_message", input: { text: words(speaking), ...artifacts, ...final } };
+  if (random.percent(15)) return called("report-and-work", report, ...anybody(speaking).calls);
+  if (random.percent(10)) return called("report-and-delegate", report, ...delegates(speaking).calls);
   return called("report", report);
+}
+
+/** Artifacts of a report: one, or so many that they are cut. */
+function notes(speaking: Speaking): Json[] {
+  const note = (): Json => ({ kind: "note", value: words(speaking) });
+  if (speaking.random.percent(60)) return [note()];
+  return Array.from({ length: 20 }, (_, at): Json =>
+    at % 5 === 0 ? note() : { kind: "note", value: "-".repeat(4_000) },
+  );
 }
 
 function starts(speaking: Speaking, count: number): ScriptedWords {

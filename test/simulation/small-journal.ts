@@ -13,6 +13,8 @@ export type LooseFact = Record<string, unknown> & { type: string };
 export interface SmallStep {
   input: LooseFact;
   events: LooseFact[];
+  /** The first text of its body. */
+  text?: unknown;
 }
 
 const definition = (name: string, tools: readonly { name: string; safe: boolean }[]): Record<string, unknown> => ({
@@ -30,6 +32,7 @@ const definition = (name: string, tools: readonly { name: string; safe: boolean 
 });
 const LOOK = { name: "look", safe: true };
 const STRIKE = { name: "strike", safe: false };
+export const RUN_NAME = "count the words";
 export const RUN_ID = "00000000-0000-7000-8000-000000000001";
 export const CHILD_ID = "00000000-0000-7000-8000-0000000000a1";
 export const ROOT_ID = "00000000-0000-7000-8000-000000000000";
@@ -65,6 +68,7 @@ export function smallSteps(): SmallStep[] {
     },
     {
       input: replied("2.1"),
+      text: [{ type: "tool-call", id: "c0", name: "start_background_agent", input: { task: RUN_NAME } }],
       events: [
         {
           type: "run-created",
@@ -114,8 +118,8 @@ export function smallSteps(): SmallStep[] {
 /** Rows with a sound chain, whatever they say. */
 export function smallRows(steps: readonly SmallStep[]): JournalRow[] {
   let hash = "";
-  return steps.map(({ input, events }, index) => {
-    const body = JSON.stringify(["salt", "text"]);
+  return steps.map(({ input, events, text = "text" }, index) => {
+    const body = JSON.stringify(["salt", text]);
     const head = JSON.stringify({ rev: "1", at: index, input, events, body: sha256(body) });
     hash = sha256(hash + head);
     return { seq: index + 1, head, body, hash };

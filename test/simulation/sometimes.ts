@@ -7,6 +7,9 @@ export const SOMETIMES = [
   // Ends of runs
   "end ok",
   "end ok no-report",
+  "ended by a final report",
+  "final report postponed",
+  "closing call failed",
   "end error no-report",
   "end error provider-error",
   "end error context-overflow",
@@ -73,6 +76,8 @@ export const SOMETIMES = [
   "habit-skill",
   "habit-cancel",
   "habit-report-and-work",
+  "habit-report-and-delegate",
+  "result cut",
   // Questions
   "answered yes",
   "answered no",

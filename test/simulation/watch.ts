@@ -163,6 +163,8 @@ export function createWatch(
       const asGiven = (): ModelRequest => ({ ...request, messages: JSON.parse(messages) as ModelRequest["messages"] });
       seen.push({ commit: null, see: () => void watch.onRequest(asGiven(), messages, situation) });
       const found = speaker(request, situation);
+      if (messages.includes("original_bytes")) count("result cut");
+      if (messages.includes('\\"final\\":false')) count("final report postponed");
       check(() => {
         if (found === null) throw new Violation("I19", "a model is called for an agent that no row has made");
         const { tree, agent } = found;
@@ -188,6 +190,8 @@ function countFact(tree: WatchedTree, fact: Fact, count: (what: string) => void)
   count(`fact ${fact.type}`);
   if (fact.type === "run-ended") count(`end ${fact.status} ${fact.reason ?? ""}`.trim());
   if (fact.type === "run-ended") count(`report ${fact.report}`);
+  if (fact.type === "run-ended" && fact.final === true) count("ended by a final report");
+  if (fact.type === "run-ended" && fact.closed !== undefined) count("closing call failed");
   if (fact.type === "run-undeliverable") count(`undeliverable ${fact.reason}`);
   if (fact.type === "turn-ended") count(`turn ${fact.outcome} ${fact.reason ?? ""}`.trim());
   if (fact.type === "run-state-changed" && fact.state === "needs_input") count("parked run");

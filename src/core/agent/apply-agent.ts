@@ -51,6 +51,8 @@ export function turnNew(agent: AgentState): Turn {
     posts: [],
     model: null,
     calls: new Map(),
+    reported: false,
+    failed: false,
     relays: [],
     sent: false,
     nudge: null,

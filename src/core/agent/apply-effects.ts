@@ -107,6 +107,11 @@ export function applyModelReplied(state: TreeState, fact: FactOf<"model-replied"
   if (agent === undefined || agent.turn === null) return;
   agent.turn.model = null;
   if (effect.compaction) return;
+  // A refusal does not enter the context: the reply before it stays the newest one.
+  if (fact.stop !== "refused") {
+    agent.turn.reported = false;
+    agent.turn.failed = false;
+  }
   if (fact.said === true) agent.said = true;
   if (fact.usage === null) {
     agent.bytesSince += fact.size;
@@ -152,7 +157,7 @@ export function applyToolCalled(state: TreeState, fact: FactOf<"tool-called">, p
   const turn = state.agents.get(fact.agent)?.turn;
   if (turn === null || turn === undefined) return;
   const key = stepKey(place.seq, fact.n);
-  turn.calls.set(fact.call, { id: fact.call, name: fact.name, effect: key, run: null, question: null });
+  turn.calls.set(fact.call, { id: fact.call, name: fact.name, effect: key, run: null, question: null, final: false });
   effectOpen(state, key, {
     kind: fact.read === true ? "read" : "tool",
     agent: fact.agent,
@@ -162,9 +167,10 @@ export function applyToolCalled(state: TreeState, fact: FactOf<"tool-called">, p
   });
 }
 
-function callAnswered(state: TreeState, number: AgentNumber, call: string, size: number): void {
+function callAnswered(state: TreeState, number: AgentNumber, call: string, size: number, failed: boolean): void {
   const agent = state.agents.get(number);
   if (agent === undefined || agent.turn === null) return;
+  if (failed) agent.turn.failed = true;
   const open = agent.turn.calls.get(call);
   if (open !== undefined && open.effect !== null) effectDrop(state, open.effect);
   if (open !== undefined && open.question !== null) state.questions.delete(open.question);
@@ -180,11 +186,11 @@ export function applyToolFinished(state: TreeState, fact: FactOf<"tool-finished"
     agent.toolEnded = true;
     agent.longestResult = Math.max(agent.longestResult, fact.size);
   }
-  callAnswered(state, effect.agent, effect.call, fact.size);
+  callAnswered(state, effect.agent, effect.call, fact.size, fact.failed === true);
 }
 
 export function applyToolAnswered(state: TreeState, fact: FactOf<"tool-answered">): void {
-  callAnswered(state, fact.agent, fact.call, fact.size);
+  callAnswered(state, fact.agent, fact.call, fact.size, fact.failed === true);
   if (fact.run !== undefined) runForget(state, fact.run);
 }
 

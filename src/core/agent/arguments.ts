@@ -14,6 +14,7 @@ type Property =
       readonly description?: string;
     }
   | { readonly type: "integer"; readonly minimum: number; readonly description?: string }
+  | { readonly type: "boolean"; readonly description?: string }
   | {
       readonly type: "array";
       readonly maxItems: number;
@@ -57,7 +58,8 @@ function objectProblem(schema: ArgumentSchema, value: Json, path: string): strin
   return null;
 }
 
-function propertyProblem(property: Property | ArgumentSchema, value: Json, path: string): string | null {
+/** The problem with one property, whose name or path is told with it, or null. */
+export function propertyProblem(property: Property | ArgumentSchema, value: Json, path: string): string | null {
   switch (property.type) {
     case undefined:
       return null;
@@ -74,6 +76,8 @@ function propertyProblem(property: Property | ArgumentSchema, value: Json, path:
     case "integer":
       if (typeof value !== "number" || !Number.isSafeInteger(value)) return `\`${path}\` must be a whole number`;
       return value < property.minimum ? `\`${path}\` must be at least ${property.minimum}` : null;
+    case "boolean":
+      return typeof value === "boolean" ? null : `\`${path}\` must be true or false`;
     case "array":
       if (!Array.isArray(value)) return `\`${path}\` must be an array`;
       if (value.length > property.maxItems)
@@ -95,7 +99,6 @@ function join(path: string, name: string): string {
 
 function kindOf(property: Property | undefined): string {
   if (property?.type === undefined) return "any JSON value";
-  return property.type === "integer" || property.type === "array" || property.type === "object"
-    ? `an ${property.type}`
-    : "a string that is not empty";
+  if (property.type === "boolean") return "true or false";
+  return property.type === "string" ? "a string that is not empty" : `an ${property.type}`;
 }

@@ -3,6 +3,7 @@
 import type { Deciding } from "../deciding.ts";
 import type { StepKey } from "../ids.ts";
 import type { Usage } from "../message.ts";
+import { closingCall } from "../reports/final-report.ts";
 import type { AgentState } from "../state.ts";
 import { modelCost } from "./prices.ts";
 
@@ -45,7 +46,7 @@ export function callModel(d: Deciding, agent: AgentState): void {
 export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): void {
   const room = reserve(d, agent, compaction);
   if (room.refused !== null) {
-    if (room.mayWait) return d.emit({ type: "budget-awaited", agent: agent.number });
+    if (room.mayWait && !closingCall(agent)) return d.emit({ type: "budget-awaited", agent: agent.number });
     d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: room.refused } });
     return;
   }

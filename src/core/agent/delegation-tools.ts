@@ -1,10 +1,13 @@
 /**
  * The delegation tools: their names, what models are told of them, their schemas, and the one table that says which kind of agent
  * may see and call which. They are decided inside the kernel.
+ *
+ * Invariant: every schema that a model is shown has a type for each property, and nothing that a provider refuses (rule F1).
  */
 
 import type { AgentKind } from "../event.ts";
 import type { DefinitionFacts } from "../definition.ts";
+import type { Json } from "../json.ts";
 import type { Settings } from "../limits.ts";
 import type { ToolSpec } from "../message.ts";
 import type { ArgumentSchema } from "./arguments.ts";
@@ -30,18 +33,23 @@ const artifact = {
   type: "object",
   properties: {
     kind: { type: "string", enum: ["note", "path", "diff", "json"] },
-    value: { description: "The artifact." },
+    value: { type: "string", maxLength: MAX_TEXT, description: "For json: JSON text." },
   },
   required: ["kind", "value"],
   additionalProperties: false,
 } as const satisfies ArgumentSchema;
+
+const message = {
+  text,
+  agentId: { type: "string", minLength: 1, maxLength: 64, description: "Default: your parent." },
+} as const;
 
 const taskProperties = {
   task: {
     type: "string",
     minLength: 1,
     maxLength: MAX_TASK,
-    description: "What to do. The child sees nothing else of this conversation.",
+    description: "All the child is told, with context and files.",
   },
   context: { type: "string", maxLength: MAX_TASK, description: "Facts the child needs." },
   files: {
@@ -50,7 +58,7 @@ const taskProperties = {
     items: { type: "string", minLength: 1, maxLength: 4_096 },
     description: "Paths worth reading.",
   },
-  agent: { type: "string", minLength: 1, maxLength: 64, description: "Name of an agent definition." },
+  agent: { type: "string", minLength: 1, maxLength: 64, description: "Agent definition." },
   max_iterations: { type: "integer", minimum: 1 },
   timeout_seconds: { type: "integer", minimum: 1 },
 } as const;
@@ -59,10 +67,9 @@ export const DELEGATION_SCHEMAS = {
   send_agent_message: {
     type: "object",
     properties: {
-      text,
-      agentId: { type: "string", minLength: 1, maxLength: 64, description: "Default: your parent." },
+      ...message,
       artifacts: { type: "array", maxItems: 100, items: artifact },
-      data: { description: "The result, where a schema was asked for." },
+      final: { type: "boolean", description: "true: this is your complete result, and your run ends." },
     },
     required: ["text"],
     additionalProperties: false,
@@ -72,7 +79,12 @@ export const DELEGATION_SCHEMAS = {
     type: "object",
     properties: {
       ...taskProperties,
-      output_schema: { type: "object", description: "JSON Schema of the result's data." },
+      output_schema: {
+        type: "string",
+        minLength: 2,
+        maxLength: MAX_TASK,
+        description: "JSON Schema, as JSON text, of the data to return.",
+      },
     },
     required: ["task"],
     additionalProperties: false,
@@ -81,17 +93,11 @@ export const DELEGATION_SCHEMAS = {
     type: "object",
     properties: {
       ...taskProperties,
-      // An empty task is refused by the gate of all runs, in the shape of this tool's answers.
-      task: {
-        type: "string",
-        maxLength: MAX_TASK,
-        description: "What to do. The child sees nothing else of this conversation.",
-      },
-      label: { type: "string", minLength: 1, maxLength: 200, description: "A short name for people." },
+      label: { type: "string", minLength: 1, maxLength: 200, description: "Short name for people." },
       model: { type: "string", minLength: 1, maxLength: 200 },
       cleanup: { type: "string", enum: ["keep", "delete"] },
       announce: { type: "string", enum: ["together", "each"] },
-      group: { type: "string", minLength: 1, maxLength: 64, description: "Runs of one group are announced together." },
+      group: { type: "string", minLength: 1, maxLength: 64, description: "Announced together." },
     },
     required: ["task"],
     additionalProperties: false,
@@ -126,6 +132,14 @@ export const DELEGATION_SCHEMAS = {
   },
 } as const satisfies Record<DelegationTool, ArgumentSchema>;
 
+/** `send_agent_message` of an agent that does not report with it: a root, or a child that reports by tag. */
+const MESSAGE_SCHEMA = {
+  type: "object",
+  properties: message,
+  required: ["text"],
+  additionalProperties: false,
+} as const satisfies ArgumentSchema;
+
 /** What a run that is asked for from outside may say: as the background tool, and a schema for its data. */
 export const SPAWN_SCHEMA = {
   ...DELEGATION_SCHEMAS.start_background_agent,
@@ -139,59 +153,97 @@ const DESCRIPTIONS: Record<DelegationTool, string> = {
   send_agent_message: "Send text to your parent agent (default) or to another agent of your tree.",
   send_user_message: "Tell the user something; the agent that talks to the user passes it on.",
   subagent: "Give a task to a child agent and wait for its result.",
-  start_background_agent:
-    "Start a child agent that works while you go on. You will be told when it has ended: do not poll.",
+  start_background_agent: "Start a child agent and go on. You are told when it ends: do not poll.",
   use_skill: "Use one of the skills you were told of.",
   list_runs: "List the runs below you.",
-  read_result: "Read the whole result of a run, piece by piece (offset and limit in bytes).",
-  cancel_run: "Cancel a run and everything below it.",
+  read_result: "Read a run's whole result in pieces (bytes).",
+  cancel_run: "Cancel a run and all below it.",
   steer_run: "Send a message into a running child's turn.",
 };
 
-interface Seer {
+/** What of an agent decides which tools it sees. */
+export interface Viewer {
   readonly kind: AgentKind;
   readonly depth: number;
+  readonly definition: Pick<DefinitionFacts, "reporting">;
 }
 
-/** What decides, besides the agent itself, which tools it sees. */
-export interface Sight {
+/** What of its tree does. */
+export interface Visibility {
   readonly maxDepth: number;
   readonly skills: boolean;
 }
 
 /** What the agents of a tree can see. */
-export function sightOf(settings: Settings, catalog: ReadonlyMap<string, DefinitionFacts>): Sight {
+export function visibilityOf(settings: Settings, catalog: ReadonlyMap<string, DefinitionFacts>): Visibility {
   let skills = false;
   for (const definition of catalog.values()) if (definition.skill !== undefined) skills = true;
   return { maxDepth: settings.limits.maxDepth, skills };
 }
 
+function mayDelegate(agent: Viewer, { maxDepth }: Visibility): boolean {
+  return agent.depth < maxDepth;
+}
+
 /** Rule A8, the table. */
-const VISIBLE: Record<DelegationTool, (agent: Seer, sight: Sight) => boolean> = {
+const VISIBLE: Record<DelegationTool, (agent: Viewer, visibility: Visibility) => boolean> = {
   send_agent_message: () => true,
   send_user_message: (agent) => agent.kind === "background",
-  subagent: (agent, sight) => agent.depth < sight.maxDepth,
-  start_background_agent: (agent, sight) => agent.depth < sight.maxDepth,
-  use_skill: (_agent, sight) => sight.skills,
-  list_runs: () => true,
-  read_result: () => true,
-  cancel_run: () => true,
-  steer_run: () => true,
+  subagent: mayDelegate,
+  start_background_agent: mayDelegate,
+  use_skill: (_agent, visibility) => visibility.skills,
+  list_runs: mayDelegate,
+  read_result: mayDelegate,
+  cancel_run: mayDelegate,
+  steer_run: mayDelegate,
 };
 
 export function delegationToolIs(name: string): name is DelegationTool {
   return Object.hasOwn(VISIBLE, name);
 }
 
-export function delegationToolVisible(name: DelegationTool, agent: Seer, sight: Sight): boolean {
-  return VISIBLE[name](agent, sight);
+export function delegationToolVisible(name: DelegationTool, agent: Viewer, visibility: Visibility): boolean {
+  return VISIBLE[name](agent, visibility);
 }
 
-const SPECS: readonly (ToolSpec & { readonly name: DelegationTool })[] = Object.keys(VISIBLE)
-  .filter(delegationToolIs)
-  .map((name) => ({ name, description: DESCRIPTIONS[name], schema: DELEGATION_SCHEMAS[name] }));
+/** True for a child that reports with `send_agent_message`. */
+function reportsByTool({ depth, definition }: Viewer): boolean {
+  return depth > 0 && definition.reporting === "tool";
+}
 
-/** What a model of this agent is told about the delegation tools it has. */
-export function delegationToolSpecs(agent: Seer, sight: Sight): ToolSpec[] {
-  return SPECS.filter((spec) => delegationToolVisible(spec.name, agent, sight));
+/** Accepted though a model is shown it only with the schema of its run: data that nobody asked for are kept as an artifact. */
+const REPORT_SCHEMA = {
+  ...DELEGATION_SCHEMAS.send_agent_message,
+  properties: { ...DELEGATION_SCHEMAS.send_agent_message.properties, data: { description: "Any JSON value." } },
+} as const satisfies ArgumentSchema;
+
+/** `final` is refused by the tool itself, with the reason. */
+const MESSAGE_CHECKED = {
+  ...MESSAGE_SCHEMA,
+  properties: { ...message, final: { type: "boolean" } },
+} as const satisfies ArgumentSchema;
+
+/** What the arguments of a call are held against. */
+export function delegationSchema(name: DelegationTool, agent: Viewer): ArgumentSchema {
+  if (name !== "send_agent_message") return DELEGATION_SCHEMAS[name];
+  return reportsByTool(agent) ? REPORT_SCHEMA : MESSAGE_CHECKED;
+}
+
+/** What a model of this agent is told about the delegation tools it has. `output` is the schema of its run's data, if there is one. */
+export function delegationToolSpecs(agent: Viewer, visibility: Visibility, output: Json | undefined): ToolSpec[] {
+  return Object.keys(VISIBLE)
+    .filter(delegationToolIs)
+    .filter((name) => delegationToolVisible(name, agent, visibility))
+    .map((name) => ({
+      name,
+      description: DESCRIPTIONS[name],
+      schema: name === "send_agent_message" ? messageSchema(agent, output) : DELEGATION_SCHEMAS[name],
+    }));
+}
+
+function messageSchema(agent: Viewer, output: Json | undefined): Json {
+  if (!reportsByTool(agent)) return MESSAGE_SCHEMA;
+  const reporting = DELEGATION_SCHEMAS.send_agent_message;
+  if (output === undefined) return reporting;
+  return { ...reporting, properties: { ...reporting.properties, data: output } };
 }

@@ -4,7 +4,8 @@ import type { Deciding } from "../deciding.ts";
 import type { Input } from "../event.ts";
 import type { AgentState, OpenEffect, Turn } from "../state.ts";
 import { replyPartsOf, replyText } from "../message.ts";
-import { messageNoMessageIs, sayBlocks, tagExtract } from "../text/index.ts";
+import { closingCall } from "../reports/final-report.ts";
+import { messageNoMessageIs, messageSaid, sayBlocks, tagExtract } from "../text/index.ts";
 import { contextTokens, estimatedUsage, issueCall } from "./call-model.ts";
 import { modelCost } from "./prices.ts";
 import { answerCall } from "./tool-calls.ts";
@@ -73,7 +74,8 @@ export function modelReplied(d: Deciding, input: InputOf<"model-replied">): stri
   }
   const text = replyText(parts);
   const silent = messageNoMessageIs(text);
-  if (agent.kind === "foreground" && !silent) sendToUser(d, agent, text);
+  const commentary = parts.some((part) => part.type === "tool-call") ? true : undefined;
+  if (agent.kind === "foreground" && !silent) sendToUser(d, agent, text, commentary);
   let called = false;
   for (const [index, part] of parts.entries()) {
     if (part.type !== "tool-call") continue;
@@ -90,13 +92,14 @@ export function modelReplied(d: Deciding, input: InputOf<"model-replied">): stri
 }
 
 /** What of a foreground agent's reply its user is shown. */
-function sendToUser(d: Deciding, agent: AgentState, text: string): void {
+function sendToUser(d: Deciding, agent: AgentState, text: string, commentary: true | undefined): void {
   if (!agent.definition.say) {
-    if (text.trim() !== "") d.emit({ type: "channel-sent", agent: agent.number, n: d.number() });
+    if (messageSaid(text).trim() !== "")
+      d.emit({ type: "channel-sent", agent: agent.number, n: d.number(), commentary });
     return;
   }
   for (const [index] of sayBlocks(text).entries()) {
-    d.emit({ type: "channel-sent", agent: agent.number, n: d.number(), say: index });
+    d.emit({ type: "channel-sent", agent: agent.number, n: d.number(), say: index, commentary });
   }
 }
 
@@ -136,8 +139,11 @@ export function modelFailed(d: Deciding, input: InputOf<"model-failed">): string
   if (effect === null || effect.kind !== "model" || agent === undefined || agent.turn === null)
     return "no such effect is open";
   acceptUsed(d, agent, input);
-  if (input.code === "context-overflow" && makeRoom(d, agent, agent.turn, effect.compaction)) return null;
-  const patient = input.retryable || (agent.turn.announcement !== null && input.code === "provider-error");
+  // A run that has reported is not kept open to say goodbye (rule B7).
+  const closing = closingCall(agent);
+  if (!closing && input.code === "context-overflow" && makeRoom(d, agent, agent.turn, effect.compaction)) return null;
+  const patient =
+    !closing && (input.retryable || (agent.turn.announcement !== null && input.code === "provider-error"));
   const wait = patient ? retryWait(d, effect.failures, input.retryAfterMs ?? 0) : null;
   if (wait !== null) {
     d.emit({ type: "model-retry-set", effect: input.effect, at: d.at + wait });

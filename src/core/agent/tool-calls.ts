@@ -7,66 +7,87 @@ import { permissionOf } from "../permissions/permissions.ts";
 import { ask } from "../questions/questions.ts";
 import { reportRefused, sendAgentMessage } from "../reports/send-agent-message.ts";
 import { cancelRun, steerRun } from "../runs/control.ts";
+import { withSchemaText } from "../runs/output-schema-argument.ts";
+import { refusedDelegation } from "../runs/refusal.ts";
 import { startBackgroundAgent, subagent, useSkill } from "../runs/spawn.ts";
 import type { ToolCallPart } from "../message.ts";
 import type { AgentState } from "../state.ts";
 import { type Answer, answer, type Call, callOpens, toolError, toolOpens } from "./answer.ts";
-import { argumentsProblem } from "./arguments.ts";
+import { argumentsProblem, propertyProblem } from "./arguments.ts";
 import { estimatedUsage } from "./call-model.ts";
 import {
   DELEGATION_SCHEMAS,
   type DelegationTool,
+  delegationSchema,
   delegationToolIs,
   delegationToolVisible,
-  sightOf,
+  visibilityOf,
 } from "./delegation-tools.ts";
-import { jsonObjectIs } from "../json.ts";
+import { type Json, jsonObjectIs } from "../json.ts";
 
 type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
-
-/** A report that is refused because its artifacts are none. */
-const ARTIFACTS_WRONG = /^send_agent_message: `artifacts/;
 
 const NOT_PERMITTED = "this call is not permitted here; go on without it, or say in your answer what is missing";
 
 /** Decides one call of a reply. */
 export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, facts: CallFacts): void {
-  const refusal = refuse(d, agent, part);
-  if (refusal !== null) {
-    const run = d.state.runs.get(agent.number);
-    if (run !== undefined && ARTIFACTS_WRONG.test(refusal)) reportRefused(d, run, refusal);
-    return answer(d, agent, part.id, toolError(refusal));
+  if (delegationToolIs(part.name)) return answerDelegation(d, agent, { ...part, name: part.name }, facts);
+  if (!agent.definition.tools.some((tool) => tool.name === part.name)) {
+    return answer(d, agent, part.id, toolError(noTool(part.name)));
   }
-  if (!delegationToolIs(part.name)) {
-    const permission = permissionOf(agent.definition.permissions ?? [], part.name, part.input);
-    if (permission === "deny") return answer(d, agent, part.id, toolError(`${part.name}: ${NOT_PERMITTED}`));
-    if (permission === "ask") return ask(d, agent, part);
-    return toolOpens(d, agent, part);
+  if (typeof part.input === "string") {
+    return answer(d, agent, part.id, toolError(`${part.name}: the arguments are not valid JSON; send one JSON object`));
   }
-  const args = jsonObjectIs(part.input) ? part.input : {};
-  const given = decideDelegation(d, agent, part.name, { id: part.id, name: part.name, args, facts });
-  if (given === "read") return callOpens(d, agent, part, { read: true });
-  if (given !== "open") answer(d, agent, part.id, given);
+  const permission = permissionOf(agent.definition.permissions ?? [], part.name, part.input);
+  if (permission === "deny") return answer(d, agent, part.id, toolError(`${part.name}: ${NOT_PERMITTED}`));
+  if (permission === "ask") return ask(d, agent, part);
+  toolOpens(d, agent, part);
 }
 
-/** Why the call cannot be taken at all, or null. */
-function refuse(d: Deciding, agent: AgentState, part: ToolCallPart): string | null {
-  if (delegationToolIs(part.name)) {
-    if (
-      !delegationToolVisible(part.name, agent, sightOf(d.settings, d.state.catalog)) &&
-      part.name !== "subagent" &&
-      part.name !== "start_background_agent"
-    ) {
-      return `there is no tool "${part.name}" here; use one of those you were given`;
-    }
-    const problem = argumentsProblem(DELEGATION_SCHEMAS[part.name], part.input);
-    return problem === null ? null : `${part.name}: ${problem}`;
+function noTool(name: string): string {
+  return `there is no tool "${name}" here; use one of those you were given`;
+}
+
+function answerDelegation(
+  d: Deciding,
+  agent: AgentState,
+  part: ToolCallPart & { readonly name: DelegationTool },
+  facts: CallFacts,
+): void {
+  const { id, name } = part;
+  const starts = name === "subagent" || name === "start_background_agent";
+  // A child that may not delegate is told the limit by the gate of all runs, in the shape of the tool.
+  if (!starts && !delegationToolVisible(name, agent, visibilityOf(d.settings, d.state.catalog))) {
+    return answer(d, agent, id, toolError(noTool(name)));
   }
-  if (!agent.definition.tools.some((tool) => tool.name === part.name)) {
-    return `there is no tool "${part.name}" here; use one of those you were given`;
-  }
-  if (typeof part.input === "string") return `${part.name}: the arguments are not valid JSON; send one JSON object`;
-  return null;
+  const input = withSchemaText(part.input);
+  const problem = argumentsProblem(delegationSchema(name, agent), input);
+  if (problem !== null) return answer(d, agent, id, argumentsRefused(d, agent, part, problem));
+  const args = jsonObjectIs(input) ? input : {};
+  const given = decideDelegation(d, agent, name, { id, name, args, facts });
+  if (given === "read") return callOpens(d, agent, part, { read: true });
+  if (given !== "open") answer(d, agent, id, given);
+}
+
+/** The answer to arguments that do not fit: in the tool's own shape, where it has one (rules D1, F5). */
+function argumentsRefused(
+  d: Deciding,
+  agent: AgentState,
+  { name, input }: ToolCallPart & { readonly name: DelegationTool },
+  problem: string,
+): Answer {
+  const error = `${name}: ${problem}`;
+  if (name === "subagent" || name === "start_background_agent")
+    return refusedDelegation(name, { reason: "invalid-arguments", error });
+  const run = d.state.runs.get(agent.number);
+  const artifacts = jsonObjectIs(input) ? input["artifacts"] : undefined;
+  if (run !== undefined && name === "send_agent_message" && artifacts !== undefined && !artifactsFit(artifacts))
+    reportRefused(d, run, error);
+  return toolError(error);
+}
+
+function artifactsFit(artifacts: Json): boolean {
+  return propertyProblem(DELEGATION_SCHEMAS.send_agent_message.properties.artifacts, artifacts, "artifacts") === null;
 }
 
 /** "open": the answer comes with the end of a run. "read": it stands in the store. */

@@ -4,35 +4,24 @@
  * Invariants:
  *  1. User messages and steers go before messages of other agents, and those before announcements.
  *  2. A silent message joins the context and causes no inference.
- *  3. A child's run ends only when its turn has ended, nothing of its own is open, and it has reported or was asked to once.
+ *  3. A child's run ends only when its turn has ended, nothing of its own is open, and it has reported or was asked to once; or at once
+ *     with a final report.
  */
 
 import { completeBatch } from "../announcements/batches.ts";
 import type { Deciding, RunEnd } from "../deciding.ts";
-import type { TextIndex } from "../event.ts";
+import type { ReportPlace, TextIndex } from "../event.ts";
 import type { AgentNumber, PostId, StepKey } from "../ids.ts";
+import { finalCalls, finalPostponed } from "../reports/final-report.ts";
 import { reportKindOf, reportOutcome, reportWanted } from "../reports/outcome.ts";
+import { reportAnswer } from "../reports/send-agent-message.ts";
 import { eraseIfAsked } from "../runs/erasure.ts";
 import { restate, runIs } from "../runs/run-state.ts";
-import type { AgentState, InboxMessage } from "../state.ts";
+import type { AgentState, InboxMessage, Turn } from "../state.ts";
 import { abortTurn } from "./abort-turn.ts";
+import { answer } from "./answer.ts";
 import { callModel } from "./call-model.ts";
-
-/** True while the agent has children, or results of children, that it must still hear of. */
-function agentOccupied(agent: AgentState): boolean {
-  return (
-    agent.live.size > 0 || agent.queue.length > 0 || agent.pending !== null || batchesEnded(agent) || inboxWaits(agent)
-  );
-}
-
-function batchesEnded(agent: AgentState): boolean {
-  for (const batch of agent.batches.values()) if (batch.ended.length > 0) return true;
-  return false;
-}
-
-function inboxWaits(agent: AgentState): boolean {
-  return agent.inbox.some((message) => !message.silent);
-}
+import { agentOccupied, inboxWaits } from "./occupied.ts";
 
 /** An idle agent takes what waits for it, or ends its run, or waits. */
 export function settle(d: Deciding, number: AgentNumber): void {
@@ -43,7 +32,7 @@ export function settle(d: Deciding, number: AgentNumber): void {
   const next = nextTake(agent);
   if (next !== null) return startTurn(d, agent, next);
   // A child keeps silent messages for its next turn, so that a nudge is a message of its own in its context.
-  if (run === undefined) return void joinMessages(d, agent, { silent: true, steers: false });
+  if (run === undefined) return void joinMessages(d, agent, { silent: true, steers: false, awaited: false });
   if (agentOccupied(agent)) return restate(d, number);
   if (reportWanted(agent, run, agent.tagged)) {
     startTurn(d, agent, { take: [], announcement: null, nudge: true });
@@ -102,11 +91,28 @@ function inboxTake(agent: AgentState, wanted: (message: InboxMessage) => boolean
 function joinMessages(
   d: Deciding,
   agent: AgentState,
-  which: { readonly silent: boolean; readonly steers: boolean },
+  which: { readonly silent: boolean; readonly steers: boolean; readonly awaited: boolean },
 ): number {
-  const take = inboxTake(agent, (message) => which.steers && message.kind === "steer", which.silent);
+  const awaited = which.awaited ? messagesOfAwaited(agent) : NONE;
+  const wanted = (message: InboxMessage): boolean =>
+    (which.steers && message.kind === "steer") || awaited.has(message.key);
+  const take = inboxTake(agent, wanted, which.silent);
   if (take.length > 0) d.emit({ type: "messages-joined", agent: agent.number, take });
   return take.length;
+}
+
+const NONE: ReadonlySet<StepKey> = new Set();
+
+/** Words for the user from runs that the turn waited for, and what the same agents sent before: a sender's messages stay in order. */
+function messagesOfAwaited(agent: AgentState): ReadonlySet<StepKey> {
+  if (!agent.inbox.some((message) => message.joins)) return NONE;
+  const keys = new Set<StepKey>();
+  const senders = new Set<AgentNumber | null>();
+  for (const { key, from, joins } of agent.inbox.toReversed()) {
+    if (joins) senders.add(from);
+    if (senders.has(from)) keys.add(key);
+  }
+  return keys;
 }
 
 /** Every call of the newest reply may be answered: then the next model call, unless the report was all that was asked for. */
@@ -114,14 +120,34 @@ export function iterate(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null || agent.turn.model !== null) return;
   restate(d, number);
-  if (agent.turn.calls.size > 0) return;
+  const finals = finalCalls(agent.turn);
+  if (agent.turn.calls.size > finals.length) return;
+  if (finals.length > 0 && endedByFinal(d, agent, agent.turn)) return;
   const run = d.state.runs.get(number);
   const spokenTo = inboxTake(agent, (message) => message.kind === "steer", false).length > 0;
-  joinMessages(d, agent, { silent: true, steers: true });
+  joinMessages(d, agent, { silent: true, steers: true, awaited: true });
   if (!spokenTo && agent.turn.nudge === "report" && run !== undefined && reportKindOf(agent, run, false) === "tool") {
     return endTurn(d, number);
   }
   callModel(d, agent);
+}
+
+/** Answers the final reports of the newest reply. True if they ended the run. */
+function endedByFinal(d: Deciding, agent: AgentState, turn: Turn): boolean {
+  const postponed = finalPostponed(agent, turn);
+  const finals = finalCalls(turn);
+  for (const call of finals) answer(d, agent, call.id, reportAnswer(d, agent, postponed ?? "final"));
+  if (postponed !== null) return false;
+  turnEnds(d, agent.number, "done", { posts: turn.posts, answer: reportPlace(d, agent, finals.at(-1)?.id) });
+  d.later({ do: "end-run", run: agent.number, end: { status: "ok", final: true } });
+  return true;
+}
+
+/** Where the report stands that answers the posts of a turn; none for a run that reports by tag, or has not reported. */
+function reportPlace(d: Deciding, agent: AgentState, final?: string): ReportPlace | undefined {
+  const place = d.state.runs.get(agent.number)?.reportedAt;
+  if (place === null || place === undefined) return undefined;
+  return final === undefined ? place : { seq: place.seq, call: final };
 }
 
 /** A turn that was about a nudge ends with its answer, or without one. */
@@ -129,7 +155,7 @@ export function endTurn(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null) return;
   const { posts, number: turn } = agent.turn;
-  turnEnds(d, number, "done", { posts });
+  turnEnds(d, number, "done", { posts, answer: reportPlace(d, agent) });
   afterTurn(d, agent, turn);
 }
 
@@ -141,7 +167,7 @@ export function finishTurn(
 ): void {
   const turn = agent.turn;
   if (turn === null) return;
-  if (joinMessages(d, agent, { silent: false, steers: true }) > 0) return callModel(d, agent);
+  if (joinMessages(d, agent, { silent: false, steers: true, awaited: false }) > 0) return callModel(d, agent);
   if (turn.relays.length > 0 && !turn.sent) {
     if (!turn.nudgedUser) {
       d.emit({ type: "nudge-given", agent: agent.number, about: "user-message" });
@@ -155,7 +181,7 @@ export function finishTurn(
     return callModel(d, agent);
   }
   const { silent, tagged } = reply;
-  turnEnds(d, agent.number, "done", { posts: turn.posts, silent, tagged });
+  turnEnds(d, agent.number, "done", { posts: turn.posts, silent, tagged, answer: reportPlace(d, agent) });
   afterTurn(d, agent, turn.number);
 }
 
@@ -176,6 +202,7 @@ function turnEnds(
     readonly error?: TextIndex | undefined;
     readonly silent?: boolean;
     readonly tagged?: boolean;
+    readonly answer?: ReportPlace | undefined;
   },
 ): void {
   d.emit({
@@ -187,6 +214,7 @@ function turnEnds(
     silent: how.silent === true ? true : undefined,
     tagged: how.tagged === true ? true : undefined,
     posts: how.posts.length > 0 ? how.posts : undefined,
+    answer: how.posts.length > 0 ? how.answer : undefined,
   });
 }
 

@@ -3,8 +3,8 @@
  * to do with them.
  */
 
-import { type Excerpt, excerpt } from "../context/excerpt.ts";
-import { outcomeLabel } from "../context/outcome-label.ts";
+import { outcomeLabel, sentenceEnd } from "../context/outcome-label.ts";
+import { reportBounded, reportWhole } from "../context/report-texts.ts";
 import { NO_OUTPUT, type RunTexts } from "../context/run-texts.ts";
 import type { AgentKind } from "../event.ts";
 import type { Sha256 } from "../journal.ts";
@@ -28,31 +28,40 @@ export function announcementText(announced: Announced, limits: Limits, sha256: S
     1,
     Math.min(limits.summaryBytes, Math.floor(limits.announcementBytes / Math.max(1, runs.length))),
   );
-  const blocks =
-    runs.length === 1 && only !== undefined
-      ? [
-          `Background task "${only.name}" ${outcomeLabel(only.outcome)}.`,
-          `Findings:\n${findings(only, share, sha256)}`,
-          stats(only),
-        ]
-      : [
-          `${runs.length} background tasks have ended.`,
-          ...runs.map((run, index) => several(run, index + 1, share, sha256)),
-          totals(runs),
-        ];
+  const blocks = runs.length === 1 && only !== undefined ? single(only, share, sha256) : all(runs, share, sha256);
   const open = stragglers.map(
     (run) => `Task "${run.name}" (run ${run.id}): still running; you will be told when it ends.`,
   );
   return [...blocks, ...open, instructions(kind, runs.length)].join("\n\n");
 }
 
-function findings(run: RunTexts, maxBytes: number, sha256: Sha256): string {
-  const text = run.outcome?.findings ?? "";
-  if (text === "") return NO_OUTPUT;
-  const cut: Excerpt = excerpt(text, maxBytes, sha256);
-  const frame = frameBuild("findings", run.agent, cut.text);
-  if (cut.truncated === null) return frame;
-  return `${frame}\ntruncated: ${JSON.stringify(cut.truncated)}; read the rest with read_result, run_id ${run.id}`;
+function single(run: RunTexts, maxBytes: number, sha256: Sha256): string[] {
+  const told = findings(run, maxBytes, sha256);
+  return [
+    `Background task "${run.name}" ${sentenceEnd(outcomeLabel(run.outcome))}`,
+    `Findings:\n${told.text}`,
+    ...stats(run, told.cut),
+  ];
+}
+
+function all(runs: readonly RunTexts[], maxBytes: number, sha256: Sha256): string[] {
+  return [
+    `${runs.length} background tasks have ended.`,
+    ...runs.map((run, index) => several(run, index + 1, maxBytes, sha256)),
+    totals(runs),
+  ];
+}
+
+/** What the run found, framed and bounded. */
+function findings(run: RunTexts, maxBytes: number, sha256: Sha256): { readonly text: string; readonly cut: boolean } {
+  const report = { ...run.report, text: run.outcome?.findings ?? "" };
+  const { kept, truncated } = reportBounded(report, maxBytes, sha256);
+  const text = reportWhole(kept);
+  if (text === "" && truncated === null) return { text: NO_OUTPUT, cut: false };
+  const frame = frameBuild("findings", run.agent, text);
+  if (truncated === null) return { text: frame, cut: false };
+  const rest = `truncated: ${JSON.stringify(truncated)}; read the rest with read_result, run_id ${run.id}`;
+  return { text: `${frame}\n${rest}`, cut: true };
 }
 
 function runtimeOf(run: RunTexts): number | null {
@@ -60,27 +69,37 @@ function runtimeOf(run: RunTexts): number | null {
   return outcome === null || outcome.startedAt === null ? null : outcome.endedAt - outcome.startedAt;
 }
 
-function stats(run: RunTexts): string {
+/** The numbers of a single run, as far as they are known. */
+function stats(run: RunTexts, cut: boolean): string[] {
   const runtime = runtimeOf(run);
   const outcome = run.outcome;
-  const parts = [
+  return statsLine([
     ...(runtime === null ? [] : [`runtime ${durationLabel(runtime)}`]),
     ...(outcome === null || outcome.tokens === 0 ? [] : [`tokens ${outcome.tokens}`]),
     ...(outcome === null || outcome.cost === 0 ? [] : [`cost $${(outcome.cost / MICRO).toFixed(4)}`]),
-    ...(run.reports > 1 ? [`messages ${run.reports}`] : []),
-    `run ${run.id}`,
-  ];
-  return `Stats: ${parts.join(" • ")}`;
+    ...more(run, cut),
+  ]);
+}
+
+function statsLine(parts: readonly string[]): string[] {
+  return parts.length === 0 ? [] : [`Stats: ${parts.join(" • ")}`];
+}
+
+/** What is not shown can be read under the run's id: earlier reports, and what was cut. */
+function more(run: RunTexts, cut: boolean): string[] {
+  const messages = run.reports > 1 ? [`messages ${run.reports}`] : [];
+  return cut || messages.length > 0 ? [...messages, `run ${run.id}`] : [];
 }
 
 function several(run: RunTexts, number: number, maxBytes: number, sha256: Sha256): string {
   const runtime = runtimeOf(run);
   const duration = runtime === null ? "" : ` (${durationLabel(runtime)})`;
+  const told = findings(run, maxBytes, sha256);
   const lines = [
     `### Task ${number}: "${run.name}"`,
     `Status: ${outcomeLabel(run.outcome)}${duration}`,
-    findings(run, maxBytes, sha256),
-    stats(run),
+    told.text,
+    ...statsLine(more(run, told.cut)),
   ];
   return lines.join("\n");
 }
@@ -101,10 +120,11 @@ function totals(runs: readonly RunTexts[]): string {
 }
 
 function instructions(kind: AgentKind, count: number): string {
-  const all = count > 1 ? " Cover every task." : "";
-  if (kind === "background") return `Use these results for your own task, then report to your parent.${all}`;
+  const all = count > 1 ? " Cover every task:" : "";
+  const keep = `${all} give the concrete findings, which leave your context after this turn.`;
+  if (kind === "background") return `Use these results for your own task, then report to your parent.${keep}`;
   return (
-    `Summarise this for the user, naturally and briefly.${all} No technical details, no talk of background tasks. ` +
+    `Summarise this for the user, naturally and briefly.${keep} No technical details, no talk of background tasks. ` +
     "If nothing needs saying, answer NO_REPLY."
   );
 }
@@ -116,5 +136,5 @@ export function announcementLine(runs: readonly RunTexts[], started: readonly Ru
     started.length === 0
       ? ""
       : ` Started meanwhile: ${started.map((run) => `"${run.name}" (run ${run.id})`).join("; ")}.`;
-  return `[Told of background tasks: ${ended}. Details: read_result.${begun}]`;
+  return `[Told of background tasks: ${sentenceEnd(ended)} Details: read_result.${begun}]`;
 }

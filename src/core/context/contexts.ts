@@ -44,12 +44,21 @@ export interface AgentContext {
   relays: StepKey[];
   /** True while the model call under way is asked for a summary. */
   compacting: boolean;
+  /** What the provider said when the newest model call failed; null once one succeeded. */
+  failure: string | null;
+}
+
+export interface WaitingMessage {
+  readonly to: AgentNumber;
+  readonly text: string;
+  /** True unless it is what a user said. */
+  readonly internal: boolean;
 }
 
 export interface Contexts {
   readonly agents: Map<AgentNumber, AgentContext>;
   /** Texts of messages that wait in inboxes, framed as the model will see them. */
-  readonly messages: Map<StepKey, { readonly to: AgentNumber; readonly text: string }>;
+  readonly messages: Map<StepKey, WaitingMessage>;
   /** Runs whose outcome is not in their parent's context yet. */
   readonly runs: Map<RunNumber, RunTexts>;
   readonly announcements: Map<AgentNumber, { runs: RunNumber[]; stragglers: RunNumber[] }>;
@@ -86,6 +95,7 @@ export function contextNew(system: string, tools: Toolset, model: string): Agent
     started: [],
     relays: [],
     compacting: false,
+    failure: null,
   };
 }
 

@@ -13,7 +13,7 @@ export function openRoot(o: Observing): void {
   if (root === undefined || o.state.settings === null) return;
   const text = o.definition(root.definition.hash);
   const others = definitionsOf(o, (facts) => facts.skill === undefined);
-  const tools = o.toolsetFor(o.state, root, text);
+  const tools = o.toolsetFor(o.state, root, text, undefined);
   const fresh = contextNew(promptOfRoot(text, others, skillsOf(o)), tools, root.definition.model);
   const old = o.contexts.agents.get(0);
   if (old !== undefined) contextCarry(fresh, old);

@@ -2,14 +2,17 @@
 
 import type { Json } from "../json.ts";
 import { responseError } from "../reports/outcome.ts";
+import { outputSchemaOf } from "../runs/output-schema-argument.ts";
 import { SKILL_TASK } from "../runs/spawn.ts";
 import { codePointsPrefix } from "../text/index.ts";
-import { contextAppend, contextDrop, contextNew } from "./contexts.ts";
+import { type AgentContext, contextAppend, contextDrop, contextNew } from "./contexts.ts";
 import { argumentsOf, asText, type FactOf, type Observing, type TextAt } from "./observing.ts";
 import { promptOfChild, taskMessage } from "./prompts.ts";
-import { findingsOf, findingsWithError, taskFacts } from "./run-texts.ts";
+import { type ReportTexts, reportTexts } from "./report-texts.ts";
+import { findingsOf, findingsWithError, taskFacts, timedOutError } from "./run-texts.ts";
 
 const NAME_LENGTH = 60;
+const NO_REPORT: ReportTexts = { text: "", artifacts: [], data: undefined };
 
 export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: TextAt): void {
   const child = o.state.agents.get(fact.run);
@@ -19,11 +22,11 @@ export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: Tex
   const task = args["task"] === undefined ? SKILL_TASK : asText(args["task"]);
   const label = typeof args["label"] === "string" ? args["label"] : null;
   const text = o.definition(child.definition.hash);
-  const tools = o.toolsetFor(o.state, child, text);
+  const schema = outputSchemaOf(args) ?? text.output;
+  const tools = o.toolsetFor(o.state, child, text, schema);
   const parent = o.state.agents.get(fact.parent)?.id ?? "";
-  const schema = args["output_schema"] ?? text.output;
   const context = contextNew(
-    promptOfChild(text, { child, parent, run, label, tools: tools.names, schema }),
+    promptOfChild(text, { child, parent, run, label, typed: schema !== undefined }),
     tools,
     child.definition.model,
   );
@@ -38,9 +41,8 @@ export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: Tex
     task: taskFacts(task, o.sha256),
     schema,
     reports: 0,
-    report: "",
-    artifacts: [],
-    data: undefined,
+    report: NO_REPORT,
+    final: null,
     refused: null,
     outcome: null,
   });
@@ -58,9 +60,8 @@ export function report(o: Observing, fact: FactOf<"run-reported">, textAt: TextA
   if (texts === undefined) return;
   const args = argumentsOf(o, fact.call, textAt);
   texts.reports += 1;
-  texts.report = asText(args["text"]);
-  texts.artifacts = args["artifacts"] ?? [];
-  texts.data = args["data"];
+  texts.report = reportTexts(args, texts.schema !== undefined);
+  if (fact.final === true) texts.final = texts.report;
   texts.refused = null;
 }
 
@@ -72,8 +73,11 @@ export function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt):
   if (texts === undefined) return;
   if (run === undefined) return void o.contexts.runs.delete(fact.run);
   const refused = fact.reason === "invalid-output" ? texts.refused : null;
-  const error = fact.error === undefined ? refused : asText(textAt(fact.error));
-  const own = findingsOf(fact.report, texts, context?.messages ?? [], context?.before);
+  const error = fact.error === undefined ? (refused ?? timedOut(fact, context)) : asText(textAt(fact.error));
+  if (fact.final === true && texts.final !== null) texts.report = texts.final;
+  // What a run leaves by other means than a report has no artifacts.
+  if (fact.report !== "tool") texts.report = NO_REPORT;
+  const own = findingsOf(fact.report, texts.report.text, context?.messages ?? [], context?.before);
   const missed = responseError(fact.status, fact.reason ?? null);
   const found = missed === null ? own : findingsWithError(missed, fact.report, own);
   texts.outcome = {
@@ -88,4 +92,10 @@ export function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt):
     tokens: run.tokens,
     cost: run.cost,
   };
+}
+
+/** A run that timed out while its model failed says what the provider said. */
+function timedOut({ status }: FactOf<"run-ended">, context: AgentContext | undefined): string | null {
+  if (status !== "timeout" || context === undefined || context.failure === null) return null;
+  return timedOutError(context.failure);
 }

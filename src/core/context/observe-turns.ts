@@ -3,7 +3,14 @@
 import { delegationToolIs } from "../agent/delegation-tools.ts";
 import { announcementLine, announcementText } from "../announcements/announcement-text.ts";
 import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
-import { type ContextMessage, replyPartsOf, replyText, type ToolCallPart, type ToolResult } from "../message.ts";
+import {
+  type ContextMessage,
+  replyPartsOf,
+  replyText,
+  type TextPart,
+  type ToolCallPart,
+  type ToolResult,
+} from "../message.ts";
 import {
   type AgentContext,
   contextAdded,
@@ -15,8 +22,10 @@ import {
   contextRewind,
 } from "./contexts.ts";
 import { EMPTY_REPLY, replyEnters } from "../reports/words.ts";
+import { messageSaid } from "../text/index.ts";
 import type { FactOf, Observing, TextAt } from "./observing.ts";
-import { COMPACTION_HEADING, NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE, RESULT_CUT } from "./prompts.ts";
+import { NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "./nudges.ts";
+import { COMPACTION_HEADING, RESULT_CUT } from "./prompts.ts";
 import { lastSaid, NOTHING_SAID, type RunTexts } from "./run-texts.ts";
 
 const NO_RESULT = "Error: the turn ended before this call was answered";
@@ -74,7 +83,9 @@ export function reply(o: Observing, fact: FactOf<"model-replied">, textAt: TextA
   const served = o.contexts.effects.get(fact.effect);
   o.contexts.effects.delete(fact.effect);
   const context = served === undefined ? undefined : o.contexts.agents.get(served.agent);
-  if (context === undefined || !replyEnters(fact, context.compacting)) return;
+  if (context === undefined) return;
+  context.failure = null;
+  if (!replyEnters(fact, context.compacting)) return;
   const parts = replyPartsOf(textAt(0));
   if (parts.length === 0) parts.push({ type: "text", text: EMPTY_REPLY });
   contextAppend(context, { role: "assistant", parts });
@@ -121,15 +132,23 @@ export function endTurn(o: Observing, fact: FactOf<"turn-ended">): void {
   for (const key of context.relays) o.contexts.relays.delete(key);
   context.relays = [];
   if (fact.outcome !== "done" || context.announced.length === 0) return;
-  const last = context.messages.at(-1);
-  const summary = last?.role === "assistant" && fact.silent !== true ? replyText(last.parts) : "";
+  const said = saidInTurn(context, o.state.agents.get(fact.agent)?.kind === "foreground");
   const line = announcementLine(context.announced, textsOf(o, context.started));
   const { joined } = context;
   context.announced = [];
   context.joined = [];
   contextRewind(context);
   for (const text of joined) contextAppend(context, { role: "user", text: text ?? line });
-  if (summary !== "") contextAppend(context, { role: "assistant", parts: [{ type: "text", text: summary }] });
+  if (said.length > 0) contextAppend(context, { role: "assistant", parts: said });
+}
+
+/** What the turn leaves of itself: all that the user was shown, beside tool calls too; of an agent without a user, its last words. */
+function saidInTurn(context: AgentContext, shown: boolean): TextPart[] {
+  const replies = context.messages.slice(context.mark.length).filter((message) => message.role === "assistant");
+  return (shown ? replies : replies.slice(-1)).flatMap(({ parts }) => {
+    const text = messageSaid(replyText(parts));
+    return text.trim() === "" ? [] : [{ type: "text" as const, text }];
+  });
 }
 
 /** The summary stands for every message before the turn under way; the turn itself, with the newest request, stays. */

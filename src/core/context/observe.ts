@@ -21,7 +21,7 @@ import {
   startTurn,
 } from "./observe-turns.ts";
 import { argumentsOf, asText, type FactOf, type Observing, type TextAt } from "./observing.ts";
-import { outcomeLabel } from "./outcome-label.ts";
+import { outcomeLabel, sentenceEnd } from "./outcome-label.ts";
 
 export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt): void {
   switch (fact.type) {
@@ -32,7 +32,11 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
       openRoot(o);
       return narrowChildren(o);
     case "message-posted":
-      return void o.contexts.messages.set(stepKey(place.seq, 0), { to: fact.to, text: postedText(fact, textAt(0)) });
+      return void o.contexts.messages.set(stepKey(place.seq, 0), {
+        to: fact.to,
+        text: postedText(fact, textAt(0)),
+        internal: fact.kind === "system",
+      });
     case "message-sent":
       return sent(o, fact, stepKey(place.seq, fact.n), textAt);
     case "run-created":
@@ -53,6 +57,12 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
       return void o.contexts.effects.set(stepKey(place.seq, fact.n), { agent: fact.agent, call: fact.call });
     case "model-replied":
       return reply(o, fact, textAt);
+    case "model-failed": {
+      const served = o.contexts.effects.get(fact.effect);
+      const context = served === undefined ? undefined : o.contexts.agents.get(served.agent);
+      if (context !== undefined) context.failure = asText(textAt(0));
+      return;
+    }
     case "tool-finished": {
       const served = o.contexts.effects.get(fact.effect);
       o.contexts.effects.delete(fact.effect);
@@ -98,7 +108,6 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
     case "run-asked":
     case "answer-given":
     case "question-asked":
-    case "model-failed":
     case "effects-lost":
     case "slots-offered":
     case "timers-due":
@@ -132,14 +141,14 @@ function sent(o: Observing, fact: FactOf<"message-sent">, key: StepKey, textAt: 
     const ended = runs.get(fact.run);
     runs.delete(fact.run);
     if (ended === undefined) return;
-    const text = messageBuildSystemText(`"${ended.name}" ${outcomeLabel(ended.outcome)}.`, ended.agent);
-    return void messages.set(key, { to: fact.to, text });
+    const text = messageBuildSystemText(sentenceEnd(`"${ended.name}" ${outcomeLabel(ended.outcome)}`), ended.agent);
+    return void messages.set(key, { to: fact.to, text, internal: true });
   }
   const origin = o.state.agents.get(fact.from)?.id ?? "runtime";
   const text = asText(argumentsOf(o, fact.call, textAt)["text"]);
   if (fact.kind !== "user-facing")
-    return void messages.set(key, { to: fact.to, text: messageBuildSystemText(text, origin) });
-  messages.set(key, { to: fact.to, text: messageBuildUserFacing(text, origin) });
+    return void messages.set(key, { to: fact.to, text: messageBuildSystemText(text, origin), internal: true });
+  messages.set(key, { to: fact.to, text: messageBuildUserFacing(text, origin), internal: true });
   relays.set(key, { name: runs.get(fact.from)?.name ?? "", text });
 }
 

@@ -11,6 +11,16 @@ export function outcomeLabel(outcome: RunOutcomeTexts | null): string {
   return statusLabel({
     status: outcome.status,
     ...(outcome.reason === null ? {} : { reason: outcome.reason }),
-    ...(error === null ? {} : { error: codePointsPrefix(error.split("\n", 1)[0] ?? "", MAX_ERROR) }),
+    ...(error === null ? {} : { error: codePointsPrefix(firstLine(error), MAX_ERROR) }),
   });
+}
+
+/** The label says "failed" already: an error that begins with "Error:" does not say it again. */
+function firstLine(error: string): string {
+  return (error.split("\n", 1)[0] ?? "").replace(/^(?:Error: )+/, "");
+}
+
+/** The text with a full stop, unless it ends as a sentence already. */
+export function sentenceEnd(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { delegationToolSpecs } from "../agent/delegation-tools.ts";
 import { apply } from "../apply.ts";
 import type { DefinitionFacts, DefinitionText } from "../definition.ts";
 import { settingsOf } from "../limits.ts";
@@ -47,26 +46,13 @@ function childOf(reporting: "tool" | "tag"): { readonly child: AgentState; reado
   return { child, run };
 }
 
-const SCHEMA = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
-
 function childPrompt(
   reporting: "tool" | "tag",
   label: string | null,
   prompt = "You do one task.",
-  schema?: typeof SCHEMA,
+  typed = false,
 ): string {
-  const made = childOf(reporting);
-  const toolNames = [
-    "read_file",
-    ...delegationToolSpecs(made.child, { maxDepth: 1, skills: false }).map((tool) => tool.name),
-  ];
-  return promptOfChild(textOf("worker", prompt), {
-    ...made,
-    parent: PARENT_ID,
-    label,
-    tools: toolNames.join(", "),
-    schema,
-  });
+  return promptOfChild(textOf("worker", prompt), { ...childOf(reporting), parent: PARENT_ID, label, typed });
 }
 
 const rendered = [
@@ -77,7 +63,7 @@ const rendered = [
     promptOfRoot(textOf("orchestrator", "You help."), [], [textOf("review", "…", "Reviews.")]),
   ],
   ["the child's that reports by tool", childPrompt("tool", "Count words")],
-  ["the child's with a typed result", childPrompt("tool", "Count words", "You count.", SCHEMA)],
+  ["the child's with a typed result", childPrompt("tool", "Count words", "You count.", true)],
   ["the child's that reports by tag", childPrompt("tag", null)],
 ] as const;
 
@@ -92,7 +78,7 @@ test("an unfilled place would be found: filling leaves a name without a value as
   ]);
 });
 
-test.each(["tool", "tag"] as const)("a child that reports by %s learns who it is, its limits and its tools", (kind) => {
+test.each(["tool", "tag"] as const)("a child that reports by %s learns who it is and its limits", (kind) => {
   const prompt = childPrompt(kind, "Count words");
   expect(prompt).toContain("You do one task.");
   expect(prompt).toContain('"Count words"');
@@ -100,14 +86,13 @@ test.each(["tool", "tag"] as const)("a child that reports by %s learns who it is
   expect(prompt).toContain(`parent agent (id ${PARENT_ID})`);
   expect(prompt).toContain("7 iterations");
   expect(prompt).toContain("2m5s");
-  expect(prompt).toContain("read_file, send_agent_message, send_user_message");
-  expect(prompt).toContain("Use send_user_message");
+  expect(prompt).toContain("send_user_message is for what the user should be told before you are done");
 });
 
 test("a child learns to report by its own protocol, and only by that", () => {
   const byTool = childPrompt("tool", null);
   const byTag = childPrompt("tag", null);
-  expect(byTool).toContain("Deliver your results with send_agent_message; no agentId is needed");
+  expect(byTool).toContain("Deliver your complete result with send_agent_message and final: true, which ends your run");
   expect(byTool).not.toContain("<response>");
   expect(byTag).toContain("<response>...</response>");
   expect(byTag).toContain("send_agent_message is only for ad-hoc messages");
@@ -131,9 +116,9 @@ test("a root learns of the frames, of both ways to delegate, and of those it can
   expect(prompt).toContain("- review: Reviews a change.");
 });
 
-test("F10: a child whose result is typed learns the schema, and no other child hears of one", () => {
-  expect(childPrompt("tool", null, "You count.", SCHEMA)).toContain(JSON.stringify(SCHEMA));
-  expect(childPrompt("tool", null)).not.toContain("JSON Schema");
+test("F10: a child whose result is typed is told to give data, and no other child hears of them", () => {
+  expect(childPrompt("tool", null, "You count.", true)).toContain("Put the result into `data` too");
+  expect(childPrompt("tool", null)).not.toContain("data");
 });
 
 test("braces in a task, a label, a description or a definition's own prompt reach the model as written", () => {

@@ -59,15 +59,25 @@ function requestEnd(
   if (live.size === 0 && queue.length === 0 && batches.size === 0 && pending === null) return "";
   const open = [...live, ...queue];
   const ended = [...agent.batches.values()].flatMap((batch) => batch.ended);
+  const accepted = acceptedNow(context);
   return [...open, ...ended, ...(agent.pending?.runs ?? [])]
     .toSorted((a, b) => a - b)
     .map((number) => {
       const run = state.runs.get(number);
       const texts = contexts.runs.get(number);
-      return run === undefined || texts === undefined ? "" : openLine(run, texts.name, at);
+      if (run === undefined || texts === undefined) return "";
+      const told = run.outcome === null && accepted.some((text) => text.includes(run.id));
+      return told ? "" : openLine(run, texts.name, at);
     })
     .filter((line) => line !== "")
     .join("\n");
+}
+
+/** Answers of the newest message that accepted runs: such a run needs no line. Models repeat call ids, so the run's id decides. */
+function acceptedNow(context: AgentContext): readonly string[] {
+  const last = context.messages.at(-1);
+  if (last?.role !== "tool") return [];
+  return last.results.filter(({ name }) => name === "start_background_agent").map(({ text }) => text);
 }
 
 /** Rule D11: one compact line for each child that is running or not yet told of, so that nobody polls or starts it twice. */

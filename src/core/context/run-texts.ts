@@ -6,7 +6,9 @@ import type { ReportKind, RunStatus, Sha256 } from "../journal.ts";
 import type { ContextMessage } from "../message.ts";
 import { replyText } from "../message.ts";
 import { salvagedWords } from "../reports/words.ts";
-import { codePointsPrefix, tagExtract } from "../text/index.ts";
+import { codePointsPrefix, salvageText, tagExtract } from "../text/index.ts";
+import { NUDGE_TAG, NUDGE_TOOL } from "./nudges.ts";
+import type { ReportTexts } from "./report-texts.ts";
 
 export interface TaskFacts {
   /** SHA-256 of the task with CRLF as LF, trimmed; base64url. */
@@ -43,11 +45,10 @@ export interface RunTexts {
   readonly task: TaskFacts;
   /** JSON Schema of the result's data, where one was given. */
   readonly schema: Json | undefined;
-  /** Reports so far; the last one counts. */
+  /** Reports so far; the last one counts, unless a final one ends the run. */
   reports: number;
-  report: string;
-  artifacts: Json;
-  data: Json | undefined;
+  report: ReportTexts;
+  final: ReportTexts | null;
   /** Why its newest report could not be taken, where it could not. */
   refused: string | null;
   outcome: RunOutcomeTexts | null;
@@ -57,39 +58,66 @@ export const NO_OUTPUT = "(no output)";
 const SALVAGED = "Salvaged from its last words:";
 const LAST_TOOL_OUTPUT = "No final answer. Last tool output:";
 
+/** Why a run timed out whose model was failing. */
+export function timedOutError(failure: string): string {
+  return `timed out; the last model call failed: ${failure}`;
+}
+
 /** The findings of a run that had to answer in a tag and did not: the error first, then what was salvaged, labelled (rule B4). */
 export function findingsWithError(error: string, kind: ReportKind, found: string): string {
   if (found === "") return error;
   return kind === "salvaged" ? `${error}\n\n${SALVAGED}\n${found}` : `${error}\n\n${found}`;
 }
 
-/** What could stand for the result of a run that reported none: the last words of its child, and the last output of that one's tools. */
+/** What could stand for the result of a run that reported none (rule B6). */
 export interface LastSaid {
+  /** The last words of its child, up to the nudge if there was one. */
   readonly words: string;
+  /** Its last words after the nudge; null if there was no nudge. */
+  readonly nudged: string | null;
+  /** The last output of its tools. */
   readonly output: string;
 }
 
-export const NOTHING_SAID: LastSaid = { words: "", output: "" };
+export const NOTHING_SAID: LastSaid = { words: "", nudged: null, output: "" };
 
 /** What was said last in these messages, or else before them. */
 export function lastSaid(messages: readonly ContextMessage[], before: LastSaid): LastSaid {
-  return { words: lastSalvage(messages) || before.words, output: lastToolOutput(messages) || before.output };
+  const output = lastToolOutput(messages) || before.output;
+  const nudge = messages.findLastIndex(nudgeIs);
+  if (nudge >= 0) {
+    const words = lastSalvage(messages.slice(0, nudge)) || before.words;
+    return { words, nudged: lastSalvage(messages.slice(nudge + 1)), output };
+  }
+  const words = lastSalvage(messages);
+  if (before.nudged === null) return { words: words || before.words, nudged: null, output };
+  return { words: before.words, nudged: words || before.nudged, output };
+}
+
+function nudgeIs(message: ContextMessage): boolean {
+  return message.role === "user" && (message.text === NUDGE_TOOL || message.text === NUDGE_TAG);
+}
+
+/** The words before the nudge are the results; what follows it mostly only talks about them. */
+function wordsSaid({ words, nudged }: LastSaid): string {
+  if (nudged === null || nudged === "" || nudged === words) return words;
+  return words === "" ? nudged : `${words}\n\n${nudged}`;
 }
 
 /** What a run leaves to its parent, by where it comes from (rule B6). `before` is what was said before the transcript begins. */
 export function findingsOf(
   kind: ReportKind,
-  texts: Pick<RunTexts, "report">,
+  report: string,
   transcript: readonly ContextMessage[],
   before = NOTHING_SAID,
 ): string {
   switch (kind) {
     case "tool":
-      return texts.report;
+      return report;
     case "tag":
       return tagExtract(lastReplyText(transcript), "response") ?? "";
     case "salvaged":
-      return lastSaid(transcript, before).words;
+      return wordsSaid(lastSaid(transcript, before));
     case "missing":
       return findingsOfOutput(lastSaid(transcript, before).output);
   }
@@ -97,7 +125,8 @@ export function findingsOf(
 
 /** The findings of a run that said nothing, from the last that one of its tools said. */
 export function findingsOfOutput(output: string): string {
-  return output === "" ? "" : `${LAST_TOOL_OUTPUT}\n${output}`;
+  const words = salvageText(output);
+  return words === "" ? "" : `${LAST_TOOL_OUTPUT}\n${words}`;
 }
 
 function lastReplyText(transcript: readonly ContextMessage[]): string {

@@ -2,10 +2,10 @@
 
 import { runForget } from "../agent/apply-agent.ts";
 import type { Fact } from "../event.ts";
-import { stepKey } from "../ids.ts";
+import { stepKey, type StepKey } from "../ids.ts";
 import type { Place } from "../place.ts";
 import { batchTold } from "../announcements/apply-announcements.ts";
-import type { TreeState } from "../state.ts";
+import type { TreeState, Turn } from "../state.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
@@ -15,6 +15,8 @@ export function applyMessagePosted(state: TreeState, fact: FactOf<"message-poste
     kind: fact.kind,
     silent: fact.silent === true,
     post: fact.id,
+    from: null,
+    joins: false,
     size: fact.size,
   });
 }
@@ -25,6 +27,8 @@ export function applyMessageSent(state: TreeState, fact: FactOf<"message-sent">,
     kind: fact.kind,
     silent: fact.silent === true,
     post: null,
+    from: fact.from,
+    joins: fact.joins === true,
     size: fact.size,
   });
   const sender = state.runs.get(fact.from);
@@ -46,7 +50,15 @@ export function applyMessagesJoined(state: TreeState, fact: FactOf<"messages-joi
     if (!taken.has(message.key)) continue;
     agent.bytesSince += message.size;
     if (message.kind === "steer") agent.turnsUnprompted = 0;
-    if (message.post !== null && agent.turn !== null) agent.turn.posts.push(message.post);
+    if (agent.turn === null) continue;
+    if (message.post !== null) agent.turn.posts.push(message.post);
+    if (message.kind === "user-facing") relayTaken(agent.turn, message.key);
   }
   agent.inbox = agent.inbox.filter((message) => !taken.has(message.key));
+}
+
+/** What was sent to the channel before counts for the messages before: the new one must be presented after it was placed. */
+function relayTaken(turn: Turn, key: StepKey): void {
+  turn.relays = turn.sent ? [key] : [...turn.relays, key];
+  turn.sent = false;
 }

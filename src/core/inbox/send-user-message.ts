@@ -21,10 +21,19 @@ export function sendUserMessage(d: Deciding, agent: AgentState, call: Call): Ans
     to: target.number,
     call: call.id,
     kind: "user-facing",
+    joins: awaitedBy(d, agent, target) ? true : undefined,
     size,
   });
   d.later({ do: "settle", agent: target.number });
   return toolAnswer({ status: "sent", agent_id: target.id });
+}
+
+/** True if the target waits in a tool call for the agent's run, directly or through runs that wait for each other. */
+function awaitedBy(d: Deciding, agent: AgentState, target: AgentState): boolean {
+  for (let at: AgentState | undefined = agent; at !== target; at = d.state.agents.get(at.parent ?? -1)) {
+    if (at === undefined || d.state.runs.get(at.number)?.mode !== "awaited") return false;
+  }
+  return true;
 }
 
 /** The nearest agent that speaks to a user: this one, or one above it. */

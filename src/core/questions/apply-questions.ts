@@ -12,7 +12,7 @@ export function applyQuestionAsked(state: TreeState, fact: FactOf<"question-aske
   if (turn === null || turn === undefined) return;
   const { agent, call, name } = fact;
   const key = stepKey(place.seq, fact.n);
-  turn.calls.set(call, { id: call, name, effect: null, run: null, question: key });
+  turn.calls.set(call, { id: call, name, effect: null, run: null, question: key, final: false });
   state.questions.set(key, { agent, call, name, askedAt: place.at });
 }
 

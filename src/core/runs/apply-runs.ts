@@ -42,6 +42,7 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
     clockUsed: 0,
     clockSince: null,
     reports: 0,
+    reportedAt: null,
     invalid: false,
     nudged: false,
     userMessages: 0,
@@ -88,6 +89,7 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
       effect: null,
       run: fact.run,
       question: null,
+      final: false,
     });
     timerSet(state.timers, `queue:${fact.run}`, place.at + fact.timeoutMs);
   }
@@ -136,11 +138,18 @@ export function applyRunStateChanged(state: TreeState, fact: FactOf<"run-state-c
   run.state = fact.state;
 }
 
-export function applyRunReported(state: TreeState, fact: FactOf<"run-reported">): void {
+export function applyRunReported(state: TreeState, fact: FactOf<"run-reported">, place: Place): void {
   const run = state.runs.get(fact.run);
   if (run === undefined) return;
   run.reports += 1;
+  run.reportedAt = { seq: place.seq, call: fact.call };
   run.invalid = false;
+  const turn = state.agents.get(fact.run)?.turn;
+  if (turn === null || turn === undefined) return;
+  turn.reported = true;
+  if (fact.final !== true) return;
+  const { call: id } = fact;
+  turn.calls.set(id, { id, name: "send_agent_message", effect: null, run: null, question: null, final: true });
 }
 
 export function applyRunReportRefused(state: TreeState, fact: FactOf<"run-report-refused">): void {

@@ -2,13 +2,14 @@
 
 import type { Contexts } from "../context/contexts.ts";
 import { taskFacts } from "../context/run-texts.ts";
+import type { Refusal } from "../deciding.ts";
 import type { Fact } from "../event.ts";
 import type { RunStatus, Sha256 } from "../journal.ts";
-import { jsonObjectIs } from "../json.ts";
+import { type Json, jsonObjectIs } from "../json.ts";
 import type { Place } from "../place.ts";
 
 export interface DelegationRecord {
-  /** The run's id, or the call's where no run was made. */
+  /** The run's id; where no run was made, the call's, or the id under which it was asked for. */
   readonly correlation_id: string;
   readonly task_hash: string;
   readonly task_preview: string;
@@ -16,25 +17,52 @@ export interface DelegationRecord {
   readonly started_at: number | null;
   readonly duration_ms: number;
   readonly status: RunStatus | "refused";
+  /** Why it did not end well, or was refused: a code, and words. Null for a run that ended well. */
+  readonly reason: string | null;
+  readonly error: string | null;
+  /** Why the closing call of a run that had reported did not come to an end. */
+  readonly closed: string | null;
 }
 
-/** Looks at the contexts before the fact is folded into them. */
+/** A call that was answered although no run was made for it. Looks at the contexts before the fact is folded into them. */
 export function refusedRecord(
   contexts: Contexts,
   fact: Extract<Fact, { type: "tool-answered" }>,
+  text: Json | undefined,
   sha256: Sha256,
 ): DelegationRecord | null {
   if (fact.run !== undefined) return null;
   const call = contexts.agents.get(fact.agent)?.open?.calls.find((given) => given.id === fact.call);
-  if (call?.name !== "subagent" || !jsonObjectIs(call.input)) return null;
-  const task = taskFacts(typeof call.input["task"] === "string" ? call.input["task"] : "", sha256);
+  if (call === undefined || !DELEGATIONS.has(call.name)) return null;
+  const refusal = typeof text === "string" ? refusalIn(text) : null;
+  return refusal === null ? null : refusalRecord(fact.call, call.input, refusal, sha256);
+}
+
+const DELEGATIONS: ReadonlySet<string> = new Set(["subagent", "start_background_agent", "use_skill"]);
+
+/** The refusal that the answer of a delegation tool tells, or null. */
+function refusalIn(text: string): Refusal | null {
+  if (!text.startsWith("{")) return null;
+  const answer = JSON.parse(text) as Json;
+  if (!jsonObjectIs(answer) || (answer["success"] !== false && answer["status"] !== "refused")) return null;
+  const { reason, error } = answer;
+  return typeof reason === "string" && typeof error === "string" ? { reason, error } : null;
+}
+
+/** `input` is what was asked for. */
+export function refusalRecord(id: string, input: Json | undefined, refusal: Refusal, sha256: Sha256): DelegationRecord {
+  const asked = jsonObjectIs(input) && typeof input["task"] === "string" ? input["task"] : "";
+  const task = taskFacts(asked, sha256);
   return {
-    correlation_id: fact.call,
+    correlation_id: id,
     task_hash: task.hash,
     task_preview: task.preview,
     started_at: null,
     duration_ms: 0,
     status: "refused",
+    reason: refusal.reason,
+    error: refusal.error,
+    closed: null,
   };
 }
 
@@ -46,7 +74,7 @@ export function endedRecord(
 ): DelegationRecord | null {
   const texts = contexts.runs.get(fact.run);
   if (texts === undefined || texts.outcome === null) return null;
-  const { startedAt, status } = texts.outcome;
+  const { startedAt, status, reason, error } = texts.outcome;
   return {
     correlation_id: texts.id,
     task_hash: texts.task.hash,
@@ -54,5 +82,8 @@ export function endedRecord(
     started_at: startedAt,
     duration_ms: startedAt === null ? 0 : place.at - startedAt,
     status,
+    reason,
+    error,
+    closed: fact.closed ?? null,
   };
 }

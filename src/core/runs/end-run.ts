@@ -11,6 +11,7 @@ import { abortTurn } from "../agent/abort-turn.ts";
 import { announce, completeBatch } from "../announcements/batches.ts";
 import type { Deciding, RunEnd } from "../deciding.ts";
 import type { PostId, RunNumber } from "../ids.ts";
+import { closingCall } from "../reports/final-report.ts";
 import { reportKindOf } from "../reports/outcome.ts";
 import type { AgentState, Run } from "../state.ts";
 import { eraseIfAsked } from "./erasure.ts";
@@ -20,19 +21,29 @@ export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
   if (run === undefined || run.outcome !== null) return;
   const child = d.state.agents.get(number);
   const parent = d.state.agents.get(run.parent);
+  const closed = child !== undefined && closingFailed(end) && closingCall(child);
   if (child !== undefined) leaveBehind(d, child);
+  const posts = postsLeft(child);
   d.emit({
     type: "run-ended",
     run: number,
-    status: end.status,
-    reason: end.reason,
+    status: closed ? "ok" : end.status,
+    reason: closed ? undefined : end.reason,
     error: end.error === undefined ? undefined : d.text(end.error),
     report: child === undefined ? "missing" : reportKindOf(child, run, child.tagged),
-    posts: postsLeft(child),
+    final: end.final,
+    closed: closed ? (end.reason ?? end.status) : undefined,
+    posts,
+    answer: closed && posts !== undefined ? (run.reportedAt ?? undefined) : undefined,
   });
   if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
   d.later({ do: "fill", agent: parent.number });
   deliver(d, parent, run, end.quiet === true);
+}
+
+/** Ends that do not undo a report when they come in its closing call; a cancellation stays one (rule B7). */
+function closingFailed({ status }: RunEnd): boolean {
+  return status === "error" || status === "timeout";
 }
 
 /** Posts that wait for an answer of an agent that goes. */

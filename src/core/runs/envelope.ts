@@ -46,7 +46,8 @@ export interface EnvelopeUsage {
 
 export interface EnvelopeArtifact {
   readonly kind: ArtifactKind;
-  readonly value: Json;
+  /** JSON text for `json`. */
+  readonly value: string;
 }
 
 /** To the child: the errand. */
@@ -107,8 +108,10 @@ export interface EnvelopeProblem {
   readonly message: string;
 }
 
-const { task, context, files, output_schema } = DELEGATION_SCHEMAS.subagent.properties;
-const { artifacts, data, text } = DELEGATION_SCHEMAS.send_agent_message.properties;
+const { task, context, files } = DELEGATION_SCHEMAS.subagent.properties;
+const output_schema = { type: "object", description: "JSON Schema of the data to return." } as const;
+const { artifacts, text } = DELEGATION_SCHEMAS.send_agent_message.properties;
+const data = { description: "The typed result, where a schema was asked for." } as const;
 const count = { type: "integer", minimum: 0 } as const;
 const positive = { type: "integer", minimum: 1 } as const;
 const limits = {

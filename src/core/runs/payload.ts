@@ -1,29 +1,31 @@
 /** The result of an awaited `subagent` call, as the parent's model sees it: rule F2, keys always in this order. */
 
-import { excerpt } from "../context/excerpt.ts";
+import { outcomeLabel } from "../context/outcome-label.ts";
+import { reportBounded } from "../context/report-texts.ts";
 import { NO_OUTPUT, type RunTexts } from "../context/run-texts.ts";
 import type { Sha256 } from "../journal.ts";
 import type { Json } from "../json.ts";
-import { outcomeLabel } from "../context/outcome-label.ts";
 import { canonicalJson } from "../text/index.ts";
 
+/** `maxBytes` bounds summary, artifacts and data together. */
 export function runPayload(texts: RunTexts, maxBytes: number, sha256: Sha256): { readonly [key: string]: Json } {
   const outcome = texts.outcome;
   if (outcome === null) return {};
   const success = outcome.status === "ok";
-  const summary = excerpt(outcome.findings === "" ? NO_OUTPUT : outcome.findings, maxBytes, sha256);
+  const text = outcome.findings === "" ? NO_OUTPUT : outcome.findings;
+  const { kept, truncated } = reportBounded({ ...texts.report, text }, maxBytes, sha256);
   return {
     success,
-    summary: summary.text,
-    artifacts: texts.artifacts,
-    ...(texts.data === undefined || texts.schema === undefined ? {} : { data: texts.data }),
+    summary: kept.text,
+    artifacts: kept.artifacts.map(({ kind, value }) => ({ kind, value })),
+    ...(kept.data === undefined ? {} : { data: kept.data }),
     ...(success ? {} : { error: outcome.error ?? outcomeLabel(outcome), reason: outcome.reason ?? outcome.status }),
     timed_out: outcome.status === "timeout",
     duration_ms: outcome.startedAt === null ? 0 : outcome.endedAt - outcome.startedAt,
     run_id: texts.id,
     report: outcome.report,
     nudged: outcome.nudged,
-    ...(summary.truncated === null ? {} : { truncated: { ...summary.truncated } }),
+    ...(truncated === null ? {} : { truncated: { ...truncated } }),
   };
 }
 

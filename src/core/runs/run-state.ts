@@ -37,7 +37,8 @@ function standing(d: Deciding, agent: AgentState): OpenState {
       agent.queue.length === 0 && agent.live.size > 0 && [...agent.live].every((run) => needsInput(d, run));
     return asking ? "needs_input" : "waiting";
   }
-  const calls = [...agent.turn.calls.values()];
+  // A final report waits for the other calls.
+  const calls = [...agent.turn.calls.values()].filter((call) => !call.final);
   const waits = calls.length > 0 && calls.every((call) => call.run !== null || call.question !== null);
   if (!waits) return "running";
   return calls.every((call) => call.question !== null || needsInput(d, call.run)) ? "needs_input" : "waiting";

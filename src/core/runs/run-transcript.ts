@@ -1,6 +1,8 @@
 /** A run's own words, gathered from the rows between its creation and its end: for results that are read long after. */
 
-import { findingsOf, findingsOfOutput, findingsWithError } from "../context/run-texts.ts";
+import { NUDGE_TOOL } from "../context/nudges.ts";
+import { type ReportTexts, reportTexts, reportWhole } from "../context/report-texts.ts";
+import { findingsOf, findingsOfOutput, findingsWithError, timedOutError } from "../context/run-texts.ts";
 import type { Fact } from "../event.ts";
 import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
 import type { JournalRow, ReportKind, RunStatus } from "../journal.ts";
@@ -13,17 +15,18 @@ import { lastOutput } from "./last-output.ts";
 
 interface Gathering {
   readonly run: RunNumber;
-  /** The model calls under way for it. One that asks for a summary is none of them: what comes of it is nothing that the child says. */
-  readonly calls: Set<StepKey>;
+  /** The model calls under way for it: true for one whose reply the child says, false for one that asks for a summary. */
+  readonly calls: Map<StepKey, boolean>;
   readonly transcript: ContextMessage[];
-  readonly reports: Report[];
-}
-
-/** One report, as the child sent it. */
-export interface Report {
-  readonly text: string;
-  readonly artifacts: Json;
-  readonly data: Json | undefined;
+  readonly reports: ReportTexts[];
+  /** The newest final report. */
+  final: ReportTexts | null;
+  typed: boolean;
+  /** What the provider said when the newest model call failed, and why the newest report was refused. */
+  failure: string | null;
+  refused: string | null;
+  error: string | null;
+  ended: Extract<Fact, { type: "run-ended" }> | null;
 }
 
 interface EndedRun {
@@ -33,62 +36,124 @@ interface EndedRun {
 }
 
 export interface RunTranscript {
-  /** The replies that entered the child's context. */
+  /** The replies that entered the child's context, and the nudge. */
   readonly transcript: readonly ContextMessage[];
   /** What one of its tools said last, as its context had it. */
   readonly output: string;
-  /** Every report, in order; the last one is the run's. */
-  readonly reports: readonly Report[];
+  /** Every report, in order. */
+  readonly reports: readonly ReportTexts[];
+  /** The one that counts, or null. */
+  readonly report: ReportTexts | null;
+  /** Why the run did not end well, in words of the kernel or of the provider; null where nothing more is known than its reason. */
+  readonly error: string | null;
+  /** Why the closing call of a run that had reported did not come to an end. */
+  readonly closed: string | null;
 }
 
 export function runTranscript(run: RunNumber, rows: readonly JournalRow[]): RunTranscript {
-  const gathering: Gathering = { run, calls: new Set(), transcript: [], reports: [] };
+  const gathering: Gathering = {
+    run,
+    calls: new Map(),
+    transcript: [],
+    reports: [],
+    final: null,
+    typed: false,
+    failure: null,
+    refused: null,
+    error: null,
+    ended: null,
+  };
   for (const row of rows) {
     const head = headRead(row.head);
     if (head.late !== undefined) continue;
     const { texts } = bodyRead(row.body);
     for (const fact of [head.input, ...(head.events ?? [])]) gather(gathering, fact, row.seq, texts);
   }
-  const { transcript, reports } = gathering;
-  return { transcript, reports, output: outputText(run, rows) };
+  const { transcript, reports, final, ended } = gathering;
+  const report = ended?.final === true ? final : (reports.at(-1) ?? null);
+  const closed = ended?.closed ?? null;
+  return { transcript, reports, report, output: outputText(run, rows), error: errorOf(gathering), closed };
+}
+
+function errorOf({ ended, error, refused, failure }: Gathering): string | null {
+  if (ended === null || ended.status === "ok") return null;
+  if (error !== null) return error;
+  if (ended.reason === "invalid-output") return refused;
+  return ended.status === "timeout" && failure !== null ? timedOutError(failure) : null;
 }
 
 function outputText(run: RunNumber, rows: readonly JournalRow[]): string {
   const last = lastOutput(run, rows);
   const row = rows.find(({ seq }) => seq === last?.seq);
-  const text = last === null || row === undefined ? undefined : bodyRead(row.body).texts[last.index];
+  return last === null || row === undefined ? "" : textOf(bodyRead(row.body).texts[last.index]);
+}
+
+function textOf(text: Json | undefined): string {
   return typeof text === "string" ? text : "";
 }
 
 function gather(into: Gathering, fact: Fact, seq: number, texts: readonly Json[]): void {
-  const { run, calls, transcript, reports } = into;
+  const { run, calls, transcript } = into;
   switch (fact.type) {
+    case "run-created":
+      if (fact.run === run) into.typed = fact.typed === true;
+      return;
     case "model-called":
-      if (fact.agent === run && fact.purpose === undefined) calls.add(stepKey(seq, fact.n));
+      if (fact.agent === run) calls.set(stepKey(seq, fact.n), fact.purpose === undefined);
       return;
-    case "model-replied":
-      if (calls.delete(fact.effect) && replyEnters(fact, false))
-        transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
+    case "model-failed":
+      if (calls.has(fact.effect)) into.failure = textOf(texts[0]);
       return;
-    case "run-reported": {
-      if (fact.run !== run) return;
-      const call = replyPartsOf(texts[0]).find((part) => part.type === "tool-call" && part.id === fact.call);
-      const { text, artifacts, data } = call?.type === "tool-call" && jsonObjectIs(call.input) ? call.input : {};
-      reports.push({ text: typeof text === "string" ? text : "", artifacts: artifacts ?? [], data });
+    case "model-replied": {
+      const spoken = calls.get(fact.effect);
+      if (spoken === undefined) return;
+      calls.delete(fact.effect);
+      into.failure = null;
+      if (spoken && replyEnters(fact, false)) transcript.push({ role: "assistant", parts: replyPartsOf(texts[0]) });
       return;
     }
+    case "nudge-given":
+      if (fact.agent === run && fact.about === "report") transcript.push({ role: "user", text: NUDGE_TOOL });
+      return;
+    case "run-reported":
+      if (fact.run === run) reported(into, fact, texts[0]);
+      return;
+    case "run-report-refused":
+      if (fact.run === run) into.refused = textOf(texts[fact.problem]);
+      return;
+    case "run-ended":
+      if (fact.run !== run) return;
+      into.ended = fact;
+      into.error = fact.error === undefined ? null : textOf(texts[fact.error]);
+      return;
     default:
       return;
   }
 }
 
-/** The run's findings in full: what an announcement or a payload may have cut. Earlier reports follow under a heading. */
-export function transcriptFindings(run: EndedRun, { transcript, reports, output }: RunTranscript): string {
-  const { report } = run;
-  const told = { report: reports.at(-1)?.text ?? "" };
-  const own = report === "missing" ? findingsOfOutput(output) : findingsOf(report, told, transcript);
+function reported(into: Gathering, fact: Extract<Fact, { type: "run-reported" }>, reply: Json | undefined): void {
+  const call = replyPartsOf(reply).find((part) => part.type === "tool-call" && part.id === fact.call);
+  const report = reportTexts(call?.type === "tool-call" && jsonObjectIs(call.input) ? call.input : {}, into.typed);
+  into.reports.push(report);
+  into.refused = null;
+  if (fact.final === true) into.final = report;
+}
+
+/** The run's own words, or what stands for them. */
+export function transcriptFindings(run: EndedRun, { transcript, report, output }: RunTranscript): string {
+  const kind = run.report;
+  const own = kind === "missing" ? findingsOfOutput(output) : findingsOf(kind, report?.text ?? "", transcript);
   const missed = responseError(run.status, run.reason);
-  const findings = missed === null ? own : findingsWithError(missed, report, own);
-  const earlier = reports.slice(0, -1).map(({ text }, index) => `[message ${index + 1}]\n${text}`);
-  return earlier.length === 0 ? findings : `${findings}\n\nEarlier messages:\n\n${earlier.join("\n\n")}`;
+  return missed === null ? own : findingsWithError(missed, kind, own);
+}
+
+/** All that the run left: what an announcement or a payload may have cut. Earlier reports follow under a heading. */
+export function transcriptWhole(run: EndedRun, ended: RunTranscript): string {
+  const { report, reports } = ended;
+  const text = transcriptFindings(run, ended);
+  const whole = report === null || run.report !== "tool" ? text : reportWhole({ ...report, text });
+  const earlier = reports
+    .filter((other) => other !== report)
+    .map((other, index) => `[message ${index + 1}]\n${reportWhole(other)}`);
+  return earlier.length === 0 ? whole : `${whole}\n\nEarlier messages:\n\n${earlier.join("\n\n")}`;
 }

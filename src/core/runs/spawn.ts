@@ -3,10 +3,12 @@
  */
 
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
+import { outputSchemaOf, withSchemaText } from "./output-schema-argument.ts";
+import { refusedDelegation } from "./refusal.ts";
 import { warn } from "../agent/call-model.ts";
 import { type Arguments, argumentsProblem } from "../agent/arguments.ts";
 import { SPAWN_SCHEMA } from "../agent/delegation-tools.ts";
-import type { Deciding } from "../deciding.ts";
+import type { Deciding, Refusal } from "../deciding.ts";
 import type { DefinitionFacts } from "../definition.ts";
 import type { CallFacts, Input } from "../event.ts";
 import type { RunNumber } from "../ids.ts";
@@ -17,11 +19,6 @@ import type { AgentState } from "../state.ts";
 
 /** What the child of a skill is asked when the caller says nothing more. */
 export const SKILL_TASK = "Do what the skill describes.";
-
-interface Refusal {
-  readonly reason: string;
-  readonly error: string;
-}
 
 interface Wish {
   readonly mode: RunMode;
@@ -37,6 +34,7 @@ interface Wish {
 function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal {
   const { args, facts, mode } = wish;
   const { limits } = d.settings;
+  if (!d.settings.subagentEnabled) return { reason: "not-enabled", error: "subagent is not enabled in this phase" };
   if (parent.depth >= limits.maxDepth) {
     return { reason: "depth-limit", error: `depth limit reached (max_depth ${limits.maxDepth})` };
   }
@@ -59,7 +57,13 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
   if (costPerTree !== null && d.state.ledger.cost >= costPerTree) {
     return { reason: "cost-limit", error: `cost limit reached (${costPerTree} micro-dollars in this tree)` };
   }
-  const typed = args["output_schema"] !== undefined || definition.typed;
+  const asked = outputSchemaOf(args);
+  if (asked === null)
+    return {
+      reason: "invalid-arguments",
+      error: "`output_schema` must be the JSON text of an object, at most 64 levels deep",
+    };
+  const typed = asked !== undefined || definition.typed;
   if (typed && definition.reporting === "tag") {
     return {
       reason: "refused",
@@ -120,9 +124,6 @@ function wanted(asked: unknown, defined: number | null): number | null {
 
 /** The awaited tool: the answer comes with the end of the run. */
 export function subagent(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
-  if (!d.settings.subagentEnabled) {
-    return refusedPayload({ reason: "not-enabled", error: "subagent is not enabled in this phase" });
-  }
   const run = spawn(d, agent, {
     mode: "awaited",
     definition: definitionAsked(call.args),
@@ -130,7 +131,7 @@ export function subagent(d: Deciding, agent: AgentState, call: Call): Answer | "
     args: call.args,
     facts: call.facts,
   });
-  return typeof run === "number" ? "open" : refusedPayload(run);
+  return typeof run === "number" ? "open" : refusedDelegation("subagent", run);
 }
 
 /** A skill that asks for isolation runs as an awaited child; any other is read into the context. */
@@ -155,23 +156,7 @@ export function useSkill(d: Deciding, agent: AgentState, call: Call): Answer | "
     args,
     facts: call.facts,
   });
-  return typeof run === "number" ? "open" : refusedPayload(run);
-}
-
-/** The result of an awaited call for which no run was made: the same keys in the same order as any other. */
-function refusedPayload(refusal: Refusal): Answer {
-  return toolAnswer({
-    success: false,
-    summary: "",
-    artifacts: [],
-    error: refusal.error,
-    reason: refusal.reason,
-    timed_out: false,
-    duration_ms: 0,
-    run_id: null,
-    report: "missing",
-    nudged: false,
-  });
+  return typeof run === "number" ? "open" : refusedDelegation("subagent", run);
 }
 
 export function startBackgroundAgent(d: Deciding, agent: AgentState, call: Call): Answer {
@@ -182,7 +167,7 @@ export function startBackgroundAgent(d: Deciding, agent: AgentState, call: Call)
     args: call.args,
     facts: call.facts,
   });
-  if (typeof run !== "number") return toolAnswer({ status: "refused", reason: run.reason, error: run.error });
+  if (typeof run !== "number") return refusedDelegation("start_background_agent", run);
   const made = d.state.runs.get(run);
   return toolAnswer({ status: "accepted", run_id: made?.id ?? "", agent_id: made?.agent ?? "" });
 }
@@ -191,9 +176,10 @@ export function startBackgroundAgent(d: Deciding, agent: AgentState, call: Call)
 export function runAsked(d: Deciding, input: Extract<Input, { type: "run-asked" }>): string | null {
   const parent = d.state.agents.get(input.parent);
   if (parent === undefined) return "the agent is closed";
-  const args = jsonObjectIs(d.texts[0]) ? d.texts[0] : {};
+  const given = withSchemaText(d.texts[0] ?? {});
+  const args = jsonObjectIs(given) ? given : {};
   const problem = argumentsProblem(SPAWN_SCHEMA, args);
-  if (problem !== null) return problem;
+  if (problem !== null) return refusedFromOutside(d, { reason: "invalid-arguments", error: problem });
   d.accept();
   const run = spawn(d, parent, {
     mode: "background",
@@ -202,5 +188,10 @@ export function runAsked(d: Deciding, input: Extract<Input, { type: "run-asked" 
     args,
     facts: input.facts,
   });
-  return typeof run === "number" ? null : run.error;
+  return typeof run === "number" ? null : refusedFromOutside(d, run);
+}
+
+function refusedFromOutside(d: Deciding, refusal: Refusal): string {
+  d.refused(refusal);
+  return refusal.error;
 }

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { frameBuild, type FrameName, frameParse } from "./frame.ts";
+import {
+  frameBuild,
+  type FrameName,
+  FrameOriginError,
+  frameParse,
+  messageBuildSystemText,
+  messageBuildUserFacing,
+} from "./frame.ts";
 
 const NAMES: readonly FrameName[] = ["system_message", "message_for_user", "findings"];
 const TAGS = ["system_message", "message_for_user", "findings", "response", "say"];
@@ -258,4 +265,10 @@ describe("what is seen", () => {
     }
     expect(missed).toEqual([]);
   });
+});
+
+test('C3: a missing origin is a typed error at building, never the origin "undefined"', () => {
+  expect(() => messageBuildUserFacing("text", undefined)).toThrow(FrameOriginError);
+  expect(() => messageBuildSystemText("text", undefined)).toThrow(FrameOriginError);
+  expect(() => messageBuildUserFacing("text", "")).toThrow(FrameOriginError);
 });

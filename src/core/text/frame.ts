@@ -35,8 +35,8 @@ export class FrameOriginError extends Error {
 
 const ORIGIN = /^[A-Za-z0-9_.:-]+$/;
 
-export function frameBuild(name: FrameName, origin: string, text: string): string {
-  if (!ORIGIN.test(origin)) throw new FrameOriginError();
+export function frameBuild(name: FrameName, origin: string | undefined, text: string): string {
+  if (typeof origin !== "string" || !ORIGIN.test(origin)) throw new FrameOriginError();
   return `<${name} origin="${origin}">\n${mark(text)}\n</${name}>`;
 }
 
@@ -79,7 +79,7 @@ function unmark(text: string): string | null {
 }
 
 /** A5: the text of a system message, with the agent it comes from. */
-export function messageBuildSystemText(text: string, origin: string): string {
+export function messageBuildSystemText(text: string, origin: string | undefined): string {
   return frameBuild("system_message", origin, text);
 }
 
@@ -88,7 +88,7 @@ export function messageParseSystemText(text: string): Framed | null {
 }
 
 /** C1, C3: a background agent's words for the user, to be presented by the foreground agent. */
-export function messageBuildUserFacing(text: string, origin: string): string {
+export function messageBuildUserFacing(text: string, origin: string | undefined): string {
   return frameBuild("message_for_user", origin, text);
 }
 

@@ -19,7 +19,7 @@ export {
   messageIsUserFacing,
   messageParseSystemText,
 } from "./frame.ts";
-export { messageNoMessageIs, noMessageCouldBecome } from "./no-message.ts";
+export { messageNoMessageIs, messageSaid, noMessageHeld } from "./no-message.ts";
 export { salvageText } from "./salvage.ts";
 export { sayBlocks } from "./say.ts";
 export { type LabelledOutcome, statusLabel } from "./status-label.ts";

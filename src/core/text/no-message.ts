@@ -1,9 +1,9 @@
-// The reply that means "say nothing" (A6). Owns the two words and when a stream may stop holding text back.
+// The reply that means "say nothing" (A6). Owns the two words, what of a reply is said, and what a stream must hold back.
 //
 // Invariants
-// 1. messageNoMessageIs(t) implies noMessageCouldBecome(p) for every prefix p of t: a stream that holds text back
-//    while it could become one of the words never shows a fragment of them.
-// 2. Text that merely holds or ends with a word is ordinary text.
+// 1. What a stream lets through (all but the end that `noMessageHeld` names) is the beginning of what is said, whatever
+//    text follows: no fragment of the word is ever shown, neither as the whole reply nor as its last line.
+// 2. The word inside a line is ordinary text.
 
 const WORDS = ["NO_MESSAGE", "NO_REPLY"] as const;
 
@@ -12,10 +12,27 @@ export function messageNoMessageIs(text: string): boolean {
   return WORDS.some((word) => trimmed === word);
 }
 
-/** Whether more text could still make this beginning of a reply mean "say nothing". */
-export function noMessageCouldBecome(prefix: string): boolean {
-  const begun = prefix.trim();
-  // White space after a beginning rules out that it grows into the whole word, unless the word is already whole.
-  const spaceFollows = begun !== "" && prefix.trimEnd().length < prefix.length;
-  return WORDS.some((word) => (spaceFollows ? begun === word : word.startsWith(begun)));
+/** What of a reply is said: all of it, or what stands before a last line that is exactly one of the words. */
+export function messageSaid(text: string): string {
+  const end = text.trimEnd();
+  const line = lineStart(end);
+  return messageNoMessageIs(end.slice(line)) ? end.slice(0, line).trimEnd() : text;
+}
+
+/**
+ * How many characters at the end of this text must be held back, because they are white space that may stand before the
+ * word, or could become the word. `fresh` is true if nothing was said before this text.
+ */
+export function noMessageHeld(text: string, fresh: boolean): number {
+  const end = text.trimEnd();
+  const line = lineStart(end);
+  const begun = end.slice(line).trim();
+  const spaceFollows = end.length < text.length;
+  const could = (fresh || line > 0) && WORDS.some((word) => (spaceFollows ? begun === word : word.startsWith(begun)));
+  return text.length - (could ? end.slice(0, line).trimEnd().length : end.length);
+}
+
+/** Where the last line begins. */
+function lineStart(text: string): number {
+  return Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
 }

@@ -14,9 +14,17 @@ test.each([
   expect(salvageText(text)).toBe(expected);
 });
 
-test("B6: an unclosed block hides everything to the end", () => {
-  expect(salvageText("answer <thinking>a thought that was cut off")).toBe("answer");
-  expect(salvageText("<tool_call>{</thinking> not an answer")).toBe("");
+test.each([
+  "answer <thinking>a thought that was cut off",
+  "<thinking>the answer is 42",
+  "<tool_call>{</thinking> the answer",
+  "<thinking>one <thinking>two",
+])("B6: a tag that is never closed removes nothing of %j", (text) => {
+  expect(salvageText(text)).toBe(text);
+});
+
+test("B6: a closed pair is removed although another tag is not closed", () => {
+  expect(salvageText("<tool_call>{ <thinking>a</thinking> answer")).toBe("<tool_call>{  answer");
 });
 
 test.each([

@@ -6,8 +6,8 @@ export interface LabelledOutcome {
   readonly error?: string;
 }
 
-export function statusLabel(outcome: LabelledOutcome | null): string {
-  if (outcome === null) return "completed with unknown status";
+export function statusLabel(outcome: LabelledOutcome | null | undefined): string {
+  if (outcome === null || outcome === undefined) return "completed with unknown status";
   switch (outcome.status) {
     case "ok":
       return outcome.reason === "no-report" ? "completed without reporting" : "completed successfully";

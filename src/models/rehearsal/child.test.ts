@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 
 import type { ModelReply, ModelRequest } from "../../contracts/model.ts";
-import { NUDGE_TAG, NUDGE_TOOL } from "../../core/context/prompts.ts";
+import { NUDGE_TAG, NUDGE_TOOL } from "../../core/context/nudges.ts";
 import { jsonObjectIs } from "../../core/json.ts";
 import { replyText } from "../../core/message.ts";
 import type { ContextMessage, ToolCallPart, ToolSpec } from "../../core/message.ts";

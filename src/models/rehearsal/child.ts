@@ -8,7 +8,7 @@
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
-import { NUDGE_TAG, NUDGE_TOOL } from "../../core/context/prompts.ts";
+import { NUDGE_TAG, NUDGE_TOOL } from "../../core/context/nudges.ts";
 import type { ContextMessage } from "../../core/message.ts";
 import { unframed } from "./announcement.ts";
 import { callsIn, createEvidence } from "./evidence.ts";

@@ -3,25 +3,39 @@
 import type { Store, StoredRun } from "../../contracts/store.ts";
 import type { Json } from "../../core/json.ts";
 import type { JournalRow } from "../../core/journal.ts";
-import { runTranscript, transcriptFindings } from "../../core/runs/run-transcript.ts";
+import type { Artifact } from "../../core/context/report-texts.ts";
+import { runTranscript, transcriptFindings, transcriptWhole } from "../../core/runs/run-transcript.ts";
 
 const ROWS_AT_A_TIME = 500;
 
 export interface RunResult {
+  /** The run's own words, or what stands for them. */
   readonly findings: string;
-  readonly artifacts: Json;
+  /** The findings with artifacts, data and earlier reports: all that the run left. */
+  readonly whole: string;
+  readonly artifacts: readonly Artifact[];
   readonly data: Json | undefined;
+  /** Why it did not end well, in words; null where nothing more is known than its reason. */
+  readonly error: string | null;
+  /** Why the closing call of a run that had reported did not come to an end. */
+  readonly closed: string | null;
 }
+
+const NOTHING: RunResult = { findings: "", whole: "", artifacts: [], data: undefined, error: null, closed: null };
 
 export async function runResult(store: Store, run: StoredRun): Promise<RunResult> {
   const { report, status, reason } = run;
-  if (report === null) return { findings: "", artifacts: [], data: undefined };
+  if (report === null) return NOTHING;
   const transcript = runTranscript(run.number, await runRows(store, run));
-  const last = report === "tool" ? transcript.reports.at(-1) : undefined;
+  const ended = { report, status, reason };
+  const told = report === "tool" ? transcript.report : null;
   return {
-    findings: transcriptFindings({ report, status, reason }, transcript),
-    artifacts: last?.artifacts ?? [],
-    data: last?.data,
+    findings: transcriptFindings(ended, transcript),
+    whole: transcriptWhole(ended, transcript),
+    artifacts: told?.artifacts ?? [],
+    data: told?.data,
+    error: transcript.error,
+    closed: transcript.closed,
   };
 }
 

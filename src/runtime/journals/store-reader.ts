@@ -47,7 +47,7 @@ export function createStoreReader(store: Store, sha256: Sha256, now: () => numbe
 
   async function read(run: StoredRun, args: { readonly [name: string]: Json }): Promise<ToolOutput> {
     if (run.endedSeq === null) return failed("read_result: that run has not ended; you will be told when it has");
-    const bytes = new TextEncoder().encode((await runResult(store, run)).findings);
+    const bytes = new TextEncoder().encode((await runResult(store, run)).whole);
     const offset = typeof args["offset"] === "number" ? args["offset"] : 0;
     const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : READ_BYTES, READ_BYTES);
     const end = characterEnd(bytes, Math.min(bytes.length, offset + limit));

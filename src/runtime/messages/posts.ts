@@ -16,7 +16,16 @@ import { headRead } from "../../core/row.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Committed, CommitLoop } from "../steps/commit-loop.ts";
 import type { Submission } from "../steps/tree-commit.ts";
-import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnOutcome } from "./turn-outcome.ts";
+import {
+  answerPlace,
+  type EndingStep,
+  endingRow,
+  endingStep,
+  postsEnded,
+  type Reply,
+  reportOfRow,
+  turnOutcome,
+} from "./turn-outcome.ts";
 
 export type PostInput = Extract<Input, { readonly id: PostId }>;
 
@@ -118,6 +127,16 @@ export function createPosts({ store, world, loop, sha256, answering, onFailure }
     }
   }
 
+  /** The answer to a post: a child's report, from the row where it stands, or what the turn ended with. */
+  async function outcomeOf(tree: TreeId, step: EndingStep, post: PostId): Promise<Reply> {
+    const place = answerPlace(step, post);
+    const [row] = place === null ? [] : await store.rows(tree, place.seq, 1);
+    if (place !== null && row !== undefined) return reportOfRow(row, place.call);
+    const outcome = turnOutcome(step, post);
+    if (outcome instanceof ErrandError) throw outcome;
+    return outcome;
+  }
+
   return {
     async post(tree, input, texts, fresh = false) {
       const hash = sha256(JSON.stringify([input, texts]));
@@ -138,7 +157,7 @@ export function createPosts({ store, world, loop, sha256, answering, onFailure }
         const known = answering(tree, post) ? null : await store.post(tree, post);
         if (known !== null && known.endedSeq !== null) {
           const [row] = await store.rows(tree, known.endedSeq, 1);
-          if (row !== undefined) return outcomeOf(endingRow(row, sha256), post);
+          if (row !== undefined) return await outcomeOf(tree, endingRow(row, sha256), post);
           throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
         }
         const step = await promise;
@@ -152,7 +171,7 @@ export function createPosts({ store, world, loop, sha256, answering, onFailure }
             remedy: "Whoever opens the store next goes on with the turn: wait for it there, with the same message id.",
           });
         }
-        return outcomeOf(step, post);
+        return await outcomeOf(tree, step, post);
       } finally {
         cancel();
         told.delete(resolve);
@@ -198,10 +217,4 @@ function reused(id: PostId): ErrandError {
   return new ErrandError("id-reused", `The id ${id} was used before, with other content.`, {
     remedy: "Use a new id for a new message.",
   });
-}
-
-function outcomeOf(step: EndingStep, post: PostId): Reply {
-  const outcome = turnOutcome(step, post);
-  if (outcome instanceof ErrandError) throw outcome;
-  return outcome;
 }

@@ -1,11 +1,11 @@
 /** What came of the turn that took a post, told by the step that ended it. */
 
-import type { Decided, Input } from "../../core/event.ts";
+import type { Decided, Input, ReportPlace } from "../../core/event.ts";
 import type { PostId } from "../../core/ids.ts";
 import type { JournalRow, Sha256 } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/json.ts";
 import { replyPartsOf, replyText } from "../../core/message.ts";
-import { tagStrip } from "../../core/text/index.ts";
+import { messageSaid, tagExtract } from "../../core/text/index.ts";
 import { bodyRead, headRead } from "../../core/row.ts";
 import type { Stepped } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
@@ -58,6 +58,19 @@ export function endingRow({ seq, head, body }: JournalRow, sha256: Sha256): Endi
   return { seq, input, events, texts: bodyRead(body).texts, erased };
 }
 
+/** Where the report stands that answers the post, if it is a child's report by tool. */
+export function answerPlace({ events }: EndingStep, post: PostId): ReportPlace | null {
+  const ended = events.find((event) => postsOf(event)?.includes(post));
+  return ended?.type === "turn-ended" || ended?.type === "run-ended" ? (ended.answer ?? null) : null;
+}
+
+/** The words of the report that stands in a reply's row. */
+export function reportOfRow({ body }: JournalRow, call: string): Reply {
+  const part = replyPartsOf(bodyRead(body).texts[0]).find((given) => given.type === "tool-call" && given.id === call);
+  const text = part?.type === "tool-call" && jsonObjectIs(part.input) ? part.input["text"] : undefined;
+  return { text: typeof text === "string" ? text : "", silent: false };
+}
+
 export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, post: PostId): Reply | ErrandError {
   const ended = events.find((event) => postsOf(event)?.includes(post));
   if (ended?.type === "run-ended" || ended?.type === "tree-closed") return closedBefore(ended);
@@ -65,14 +78,16 @@ export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, p
     return new ErrandError("store-corrupt", `Row ${seq} does not end the turn of post ${post}.`);
   if (ended.outcome === "done") {
     const silent = ended.silent === true;
-    if (!silent && input.type === "model-replied" && erased) {
+    // The report of a run that reports by tag is kept when its other words are erased.
+    if (!silent && input.type === "model-replied" && erased && ended.tagged !== true) {
       return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
         remedy: "Read the run's result; it was told to the parent before.",
         details: { reason: "erased", outcome: ended.outcome },
       });
     }
     const text = silent || input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
-    return { text: ended.tagged === true ? tagStrip(text, "response").trim() : text, silent };
+    // Of a run that reports by tag the report is the answer, not what stands around it.
+    return { text: ended.tagged === true ? (tagExtract(text, "response") ?? "") : messageSaid(text), silent };
   }
   const why = ended.error === undefined ? undefined : texts[ended.error];
   const reason = ended.reason ?? ended.outcome;

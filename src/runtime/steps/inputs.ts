@@ -7,6 +7,7 @@ import type { StepKey } from "../../core/ids.ts";
 import { type Json, jsonObjectIs } from "../../core/json.ts";
 import { type ReplyPart, replyText, type ToolCallPart, type Usage } from "../../core/message.ts";
 import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
+import { outputSchemaOf } from "../../core/runs/output-schema-argument.ts";
 import type { SchemaChecker } from "../definitions/output-schema.ts";
 
 interface Keyed {
@@ -90,7 +91,7 @@ function withUniqueCalls(parts: readonly ReplyPart[], key: StepKey): readonly Re
 function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
   if (!jsonObjectIs(input)) return false;
   if (name === "start_background_agent") return typeof input["model"] === "string";
-  if (name === "subagent") return jsonObjectIs(input["output_schema"]);
+  if (name === "subagent") return jsonObjectIs(outputSchemaOf(input) ?? null);
   if (name !== "send_agent_message" || edge.dataProblem === null) return false;
   return input["agentId"] === undefined || input["agentId"] === edge.parent;
 }
@@ -98,9 +99,10 @@ function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
 /** What only this side can know of a call: whether a model can be had, whether a schema can be used, whether data fit. */
 async function callFacts({ name, input }: ToolCallPart, edge: EdgeFacts): Promise<CallFacts | null> {
   if (!jsonObjectIs(input)) return null;
-  const { model, output_schema: schema, data } = input;
+  const { model, data } = input;
   if (name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
-  if (name === "subagent" && jsonObjectIs(schema)) return problemFacts(await edge.schemas.schemaProblem(schema));
+  const schema = name === "subagent" ? (outputSchemaOf(input) ?? null) : null;
+  if (schema !== null) return problemFacts(await edge.schemas.schemaProblem(schema));
   return edge.dataProblem === null ? null : problemFacts(await edge.dataProblem(data));
 }
 

@@ -1,6 +1,9 @@
-/** Live text of a reply. What could still become NO_REPLY is held back, so that no fragment of it reaches a user (rule A6). */
+/**
+ * Live text of a reply. What could still become NO_REPLY, as the whole reply or as its last line, is held back, so that no fragment of it
+ * reaches a user (rule A6).
+ */
 
-import { messageNoMessageIs, noMessageCouldBecome } from "../../core/text/index.ts";
+import { messageSaid, noMessageHeld } from "../../core/text/index.ts";
 
 export interface HeldText {
   onText(delta: string): void;
@@ -9,19 +12,27 @@ export interface HeldText {
 }
 
 export function holdBack(onText: (delta: string) => void): HeldText {
-  let held: string | null = "";
+  let held = "";
+  let fresh = true;
+  const say = (text: string): void => {
+    if (text === "") return;
+    fresh = false;
+    onText(text);
+  };
   return {
     onText(delta) {
-      if (held === null) return onText(delta);
       held += delta;
-      if (noMessageCouldBecome(held)) return;
-      const ready = held;
-      held = null;
-      onText(ready);
+      // White space alone decides nothing; a flood of it must not be looked through again and again.
+      if (delta.trim() === "") return;
+      const ready = held.length - noMessageHeld(held, fresh);
+      const text = held.slice(0, ready);
+      held = held.slice(ready);
+      say(text);
     },
     end() {
-      if (held !== null && held !== "" && !messageNoMessageIs(held)) onText(held);
-      held = null;
+      // Held text of a reply that was partly said begins with the white space before its last line.
+      say(messageSaid(held));
+      held = "";
     },
   };
 }

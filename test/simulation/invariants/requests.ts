@@ -43,7 +43,10 @@ export function checkRequest(seen: SeenRequest): void {
       () => `agent ${agent.number} is sent ${seen.given} where the journal says ${seen.expected}`,
     );
   }
-  for (const message of messages) checkFrames(seen, message);
+  for (const message of messages) {
+    checkFrames(seen, message);
+    checkSizes(seen, message);
+  }
   checkOutcomes(seen);
 }
 
@@ -109,8 +112,37 @@ function jsonIs(text: string): boolean {
   }
 }
 
-const STATS = /^Stats: .*run ([0-9a-f-]{36})$/gm;
+/** F5: what a child's payload brings into a context (words, artifacts and data together) is within the cap. */
+function checkSizes({ tree }: SeenRequest, message: ContextMessage): void {
+  const cap = tree.settings?.limits.summaryBytes ?? 0;
+  for (const { name, text, failed } of message.role === "tool" ? message.results : []) {
+    if (name !== "subagent" || failed) continue;
+    const { summary = "", artifacts = [], data } = JSON.parse(text) as Payload;
+    const values = artifacts.map(({ value }) => value).join("");
+    const bytes = Buffer.byteLength(summary + values + (data === undefined ? "" : JSON.stringify(data)));
+    demand("F5", bytes <= cap, () => `a payload brings ${bytes} bytes, and ${cap} are allowed`);
+  }
+}
+
+interface Payload {
+  readonly summary?: string;
+  readonly artifacts?: readonly { readonly value: string }[];
+  readonly data?: unknown;
+}
+
 const PAYLOAD = /"run_id":"([0-9a-f-]{36})","report"/g;
+/** How an announcement begins to tell of a run: alone, or as one of several. */
+const ANNOUNCED = /^(?:Background task|### Task \d+:) "(.*?)"(?: |$)/gm;
+
+/** The outcomes that a context tells, by the ids of their runs. Announcements name runs; names are unique here. */
+function outcomesIn(tree: WatchedTree, agent: WatchedAgent, texts: readonly string[]): string[] {
+  const whole = texts.join("\n");
+  const named = [...whole.replaceAll(FRAME, "").matchAll(ANNOUNCED)].flatMap(([, name]) => {
+    const run = [...tree.runs.values()].find((known) => known.parent === agent.number && known.name === name);
+    return run === undefined ? [] : [run.id];
+  });
+  return [...[...whole.matchAll(PAYLOAD)].map(([, id = ""]) => id), ...named];
+}
 
 function checkOutcomes({ tree, agent, request, compacting }: SeenRequest): void {
   const texts = request.messages.flatMap((message) => {
@@ -118,9 +150,8 @@ function checkOutcomes({ tree, agent, request, compacting }: SeenRequest): void 
     return message.role === "tool" ? message.results.map((result) => result.text) : [];
   });
   const whole = texts.join("\n");
-  const outcomes = [...whole.matchAll(STATS), ...whole.matchAll(PAYLOAD)].map(([, id = ""]) => id);
   const seen = new Set<string>();
-  for (const id of outcomes) {
+  for (const id of outcomesIn(tree, agent, texts)) {
     const run = [...tree.runs.values()].find((known) => known.id === id);
     if (run === undefined) continue;
     demand(
@@ -137,13 +168,26 @@ function checkOutcomes({ tree, agent, request, compacting }: SeenRequest): void 
   }
   if (compacting) {
     // What is only in the part that is summarised was seen with it.
-    for (const id of agent.owed) if (whole.includes(id)) agent.owed.delete(id);
+    for (const id of agent.owed) if (seen.has(id) || whole.includes(id)) agent.owed.delete(id);
     return;
   }
-  for (const id of agent.owed)
-    demand("I4", whole.includes(id), () => `${id} was told to agent ${agent.number}, which does not see it`);
+  for (const id of agent.owed) {
+    const there = seen.has(id) || whole.includes(id);
+    demand("I4", there, () => `${id} was told to agent ${agent.number}, which does not see it`);
+  }
   agent.owed.clear();
   for (const id of agent.sight) {
-    demand("D11", whole.includes(`[run ${id} `), () => `run ${id} is open and agent ${agent.number} does not see it`);
+    const inSight = whole.includes(`[run ${id} `) || acceptedLast(request.messages, id);
+    demand("D11", inSight, () => `run ${id} is open and agent ${agent.number} does not see it`);
   }
+}
+
+/** True if the run was accepted in the newest message, beside lines about other runs: it needs no line of its own. */
+function acceptedLast(messages: readonly ContextMessage[], id: string): boolean {
+  const end = messages.at(-1);
+  const linesOnly = end?.role === "user" && end.text.split("\n").every((line) => line.startsWith("[run "));
+  const last = linesOnly ? messages.at(-2) : end;
+  return (
+    last?.role === "tool" && last.results.some(({ text }) => text.startsWith(`{"status":"accepted","run_id":"${id}"`))
+  );
 }

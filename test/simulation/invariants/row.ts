@@ -5,7 +5,7 @@
 
 import type { Fact } from "../../../src/core/event.ts";
 import type { JournalRow } from "../../../src/core/journal.ts";
-import type { RowHead } from "../../../src/core/row.ts";
+import { bodyRead, type RowHead } from "../../../src/core/row.ts";
 import { checkChain } from "./chain.ts";
 import { takeMessageFact } from "./message-facts.ts";
 import { takeQuestionFact } from "./question-facts.ts";
@@ -34,7 +34,7 @@ export function checkRow(
     return [];
   }
   const facts: readonly Fact[] = [input, ...events];
-  const moment: Moment = { seq: row.seq, now, facts };
+  const moment: Moment = { seq: row.seq, now, facts, texts: bodyRead(row.body).texts };
   for (const fact of facts) {
     takeQuestionFact(tree, fact, moment);
     takeRunFact(tree, fact, moment);

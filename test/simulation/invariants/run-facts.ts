@@ -1,6 +1,8 @@
 /** Runs: I1 (one run a spawn), I2 (one end), I4/I14 (told once), I13 (no report after the end), I17 (caps), I18 (rights). */
 
 import type { Fact } from "../../../src/core/event.ts";
+import { jsonObjectIs } from "../../../src/core/json.ts";
+import { replyPartsOf } from "../../../src/core/message.ts";
 import { demand } from "./violation.ts";
 import { liveAgent, type WatchedRun, type WatchedTree, type Moment } from "./watched-tree.ts";
 
@@ -53,7 +55,8 @@ function openRun(tree: WatchedTree, number: number, seq: number): WatchedRun {
   return run;
 }
 
-function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>, { seq, now }: Moment): void {
+function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>, moment: Moment): void {
+  const { seq, now } = moment;
   const parent = liveAgent(tree, fact.parent);
   demand("I19", parent !== undefined, () => `row ${seq} creates run ${fact.run} below an agent that is gone`);
   demand(
@@ -78,6 +81,7 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
     number: fact.run,
     id: fact.id,
     agent: fact.agent,
+    name: nameOf(fact, moment),
     parent: fact.parent,
     mode: fact.mode,
     each: fact.announce === "each",
@@ -115,6 +119,16 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
     owed: new Set(),
     sight: [],
   });
+}
+
+/** Rule D4: the label, else the first 60 code points of the task. */
+function nameOf({ call }: Extract<Fact, { type: "run-created" }>, { facts, texts }: Moment): string {
+  const parts = facts[0]?.type === "model-replied" ? replyPartsOf(texts[0]) : [];
+  const part = parts.find((given) => given.type === "tool-call" && given.id === call);
+  const input = part?.type === "tool-call" ? part.input : texts[0];
+  const { label, task } = jsonObjectIs(input) ? input : {};
+  if (typeof label === "string") return label;
+  return typeof task === "string" ? [...task].slice(0, 60).join("") : "";
 }
 
 function started(tree: WatchedTree, run: WatchedRun, { seq, now }: Moment): void {

@@ -6,6 +6,7 @@
 import type { DefinitionFacts } from "../../../src/core/definition.ts";
 import type { Fact } from "../../../src/core/event.ts";
 import type { Settings } from "../../../src/core/limits.ts";
+import type { Json } from "../../../src/core/json.ts";
 import type { JournalRow } from "../../../src/core/journal.ts";
 
 export interface WatchedMessage {
@@ -44,6 +45,8 @@ export interface WatchedRun {
   readonly number: number;
   readonly id: string;
   readonly agent: string;
+  /** How people and models are told of it: its label or the beginning of its task. */
+  readonly name: string;
   readonly parent: number;
   readonly mode: "awaited" | "background";
   readonly each: boolean;
@@ -111,6 +114,8 @@ export interface Moment {
   /** True time. */
   readonly now: number;
   readonly facts: readonly Fact[];
+  /** The texts of the row. */
+  readonly texts: readonly Json[];
 }
 
 export function watchedTree(id: string, definition: string): WatchedTree {

@@ -1,0 +1,24 @@
+/** What an agent still has to hear of before it can be done. */
+
+import type { AgentState } from "../state.ts";
+
+/** True while the agent has children that have not ended. */
+export function childrenOpen(agent: AgentState): boolean {
+  return agent.live.size > 0 || agent.queue.length > 0;
+}
+
+/** True while children have ended that the agent was not told of. */
+export function childrenUntold(agent: AgentState): boolean {
+  if (agent.pending !== null) return true;
+  for (const batch of agent.batches.values()) if (batch.ended.length > 0) return true;
+  return false;
+}
+
+/** True while a message waits that causes inference. */
+export function inboxWaits(agent: AgentState): boolean {
+  return agent.inbox.some((message) => !message.silent);
+}
+
+export function agentOccupied(agent: AgentState): boolean {
+  return childrenOpen(agent) || childrenUntold(agent) || inboxWaits(agent);
+}
