@@ -45,6 +45,8 @@ export interface ModelFacts {
 
 /** Finds a model by its `provider/name`. */
 export interface ModelProvider {
+  /** Keys and passwords that its models are called with. They are removed from everything that is recorded. */
+  readonly secrets?: readonly string[];
   /** The facts, or a sentence that says why this model cannot be had. */
   resolve(name: string): { readonly model: Model; readonly facts: ModelFacts } | { readonly unavailable: string };
 }

@@ -17,12 +17,13 @@ import type { ErrandError } from "../errors.ts";
 import { createRehearsalProvider } from "../models/rehearsal-provider.ts";
 import { createMemoryStore } from "../stores/memory/memory-store.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite-store.ts";
-import { defaultStore, postgresUrlIs } from "../stores/store-url.ts";
+import { defaultStore, postgresUrlIs, storeSecrets } from "../stores/store-url.ts";
 import { fileTools } from "../tools/index.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
 import { openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
 import { joinProviders } from "./definitions/join-providers.ts";
+import { createRedactor } from "./redaction/redactor.ts";
 import { createSystemWorld } from "./world.ts";
 
 export interface ErrandOptions {
@@ -51,6 +52,11 @@ export interface ErrandOptions {
   readonly projectContext?: string;
   /** The folder that tools work in. Default: the current one. */
   readonly workspace?: string;
+  /**
+   * Keys, tokens and passwords that must never be recorded, beside those Errand knows: the keys of `createModelRegistry` and the password
+   * of the database. Wherever one turns up, `[redacted by Errand]` stands in its place.
+   */
+  readonly secrets?: readonly string[];
   readonly limits?: LimitChoices;
   /** Hard caps: what models and definitions may ask for at most. */
   readonly caps?: LimitChoices;
@@ -89,10 +95,19 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
   const world = options.world ?? createSystemWorld();
   const models = joinProviders([...(options.models ?? []), createRehearsalProvider()]);
   const tools = options.tools ?? fileTools();
-  const given = options.agents ?? [];
+  const place = options.store ?? defaultStore(process.env["DATABASE_URL"]);
+  const redactor = createRedactor([
+    ...(models.secrets ?? []),
+    ...(typeof place === "string" ? storeSecrets(place) : []),
+    ...(options.secrets ?? []),
+  ]);
+  const given = (options.agents ?? []).map((agent) => ({ ...agent, prompt: redactor.text(agent.prompt) }));
   const replaced = new Set(given.map((definition) => definition.name));
   const definitions = [...given, ...builtInDefinitions(tools).filter((definition) => !replaced.has(definition.name))];
-  const skills = (options.skills ?? []).map((skill) => skillWithin(skill, tools));
+  const skills = (options.skills ?? []).map((skill) => ({
+    ...skillWithin(skill, tools),
+    prompt: redactor.text(skill.prompt),
+  }));
   const catalog = createCatalog({
     definitions,
     skills,
@@ -100,10 +115,10 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     permissions: options.permissions,
     models,
     defaultModel: options.model ?? "offline/rehearsal",
-    projectContext: options.projectContext,
+    projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
     sha256,
   });
-  const store = await openStore(options.store ?? defaultStore(process.env["DATABASE_URL"]), world);
+  const store = await openStore(place, world);
   const clock = await openClock(store, world);
   const { limits, caps, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
   const settings = settingsOf({
@@ -121,6 +136,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     catalog,
     settings,
     sha256,
+    redactor,
     workspace: resolve(options.workspace ?? "."),
     slots: options.slots ?? DEFAULT_SLOTS,
     retentionMs: retentionDays === null ? null : retentionDays * DAY_MS,

@@ -32,6 +32,7 @@ import { createPosts, type Posts } from "./messages/posts.ts";
 import { createScheduler } from "./steps/scheduler.ts";
 import { resumeTree } from "./trees/resume-tree.ts";
 import { createSharing } from "./trees/sharing.ts";
+import type { Redactor } from "./redaction/redactor.ts";
 import { createStoreReader } from "./journals/store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./journals/subscriptions.ts";
 import { createTreeCache } from "./trees/tree-cache.ts";
@@ -49,6 +50,8 @@ export interface RuntimeParts {
   /** How long a tree at rest is kept, in milliseconds; null for ever. */
   readonly retentionMs: number | null;
   readonly sha256: Sha256;
+  /** Removes configured secrets from what is recorded and from what is streamed. */
+  readonly redactor: Redactor;
   /** False: trees go on with the definitions they were recorded with. */
   readonly renewDefinitions: boolean;
   readonly onFailure: (error: ErrandError) => void;
@@ -81,7 +84,7 @@ export interface Runtime {
 const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantined", "tree-owned", "store-too-new"]);
 
 export function createRuntime(parts: RuntimeParts): Runtime {
-  const { store, world, clock, catalog, sha256 } = parts;
+  const { store, world, clock, catalog, sha256, redactor } = parts;
   const library = createDefinitionLibrary(catalog.texts);
   const source = treeSource(sha256, library.text);
   const subscriptions = createSubscriptions(store);
@@ -141,13 +144,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     clock,
     trees,
     scheduler,
+    redactor,
     onCommitted,
     onSettled,
     onAcknowledged: (keys) => outbox.settled(keys),
     onDoubt: (tree, steps) => beginnings.hold(tree, steps),
     onFailure: parts.onFailure,
   });
-  const posts = createPosts({ store, world, loop, sha256, answering, onFailure: failed });
+  const posts = createPosts({ store, world, loop, sha256, redactor, answering, onFailure: failed });
   const outbox = createOutbox(store, loop.acknowledge);
   const effects = createEffectRunner({
     models: parts.models,
@@ -158,6 +162,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     reader: createStoreReader(store, sha256, () => clock.now()),
     now: () => clock.now(),
     submit: (submission) => loop.take(submission, failed),
+    redactor,
     onText: parts.onText,
   });
   const beginnings = createBeginnings(effects, () => sharing?.alive() ?? true);

@@ -12,6 +12,17 @@ export function storeName(store: string): string {
   return read === null || read.hostname === "" ? "the database" : `postgres://${read.host}${read.pathname}`;
 }
 
+/** The password that a store's URL holds, as it stands there and as it is meant. A password that repeats the user's name is none. */
+export function storeSecrets(store: string): readonly string[] {
+  const { username = "", password = "" } = (postgresUrlIs(store) ? URL.parse(store) : null) ?? {};
+  if (password === "" || password === username) return [];
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
+}
+
 const DEFAULT_FILE = ".errand/errand.db";
 
 /** Where journals are kept when nobody says. DATABASE_URL may also be that of another program, with another kind of database. */

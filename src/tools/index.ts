@@ -8,7 +8,8 @@ import { createRunCommandTool, type RunCommandOptions } from "./run-command.ts";
 import { createSearchTextTool } from "./search-text.ts";
 import { createWriteFileTool } from "./write-file.ts";
 
-export type { RunCommandOptions } from "./run-command.ts";
+export { type RunCommandOptions, UNENCLOSED } from "./run-command.ts";
+export { findEnclosure } from "./process/enclosure.ts";
 
 export function fileTools(): Tool[] {
   return [createListFilesTool(), createSearchTextTool(), createReadFileTool()];

@@ -33,7 +33,13 @@ export interface RunCommandOptions {
   readonly maxTimeoutSeconds?: number;
   /** `process-table`: without a pid namespace, also where one is to be had. Default: `auto`. */
   readonly enclosure?: "auto" | "process-table";
+  /** Told once, before the first command, that commands run without a namespace, and what follows. Default: a warning of the process. */
+  readonly onUnenclosed?: (notice: string) => void;
 }
+
+/** What it means that the system gives commands no namespace of their own. */
+export const UNENCLOSED =
+  "Commands run without a namespace of their own here: one that was allowed can read this process's environment, keys included.";
 
 /** What programs need to find their way, and nothing that is a secret by custom. */
 const ENVIRONMENT_NAMES =
@@ -53,6 +59,12 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
   const max = options.maxTimeoutSeconds ?? MAX_TIMEOUT_SECONDS;
   const timeout = { min: 1, max, standard: Math.min(TIMEOUT_SECONDS, max) };
   let enclosure: Promise<Enclosure> | null = null;
+
+  async function enclosed(): Promise<Enclosure> {
+    const found = await findEnclosure(environment);
+    if (found.prefix.length === 0) (options.onUnenclosed ?? warn)(UNENCLOSED);
+    return found;
+  }
 
   async function runCommand(input: Json, context: ToolContext): Promise<ToolOutput> {
     const reader = createArgumentReader(input, ["argv", "folder", "timeout_seconds", "shell"], EXAMPLE);
@@ -74,7 +86,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     const [name = "", ...parameters] = shell ? [SHELL, "-c", ...argv] : argv;
     const program = await findProgram(name, place.absolute, environment["PATH"] ?? DEFAULT_PATH);
     if (program === null) return failed(noProgram(name, allowShell));
-    enclosure ??= options.enclosure === "process-table" ? Promise.resolve({ prefix: [] }) : findEnclosure(environment);
+    enclosure ??= options.enclosure === "process-table" ? Promise.resolve({ prefix: [] }) : enclosed();
     const found = await enclosure;
     if (context.signal.aborted) return stopped();
     const outcome = await runProcess({
@@ -125,6 +137,10 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     safe: false,
     run: runCommand,
   };
+}
+
+function warn(notice: string): void {
+  process.emitWarning(notice);
 }
 
 function environmentOf(options: RunCommandOptions): Readonly<Record<string, string>> {

@@ -6,7 +6,7 @@
 import { postgresUrlIs } from "../../stores/store-url.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
-import { checkDisk, checkNode, checkSqlite } from "../doctor/check-machine.ts";
+import { checkCommands, checkDisk, checkNode, checkSqlite } from "../doctor/check-machine.ts";
 import { checkModels } from "../doctor/check-models.ts";
 import { checkStore } from "../doctor/check-store.ts";
 import { checkTerminal } from "../doctor/check-terminal.ts";
@@ -36,6 +36,7 @@ export const doctorCommand: CommandAction = async ({ options, host }) => {
     ...(postgresUrlIs(options.store) ? [] : [() => checkDisk(options.store, world)]),
     () => checkStore(options.store),
     () => checkModels({ env, world, baseUrl: options.baseUrl }),
+    () => checkCommands(env),
     () => checkTerminal(host),
   ];
   for (const check of checks) {

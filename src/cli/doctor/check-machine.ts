@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { World } from "../../contracts/world.ts";
 import { canonicalPath, requireSqlite } from "../../stores/sqlite/open-database.ts";
+import { findEnclosure, UNENCLOSED } from "../../tools/index.ts";
 import { problemOf } from "../problem.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
@@ -25,6 +26,17 @@ export function checkSqlite(version: string): Finding {
     const { message, remedy } = problemOf(thrown);
     return broken("SQLite", message, remedy ?? "");
   }
+}
+
+/** Whether commands that agents run are kept apart from this process, and end with it. */
+export async function checkCommands(env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+  const { prefix } = await findEnclosure({ PATH: env["PATH"] ?? "" });
+  if (prefix.length > 0)
+    return ok("commands", "each runs in a pid namespace of its own, which hides Errand's environment");
+  const remedy =
+    "On Linux, install util-linux (unshare, setpriv) and allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, " +
+    "or on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0. Other systems have none: allow only commands you trust.";
+  return warning("commands", UNENCLOSED, remedy);
 }
 
 /** Writes a file where the store is, makes it durable, reads it back and removes it. */

@@ -18,7 +18,11 @@ export function agentOptions({ options, host, models, settings }: CommandCall): 
   return {
     models,
     world: host.world,
-    tools: workspaceTools({ world: host.world, environment: process.env }),
+    tools: workspaceTools({
+      world: host.world,
+      environment: process.env,
+      onUnenclosed: (notice) => host.err(`${notice} errand doctor says more.\n`),
+    }),
     permissions: [...allowedCalls(options.allow), ...permissions],
     limits,
     ...(retentionDays === undefined ? {} : { retentionDays }),

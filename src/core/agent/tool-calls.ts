@@ -11,6 +11,7 @@ import { withSchemaText } from "../runs/output-schema-argument.ts";
 import { refusedDelegation } from "../runs/refusal.ts";
 import { startBackgroundAgent, subagent, useSkill } from "../runs/spawn.ts";
 import type { ToolCallPart } from "../message.ts";
+import { REDACTED } from "../text/index.ts";
 import type { AgentState } from "../state.ts";
 import { type Answer, answer, type Call, callOpens, toolError, toolOpens } from "./answer.ts";
 import { argumentsProblem, propertyProblem } from "./arguments.ts";
@@ -27,16 +28,20 @@ import { type Json, jsonObjectIs } from "../json.ts";
 
 type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
 
+const HOLDS_MARK = `the arguments hold "${REDACTED}", which stands for a secret that you were not shown; leave the part of the file that holds it as it is, and go on without it`;
 const NOT_PERMITTED = "this call is not permitted here; go on without it, or say in your answer what is missing";
 
 /** Decides one call of a reply. */
 export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, facts: CallFacts): void {
   if (delegationToolIs(part.name)) return answerDelegation(d, agent, { ...part, name: part.name }, facts);
-  if (!agent.definition.tools.some((tool) => tool.name === part.name)) {
-    return answer(d, agent, part.id, toolError(noTool(part.name)));
-  }
+  const tool = agent.definition.tools.find((held) => held.name === part.name);
+  if (tool === undefined) return answer(d, agent, part.id, toolError(noTool(part.name)));
   if (typeof part.input === "string") {
     return answer(d, agent, part.id, toolError(`${part.name}: the arguments are not valid JSON; send one JSON object`));
+  }
+  // A file or a command would get the mark instead of the secret that it stands for.
+  if (!tool.safe && JSON.stringify(part.input).includes(REDACTED)) {
+    return answer(d, agent, part.id, toolError(`${part.name}: ${HOLDS_MARK}`));
   }
   const permission = permissionOf(agent.definition.permissions ?? [], part.name, part.input);
   if (permission === "deny") return answer(d, agent, part.id, toolError(`${part.name}: ${NOT_PERMITTED}`));

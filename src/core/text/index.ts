@@ -20,6 +20,7 @@ export {
   messageParseSystemText,
 } from "./frame.ts";
 export { messageNoMessageIs, messageSaid, noMessageHeld } from "./no-message.ts";
+export { REDACTED } from "./redacted.ts";
 export { salvageText } from "./salvage.ts";
 export { sayBlocks } from "./say.ts";
 export { type LabelledOutcome, statusLabel } from "./status-label.ts";

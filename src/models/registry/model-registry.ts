@@ -15,6 +15,7 @@ import { baseUrlIs } from "./base-url.ts";
 import { type Environment, firstOf } from "./environment.ts";
 import { packageIsInstalled } from "./installed.ts";
 import { MODEL_SOURCES, type ModelSource } from "./model-sources.ts";
+import { registrySecrets } from "./registry-secrets.ts";
 
 export interface ModelRegistryOptions extends Partial<Patience> {
   /** Where keys and base URLs are looked up. */
@@ -34,6 +35,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelProvide
   const models = new Map<string, Model>();
 
   return {
+    secrets: registrySecrets(env, options.baseUrl),
     resolve(name) {
       const slash = name.indexOf("/");
       const source = MODEL_SOURCES.find(({ provider }) => provider === name.slice(0, Math.max(0, slash)));

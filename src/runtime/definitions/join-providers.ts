@@ -4,6 +4,7 @@ import type { ModelProvider } from "../../contracts/model.ts";
 
 export function joinProviders(providers: readonly ModelProvider[]): ModelProvider {
   return {
+    secrets: providers.flatMap((provider) => provider.secrets ?? []),
     resolve(name) {
       const reasons: string[] = [];
       for (const provider of providers) {

@@ -15,6 +15,7 @@ import type { Json } from "../../core/json.ts";
 import { headRead } from "../../core/row.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Committed, CommitLoop } from "../steps/commit-loop.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type { Submission } from "../steps/tree-commit.ts";
 import {
   answerPlace,
@@ -60,6 +61,7 @@ interface PostsParts {
   readonly world: World;
   readonly loop: CommitLoop;
   readonly sha256: Sha256;
+  readonly redactor: Redactor;
   /** True if a turn in memory is at work on the post: then it has not ended. False says nothing. */
   readonly answering: (tree: TreeId, post: PostId) => boolean;
   readonly onFailure: (error: unknown) => void;
@@ -77,7 +79,7 @@ const OWNER_PATIENCE = 40;
 const ELSEWHERE = "elsewhere";
 const NOT_OURS: ReadonlySet<string> = new Set(["tree-owned", "tree-unknown", "tree-quarantined"]);
 
-export function createPosts({ store, world, loop, sha256, answering, onFailure }: PostsParts): Posts {
+export function createPosts({ store, world, loop, sha256, redactor, answering, onFailure }: PostsParts): Posts {
   const waiting = new Map<string, Set<(step: EndingStep | "closed") => void>>();
   let mailLeft = false;
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
@@ -138,7 +140,8 @@ export function createPosts({ store, world, loop, sha256, answering, onFailure }
   }
 
   return {
-    async post(tree, input, texts, fresh = false) {
+    async post(tree, input, given, fresh = false) {
+      const texts = redactor.json(given);
       const hash = sha256(JSON.stringify([input, texts]));
       const under = posting.get(`${tree}/${input.id}`);
       if (under === undefined)

@@ -12,12 +12,14 @@
 import type { Commit, OutboxKey, Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import { SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId } from "../../core/ids.ts";
+import type { Json } from "../../core/json.ts";
 import { headRead } from "../../core/row.ts";
 import { timersNext } from "../../core/timers.ts";
 import { type Stepped, treeStep } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Clock } from "../clock.ts";
 import { retryable, storeError, worthAnother } from "./commit-failures.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import { type Scheduler, slotWait } from "./scheduler.ts";
 import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";
 import { type CommitPart, type Submission, treeCommit } from "./tree-commit.ts";
@@ -72,6 +74,7 @@ interface CommitLoopParts {
   readonly clock: Clock;
   readonly trees: TreeCache;
   readonly scheduler: Scheduler;
+  readonly redactor: Redactor;
   /** Called in order for every committed step. */
   readonly onCommitted: (committed: Committed) => void;
   /** Called after the steps of a commit were handed on. */
@@ -271,13 +274,21 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     turns.ask();
   }
 
-  function enter(submission: Submission, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
+  function enter(given: Submission, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
     if (broken !== null) return reject(broken);
+    const submission = withoutSecrets(given);
     const waiting: Waiting = { submission, resolve, reject, failures: 0, unsure: false };
     const mine = open.get(submission.tree);
     if (mine === undefined) open.set(submission.tree, [waiting]);
     else mine.push(waiting);
     enqueue(waiting);
+  }
+
+  /** Every input comes by here before it is recorded. */
+  function withoutSecrets(submission: Submission): Submission {
+    const texts = parts.redactor.json(submission.texts);
+    const input = parts.redactor.json(submission.input as unknown as Json) as unknown as Submission["input"];
+    return texts === submission.texts && input === submission.input ? submission : { ...submission, input, texts };
   }
 
   return {

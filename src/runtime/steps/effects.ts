@@ -26,6 +26,7 @@ import {
 } from "./inputs.ts";
 import { type SchemaChecker, type StandardSchema, standardProblem } from "../definitions/output-schema.ts";
 import type { StoreReader } from "../journals/store-reader.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import { holdBack } from "./text-stream.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
 
@@ -55,6 +56,7 @@ interface EffectRunnerParts {
   readonly reader: StoreReader;
   readonly now: () => number;
   readonly submit: (submission: Submission) => void;
+  readonly redactor: Redactor;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
 }
 
@@ -118,7 +120,8 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     if (request === undefined || speaker === undefined) return;
     begin(id, effect, async (signal) => {
       // Only `<say>` blocks of such an agent are for the user, and those are known when the reply is whole.
-      const live = speaker.definition.say ? null : holdBack((delta) => parts.onText(id, speaker.id, delta));
+      const shown = parts.redactor.stream((delta) => parts.onText(id, speaker.id, delta));
+      const live = speaker.definition.say ? null : holdBack(shown.onText);
       let replied: InputWithTexts;
       try {
         const found = parts.models.resolve(request.model);
@@ -131,6 +134,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
         return { tree: id, ...modelFailedInput(effect, failureOf(error)) };
       }
       live?.end();
+      shown.end();
       return { tree: id, input: replied.input, texts: replied.texts };
     });
   }
