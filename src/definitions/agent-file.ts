@@ -27,7 +27,7 @@ export interface FoundDefinition {
   readonly skills?: readonly string[];
   /** True if it asks for something that is not done before the user trusts the folder. */
   readonly needsTrust: boolean;
-  /** What for: `hooks`, `MCP servers`, `commands`, `base URLs`, `environment variables`. */
+  /** What for: `hooks`, `MCP servers`, `commands`, `base URLs`, `a runner`, …; also what it asks for and goes on without: `a model`. */
   readonly trustFor: readonly string[];
 }
 

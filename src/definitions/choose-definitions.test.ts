@@ -58,7 +58,7 @@ test("a definition whose model cannot be had is left out with the reason, and th
   });
   const modelProblem = ({ model }: { readonly model?: string }): string | null =>
     model === undefined ? null : `The model ${model} needs a key.`;
-  const read = await readDefinitions({ folder, modelProblem });
+  const read = await readDefinitions({ folder, modelProblem, trusted: () => true });
   expect(read.definitions.map(({ prompt }) => prompt)).toEqual(["near"]);
   expect(read.sources.map(({ state }) => state)).toEqual(["no-model", "used"]);
   expect(warningsOf(read, folder)).toEqual([".errand/agents/a.md:- it was left out: The model far/away needs a key"]);

@@ -9,11 +9,13 @@
 
 import { constants } from "node:fs";
 import { open, opendir, realpath } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import type { Problem } from "./fields.ts";
 
 export interface FileText {
   readonly text: string;
+  /** True if it was reached by a symlink. */
+  readonly linked: boolean;
   /** True if the file goes on behind the text. */
   readonly cut: boolean;
 }
@@ -47,6 +49,7 @@ export async function readText(root: string, path: string, bytes: number): Promi
   try {
     const real = await realPathInside(root, path);
     if (real === null) return { problem: LEADS_OUT, line: null };
+    const linked = real !== join(await realpath(root), relative(root, path));
     const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       if (!(await handle.stat()).isFile()) return { problem: "it is not a regular file", line: null };
@@ -57,7 +60,7 @@ export async function readText(root: string, path: string, bytes: number): Promi
         length += bytesRead;
         if (bytesRead === 0 || length === buffer.length) break;
       }
-      return decoded(buffer.subarray(0, Math.min(length, bytes)), length > bytes);
+      return decoded(buffer.subarray(0, Math.min(length, bytes)), length > bytes, linked);
     } finally {
       await handle.close();
     }
@@ -84,13 +87,13 @@ export function pathIn(root: string, path: string): string {
   return join(root, ...path.split("/"));
 }
 
-function decoded(bytes: Buffer, cut: boolean): FileText | Problem {
+function decoded(bytes: Buffer, cut: boolean, linked: boolean): FileText | Problem {
   const nul = bytes.indexOf(0);
   if (nul >= 0) return { problem: "it holds a NUL byte, and is no text", line: lineAt(bytes, nul) };
   try {
     // A cut may split the last character, which is no fault of the file.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
-    return { text, cut };
+    return { text, cut, linked };
   } catch {
     return { problem: "it is not UTF-8", line: null };
   }

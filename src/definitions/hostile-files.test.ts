@@ -76,7 +76,7 @@ test("NUL bytes, another encoding and a file of ten gigabytes are warnings", asy
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
 });
 
-test("symlinks that lead out, pipes and folders are not read; a symlink that stays inside is", async () => {
+test("symlinks that lead out, pipes and folders are not read; a symlink that stays inside needs trust", async () => {
   const folder = projectFolder({ ".claude/agents/good.md": GOOD, "shared/one.md": GOOD.replace("good", "one") });
   const outside = join(dirname(folder), "outside");
   mkdirSync(join(outside, "skills/leak"), { recursive: true });
@@ -90,11 +90,14 @@ test("symlinks that lead out, pipes and folders are not read; a symlink that sta
   symlinkSync(outside, join(folder, ".gemini"));
   symlinkSync(join(outside, "secret.md"), join(folder, "AGENTS.md"));
   const read = await readDefinitions({ folder });
-  expect(read.definitions.map(({ name }) => name)).toEqual(["good", "one"]);
+  expect(read.definitions.map(({ name }) => name)).toEqual(["good"]);
+  const trusting = await readDefinitions({ folder, trusted: ({ path }) => path.endsWith("/one.md") });
+  expect(trusting.definitions.map(({ name }) => name)).toEqual(["good", "one"]);
   expect([read.skills, read.context]).toEqual([[], null]);
   expect(warningsOf(read, folder)).toEqual([
     ".claude/agents/folder.md:- it was left out: it is not a regular file",
     ".claude/agents/link.md:- it was left out: it is a symlink that leads out of its folder",
+    ".claude/agents/one.md:- it was left out: it asks for a symlink, and is not trusted",
     ".claude/agents/pipe.md:- it was left out: it is not a regular file",
     ".claude/skills:- it was left out: it is a symlink that leads out of its folder",
     "AGENTS.md:- it was left out: it is a symlink that leads out of its folder",

@@ -26,6 +26,11 @@ const REASONS: Readonly<Record<string, string>> = {
   agentcardjson: "base URLs",
   modelproviders: "base URLs",
   env: "environment variables",
+  environment: "environment variables",
+  runner: "a runner",
+  runners: "a runner",
+  server: "servers",
+  servers: "servers",
 };
 const DEPTH = 12;
 

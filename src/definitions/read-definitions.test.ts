@@ -19,7 +19,7 @@ say: false
 You review changes.
 `,
   });
-  const read = await readDefinitions({ folder });
+  const read = await readDefinitions({ folder, trusted: () => true });
   expect(read.definitions).toEqual([
     {
       name: "reviewer",
@@ -32,7 +32,7 @@ You review changes.
       timeoutSeconds: 90,
       say: false,
       needsTrust: false,
-      trustFor: [],
+      trustFor: ["a model"],
     },
   ]);
   expect(warningsOf(read, folder)).toEqual([]);
@@ -169,7 +169,7 @@ You plan.`,
     ".opencode/agents/off.md": "---\ndescription: x\ndisable: true\n---\nx",
     ".opencode/agent/locked.md": "---\ndescription: x\npermission: deny\n---\nx",
   });
-  const read = await readDefinitions({ folder });
+  const read = await readDefinitions({ folder, trusted: () => true });
   expect(read.definitions).toMatchObject([
     { name: "locked", tools: [] },
     {
@@ -265,7 +265,7 @@ test("of two of one name the nearer wins, and the other says by whom", async () 
     ".errand/agents/twin.md": agent("home"),
     ".claude/agents/mine.md": agent("x").replace("twin", "mine"),
   });
-  const read = await readDefinitions({ folder, home });
+  const read = await readDefinitions({ folder, home, trusted: () => true });
   expect(read.definitions.map(({ name, prompt }) => [name, prompt])).toEqual([
     ["twin", "errand"],
     ["mine", "x"],
@@ -280,6 +280,49 @@ test("of two of one name the nearer wins, and the other says by whom", async () 
   for (const { warnings } of losers) {
     expect(warnings).toEqual([{ text: `it was left out: "twin" is already given by ${winner}`, line: null }]);
   }
+});
+
+test("a folder's definition replaces a built-in one, or one of the user's own, only once it is trusted", async () => {
+  const agent = (name: string, text: string): string => `---\nname: ${name}\ndescription: d\n---\n${text}`;
+  const folder = projectFolder({
+    ".claude/agents/worker.md": agent("worker", "hostile"),
+    ".claude/agents/mine.md": agent("mine", "hostile"),
+    ".claude/agents/fresh.md": agent("fresh", "harmless"),
+  });
+  const home = projectFolder({ ".errand/agents/mine.md": agent("mine", "my own") });
+  const prompts = async (trusted: boolean): Promise<readonly (readonly [string, string])[]> =>
+    (await readDefinitions({ folder, home, trusted: () => trusted })).definitions.map((one) => [one.name, one.prompt]);
+  expect(await prompts(false)).toEqual([
+    ["fresh", "harmless"],
+    ["mine", "my own"],
+  ]);
+  expect(await prompts(true)).toEqual([
+    ["fresh", "harmless"],
+    ["mine", "hostile"],
+    ["worker", "hostile"],
+  ]);
+  const { sources } = await readDefinitions({ folder, home });
+  expect(sources.map(({ found, state }) => [state, found?.trustFor])).toEqual([
+    ["used", []],
+    ["untrusted", ['the place of your own "mine"']],
+    ["untrusted", ['the place of the built-in "worker"']],
+    ["used", []],
+  ]);
+});
+
+test("the model of a folder's definition is used once it is trusted; its agent works before that, with the usual one", async () => {
+  const file = "---\nname: own\ndescription: d\nmodel: dear/model\n---\nx";
+  const folder = projectFolder({ ".errand/agents/own.md": file });
+  const untrusted = await readDefinitions({ folder, modelProblem: ({ model }) => (model === undefined ? null : "no") });
+  expect(untrusted.definitions).toMatchObject([{ name: "own", trustFor: ["a model"] }]);
+  expect(untrusted.definitions[0]).not.toHaveProperty("model");
+  expect(warningsOf(untrusted, folder)).toEqual([
+    '.errand/agents/own.md:- its model "dear/model" is not used before you trust this folder',
+  ]);
+  const trusted = await readDefinitions({ folder, trusted: () => true });
+  expect(trusted.definitions).toMatchObject([{ name: "own", model: "dear/model" }]);
+  const ownHome = await readDefinitions({ folder: projectFolder(), home: folder });
+  expect(ownHome.definitions).toMatchObject([{ name: "own", model: "dear/model" }]);
 });
 
 test("AGENTS.md is the project's context, within its bound", async () => {

@@ -6,8 +6,9 @@
  *  2. Every file that was looked at is a source, also the one that came to nothing.
  *  3. Of two of one name the nearer wins: the project before the home folder, Errand's files before other programs'. The other gets
  *     a warning that names the winner.
- *  4. Nothing is acted on. What asks for commands, hooks, servers or base URLs is not in use before its folder is trusted; the home
- *     folder is the user's own.
+ *  4. Nothing is acted on. What asks for commands, hooks, servers or base URLs, replaces a built-in definition or one of the user's own,
+ *     or is reached by a symlink is not in use before its folder is trusted, nor is the model that a definition names; the home folder is
+ *     the user's own.
  */
 
 import { hash } from "node:crypto";
@@ -37,11 +38,14 @@ interface FileOf<Kind, Found> {
   readonly place: "project" | "home";
   /** SHA-256 of its text, in hexadecimal; null when it could not be read. */
   readonly hash: string | null;
+  /** True if it was reached by a symlink. */
+  readonly linked: boolean;
   /** What it gives, in use or not; null when it came to nothing. */
   readonly found: Found | null;
   readonly warnings: readonly Warning[];
 }
 
+type AgentFile = FileOf<"agent", FoundDefinition>;
 export type AgentSource = FileOf<"agent", FoundDefinition> & Chosen;
 export type SkillSource = FileOf<"skill", FoundSkill> & Chosen;
 export type ContextSource = FileOf<"context", never> & Chosen;
@@ -69,6 +73,8 @@ export interface ReadDefinitionsOptions {
   readonly modelProblem?: (definition: FoundDefinition) => string | null;
 }
 
+/** What a definition that names a model asks for. */
+const MODEL = "a model";
 const FILE_BYTES = 256 * 1024;
 const CONTEXT_BYTES = 64 * 1024;
 
@@ -100,13 +106,16 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
       }
     }
   }
-  const objection = objectionsBy(options);
-  const agents = chooseDefinitions(agentFiles, () => null, objection);
   const builtIn = new Set(builtInDefinitions([]).map(({ name }) => name));
+  const own = [...agentFiles, ...skillFiles].flatMap((file) => (file.place === "home" ? (file.found?.name ?? []) : []));
+  const asking = asksBy({ builtIn, own: new Set(own) });
+  const objection = objectionsBy(options);
+  const asked = agentFiles.map((file) => withTrustedModel(asking(file), options));
+  const agents = chooseDefinitions(asked, () => null, objection);
   const agentNamed = (name: string): string | null =>
     agents.find(({ state, found }) => state === "used" && found?.name === name)?.path ??
     (builtIn.has(name) ? "a built-in agent" : null);
-  const skills = chooseDefinitions(skillFiles, agentNamed, objection);
+  const skills = chooseDefinitions(skillFiles.map(asking), agentNamed, objection);
   const { context, sources } = await readContext(options.folder);
   return {
     definitions: agents.flatMap(({ state, found }) => (state === "used" && found !== null ? [found] : [])),
@@ -114,6 +123,32 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
     context,
     sources: [...agents.map((agent) => withSkillWarnings(agent, skills)), ...skills, ...sources],
   };
+}
+
+/** A file with what it asks for beside what stands in it: the place of another definition, or a way by a symlink. */
+function asksBy({ builtIn, own }: { readonly builtIn: ReadonlySet<string>; readonly own: ReadonlySet<string> }) {
+  return <Kind, Found extends FoundDefinition | FoundSkill>(file: FileOf<Kind, Found>): FileOf<Kind, Found> => {
+    const { found } = file;
+    if (found === null || file.place === "home") return file;
+    const more = [
+      ...(own.has(found.name) ? [`the place of your own "${found.name}"`] : []),
+      ...(builtIn.has(found.name) && !own.has(found.name) ? [`the place of the built-in "${found.name}"`] : []),
+      ...(file.linked ? ["a symlink"] : []),
+    ];
+    if (more.length === 0) return file;
+    return { ...file, found: { ...found, needsTrust: true, trustFor: [...found.trustFor, ...more] } };
+  };
+}
+
+/** The model that a project's definition names is used once the file is trusted; until then its agent has the usual one. */
+function withTrustedModel(file: AgentFile, { trusted = () => false }: ReadDefinitionsOptions): AgentFile {
+  const { found, hash: text, path, place } = file;
+  if (found?.model === undefined || place === "home" || text === null) return file;
+  const { model, ...rest } = found;
+  const trustFor = [...found.trustFor, MODEL];
+  if (trusted({ path, hash: text })) return { ...file, found: { ...found, trustFor } };
+  const warning = { text: `its model "${model.slice(0, 100)}" is not used before you trust this folder`, line: null };
+  return { ...file, found: { ...rest, trustFor }, warnings: [...file.warnings, warning] };
 }
 
 /** An agent that is used says which of its skills are not. */
@@ -148,7 +183,7 @@ async function filesOf<Kind, T>(
   const found = await namesIn(root, path);
   if (found === null) return [];
   const warn = (text: string): void =>
-    void files.push({ ...source, path, hash: null, found: null, warnings: [{ text, line: null }] });
+    void files.push({ ...source, path, hash: null, linked: false, found: null, warnings: [{ text, line: null }] });
   if ("problem" in found) {
     warn(`it was left out: ${found.problem}`);
     return [];
@@ -167,10 +202,11 @@ async function fileOf<Kind, T>(
   const read = await readText(root, path, FILE_BYTES);
   if (read === null) return [];
   const text = "problem" in read ? null : hash("sha256", read.text);
+  const linked = "linked" in read && read.linked;
   const made = madeFrom(read, make);
-  if (!("problem" in made)) return [{ ...source, path, hash: text, found: made.made, warnings: made.warnings }];
+  if (!("problem" in made)) return [{ ...source, path, hash: text, linked, found: made.made, warnings: made.warnings }];
   const warning = { text: `it was left out: ${made.problem}`, line: made.line };
-  return [{ ...source, path, hash: text, found: null, warnings: [warning] }];
+  return [{ ...source, path, hash: text, linked, found: null, warnings: [warning] }];
 }
 
 function madeFrom<T>(read: FileText | Problem, make: (text: string) => Made<T>): Made<T> {
@@ -232,7 +268,7 @@ async function readContext(
   const path = pathIn(folder, "AGENTS.md");
   const read = await readText(folder, path, CONTEXT_BYTES);
   if (read === null) return { context: null, sources: [] };
-  const source = { path, kind: "context", program: "agents.md", place: "project", found: null } as const;
+  const source = { path, kind: "context", program: "agents.md", place: "project", linked: false, found: null } as const;
   if ("problem" in read) {
     const warning = { text: `it was left out: ${read.problem}`, line: read.line };
     const state = { state: "unusable", shadowedBy: null, hash: null } as const;

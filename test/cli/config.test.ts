@@ -163,10 +163,12 @@ describe("errand config", () => {
 describe("what commands make of the settings", () => {
   test("store and timeout hold where no option was typed", async () => {
     const project = definedProject({ [PROJECT]: '{"store":"data/own.db"}' });
+    expect((await project.errand("run", "the sample")).err).toContain("sets store, which is not used before you trust");
+    await project.errand("trust");
     expect((await project.errand("run", "the sample")).err).toContain("store data/own.db");
     expect(existsSync(join(project.folder, "data/own.db"))).toBe(true);
     expect(await project.json("ps", "--all")).toHaveLength(1);
-    expect((await project.errand("ps", "--store", ".errand/errand.db")).err).toContain("There is no store");
+    expect((await project.errand("ps", "--store", "data/other.db")).err).toContain("There is no store");
     await project.errand("config", "set", "timeout", "0.001");
     expect((await project.errand("run", "the sample")).code).toBe(3);
     expect((await project.errand("run", "--timeout", "600", "the sample")).code).toBe(0);

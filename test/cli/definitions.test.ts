@@ -93,6 +93,9 @@ describe("run", () => {
     writeFileSync(join(project.home, ".config/errand/config.json"), model("user"));
     expect(await used({})).toBe("showing/user");
     project.write(".errand/config.json", model("folder"));
+    expect(await used({})).toBe("showing/user");
+    expect(await used({}, "--agent", "own")).toBe("showing/user");
+    await project.errand("trust");
     expect(await used({})).toBe("showing/folder");
     const env = { ERRAND_MODEL: "showing/environment" };
     expect(await used(env)).toBe("showing/environment");
@@ -106,6 +109,9 @@ describe("run", () => {
       ".claude/agents/same.md": agentFile("same", "Same.", "model: inherit\n"),
       ".opencode/agent/far.md": agentFile("far", "Far.", "model: nowhere/at-all\n"),
     });
+    const before = await project.errand("run", "the sample");
+    expect(before.err).toContain("far: the model named there is not used before you trust this folder: errand trust\n");
+    await project.errand("trust");
     const { out, err, code } = await project.errand("run", "the sample");
     expect(err).toContain("not used, because their model cannot be had: far; errand agents says why\n");
     expect(out).toContain("README.md");
@@ -123,6 +129,8 @@ describe("one name", () => {
 
   test("the folder's goes before the home's, the home's before the built-in one; errand agents names the shadowed", async () => {
     const project = definedProject({ ".claude/agents/worker.md": agentFile("worker", "of the folder") }, HOME);
+    expect((await shown(project, "--model", "showing/worker")).child?.system).toMatch(/^of the home\n/);
+    await project.errand("trust");
     expect((await shown(project, "--model", "showing/worker")).child?.system).toMatch(/^of the folder\n/);
     const workers = (await project.json("agents")).filter(({ name }) => name === "worker");
     const winner = join(project.folder, ".claude/agents/worker.md");
@@ -183,6 +191,7 @@ describe("errand agents", () => {
       ".errand/skills/tidy/SKILL.md": "---\ndescription: Tidies.\ncontext: fork\n---\nx",
       "AGENTS.md": "# Rules",
     });
+    await project.errand("trust");
     const { out, code } = await project.errand("agents");
     expect(code).toBe(0);
     const [agents = "", skills = "", context = "", unused = ""] = out.split("\n\n");
@@ -260,6 +269,7 @@ describe("trees that go on", () => {
     const [opened] = await project.json("run", "--model", "showing/none", "x");
     const tree = String(opened?.["tree"]);
     project.write(".errand/agents/reviewer.md", agentFile("reviewer", "You review.", "model: nowhere/at-all\n"));
+    await project.errand("trust");
     const fork = ["fork", tree, "--at", "1", "--agent", "reviewer"];
     const gone = await project.errand(...fork, "go on");
     expect(saidOf(gone.err)).toMatchObject({ code: "model-unknown" });
@@ -273,6 +283,7 @@ describe("trees that go on", () => {
     expect(forked).toBeDefined();
     // A definition that was recorded with another model than its file names now goes on with that one.
     project.write(".errand/agents/orchestrator.md", agentFile("orchestrator", "New words.", "model: nowhere/at-all\n"));
+    await project.errand("trust");
     const same = await project.errand("fork", tree, "--at", "1", "go on");
     expect((JSON.parse(same.out) as Seen).system).toMatch(/^New words\./);
   });

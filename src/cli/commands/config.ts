@@ -81,7 +81,7 @@ async function set(setting: Setting, given: string, call: CommandCall): Promise<
   if (problem !== null) throw usage(`${key} cannot be ${JSON.stringify(given)}: ${problem}`, "errand config --help");
   const scope = scopeOf(call);
   await writeConfig(scope, key, value, host);
-  const sources = { folder: host.folder, user: await readConfig("user", host) };
+  const sources = { linked: false, user: await readConfig("user", host) };
   const asks = scope === "project" ? settingAsks(setting, value, sources) : null;
   // Whoever types a value agrees to it.
   if (asks !== null) await addTrust(host.folder, [settingItem(key, value, asks)], host);

@@ -72,7 +72,7 @@ export async function folderDefinitions(
 export async function trustItemsOf(folder: string): Promise<readonly TrustItem[]> {
   const { sources } = await readDefinitions({ folder });
   return sources.flatMap(({ path, hash, found }) =>
-    found === null || hash === null || !found.needsTrust
+    found === null || hash === null || found.trustFor.length === 0
       ? []
       : [{ name: relative(folder, path), hash, for: found.trustFor }],
   );

@@ -15,6 +15,11 @@ function notices({ sources, context }: ReadDefinitions, agent: string): string[]
     sources.flatMap((source) => (source.state === state && source.found !== null ? [source.found.name] : []));
   const untrusted = named("untrusted");
   const modelless = named("no-model");
+  const models = sources.flatMap(({ state, found, warnings }) =>
+    state === "used" && found !== null && warnings.some(({ text }) => text.startsWith("its model "))
+      ? [found.name]
+      : [],
+  );
   const warnings = sources.find(
     (source) => source.kind === "agent" && source.state === "used" && source.found?.name === agent,
   )?.warnings.length;
@@ -24,6 +29,9 @@ function notices({ sources, context }: ReadDefinitions, agent: string): string[]
       : [
           `not used before you trust this folder: ${untrusted.join(", ")}; errand agents says why, errand trust agrees`,
         ]),
+    ...(models.length === 0
+      ? []
+      : [`${models.join(", ")}: the model named there is not used before you trust this folder: errand trust`]),
     ...(modelless.length === 0
       ? []
       : [`not used, because their model cannot be had: ${modelless.join(", ")}; errand agents says why`]),

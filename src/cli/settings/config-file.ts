@@ -1,5 +1,6 @@
 /** The two files of settings: the project's `.errand/config.json` and the user's `config.json`. Keys of limits are nested: `limits.maxDepth`. */
 
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { type Json, jsonObjectIs } from "../../core/json.ts";
 import type { Host } from "../host.ts";
@@ -26,6 +27,12 @@ export function configName(scope: Scope, host: ConfigHost): string {
 /** The values of a file by their keys, whatever they are. */
 export async function readConfig(scope: Scope, host: ConfigHost): Promise<ReadonlyMap<string, Json>> {
   return new Map(Object.entries(await readObject(scope, host)).flatMap(([key, value]) => spread(key, value)));
+}
+
+/** True if the project's file, or its folder, is a symlink. `folder` is the project's real path. */
+export async function projectConfigLinked(folder: string): Promise<boolean> {
+  const path = join(folder, PROJECT_CONFIG);
+  return (await realpath(path).catch(() => path)) !== path;
 }
 
 /** With undefined the key is taken out. */

@@ -6,7 +6,7 @@ function rowsOf(key: string, given: Partial<Record<"project" | "user", Json>>, m
   const map = (value: Json | undefined): ReadonlyMap<string, Json> =>
     new Map(value === undefined ? [] : [[key, value]]);
   const sources: SettingSources = {
-    folder: "/home/me/project",
+    linked: false,
     env: {},
     project: map(given.project),
     user: map(given.user),
@@ -22,9 +22,10 @@ const short = ({ value, from, used, asks }: SettingRow): readonly unknown[] => [
 test("the environment goes before the folder, that before the user, that before the default", () => {
   const both = { project: "a/project", user: "a/user" };
   const env = { ERRAND_MODEL: " a/environment " };
-  expect(rowsOf("model", both, { env }).map(short)).toEqual([["a/environment", "environment", true, null]]);
-  expect(rowsOf("model", both, { env: { ERRAND_MODEL: " " } }).map(short)).toEqual([
-    ["a/project", "project", true, null],
+  const trusted = (): boolean => true;
+  expect(rowsOf("model", both, { env, trusted }).map(short)).toEqual([["a/environment", "environment", true, null]]);
+  expect(rowsOf("model", both, { env: { ERRAND_MODEL: " " }, trusted }).map(short)).toEqual([
+    ["a/project", "project", true, "a model"],
   ]);
   expect(rowsOf("model", { user: "a/user" }).map(short)).toEqual([["a/user", "user", true, null]]);
   expect(rowsOf("model", {}).map(short)).toEqual([[null, "default", true, null]]);
@@ -33,16 +34,15 @@ test("the environment goes before the folder, that before the user, that before 
 describe("a folder's value that asks for something is not used unless it is trusted", () => {
   test.each<readonly [string, Json, Json | undefined, string | null]>([
     ["baseUrl", "http://here.example/v1", undefined, "a base URL"],
-    ["model", "openai/x", undefined, null],
+    ["model", "openai/x", undefined, "a model"],
+    ["model", "openai/x", "openai/y", "a model"],
+    ["model", "openai/x", "openai/x", null],
     ["timeout", 5, 1, null],
-    ["store", "data/errand.db", undefined, null],
-    ["store", "/home/me/project/data/errand.db", undefined, null],
-    ["store", "memory", undefined, null],
-    ["store", "../other/errand.db", undefined, "a store outside the folder"],
-    ["store", "data/../../x.db", undefined, "a store outside the folder"],
-    ["store", "/home/me/project-2/errand.db", undefined, "a store outside the folder"],
-    ["store", ".", undefined, "a store outside the folder"],
-    ["store", "postgres://elsewhere.example/name", undefined, "a store outside the folder"],
+    ["store", "data/errand.db", undefined, "a store"],
+    ["store", "memory", undefined, "a store"],
+    ["store", "../other/errand.db", undefined, "a store"],
+    ["store", "postgres://elsewhere.example/name", undefined, "a store"],
+    ["store", "mine.db", "mine.db", null],
     ["retentionDays", 30, undefined, null],
     ["retentionDays", 29, undefined, "a shorter retention than yours"],
     ["retentionDays", 29, 7, null],
@@ -73,6 +73,15 @@ describe("a folder's value that asks for something is not used unless it is trus
     const trusting = rowsOf(key, given, { trusted: ({ name, hash }) => name === item.name && hash === item.hash });
     expect(trusting[0]).toMatchObject({ value: project, used: true });
   });
+});
+
+test("a file that is reached by a symlink asks for trust with every value", () => {
+  expect(rowsOf("timeout", { project: 5 }, { linked: true })[0]).toMatchObject({
+    used: false,
+    asks: "a symlinked file",
+  });
+  const trusted = (): boolean => true;
+  expect(rowsOf("timeout", { project: 5 }, { linked: true, trusted })[0]).toMatchObject({ value: 5, used: true });
 });
 
 test("permissions of the folder and of the user both hold", () => {

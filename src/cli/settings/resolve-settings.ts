@@ -29,7 +29,8 @@ export interface SettingRow {
 }
 
 export interface SettingSources {
-  readonly folder: string;
+  /** True if the project's file is reached by a symlink: then every value of it asks for trust. */
+  readonly linked: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly project: ReadonlyMap<string, Json>;
   readonly user: ReadonlyMap<string, Json>;
@@ -60,11 +61,11 @@ export function settingItem(key: string, value: Json, asks: string): TrustItem {
 export function settingAsks(
   setting: Setting,
   value: Json,
-  { folder, user }: Pick<SettingSources, "folder" | "user">,
+  { linked, user }: Pick<SettingSources, "linked" | "user">,
 ): string | null {
   const held = user.get(setting.key);
   const own = held === undefined ? setting.default : held;
-  return setting.asks?.(value, { folder, own }) ?? null;
+  return setting.asks?.(value, { own }) ?? (linked ? "a symlinked file" : null);
 }
 
 function variableRow(setting: Setting, { env }: SettingSources): SettingRow | null {

@@ -1,9 +1,7 @@
 /** Every setting: what it means, which values it takes, and which values of a project need the user's trust. */
 
-import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { Json } from "../../core/json.ts";
 import { LIMITS, type LimitName } from "../../core/limits.ts";
-import { postgresUrlIs } from "../../stores/store-url.ts";
 import { permissionRules } from "./permission-rules.ts";
 
 export interface Setting {
@@ -22,7 +20,6 @@ export interface Setting {
 }
 
 interface Situation {
-  readonly folder: string;
   /** What holds without the project's value. */
   readonly own: Json;
 }
@@ -43,6 +40,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: "ERRAND_MODEL",
     problem: (value) =>
       typeof value === "string" && /^[a-z0-9][a-z0-9_-]*\/\S+$/i.test(value) ? null : "a model is named provider/name",
+    asks: (value, { own }) => (value === own ? null : "a model"),
   },
   {
     key: "baseUrl",
@@ -57,8 +55,7 @@ export const SETTINGS: readonly Setting[] = [
     meaning: "the file that keeps conversations and runs",
     default: DEFAULT_STORE,
     problem: (value) => (typeof value === "string" && value.trim() !== "" ? null : "it is the path of a file"),
-    asks: (value, { folder }) =>
-      typeof value === "string" && !postgresUrlIs(value) && inside(folder, value) ? null : "a store outside the folder",
+    asks: (value, { own }) => (value === own ? null : "a store"),
   },
   {
     key: "timeout",
@@ -131,9 +128,4 @@ function urlProblem(value: Json): string | null {
   if (url.username !== "" || url.password !== "")
     return "a password does not belong there: put the key into the environment";
   return null;
-}
-
-function inside(folder: string, path: string): boolean {
-  const way = relative(folder, resolve(folder, path));
-  return path === "memory" || (way !== "" && !isAbsolute(way) && way.split(sep)[0] !== "..");
 }

@@ -5,7 +5,7 @@ import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { Host } from "../host.ts";
 import { meantLabel } from "../text/nearest.ts";
 import { readTrust, realFolder, type TrustItem, trustHolds } from "../trust/trust-file.ts";
-import { configName, PROJECT_CONFIG, readConfig } from "./config-file.ts";
+import { configName, PROJECT_CONFIG, projectConfigLinked, readConfig } from "./config-file.ts";
 import { permissionRules } from "./permission-rules.ts";
 import { resolveSettings, settingAsks, settingItem, type SettingRow, type SettingSources } from "./resolve-settings.ts";
 import { SETTINGS } from "./setting-table.ts";
@@ -66,7 +66,7 @@ export async function readSources(host: Host): Promise<SettingSources> {
   ]);
   const trust = project.size === 0 ? new Map<string, never>() : await readTrust(host);
   return {
-    folder,
+    linked: project.size > 0 && (await projectConfigLinked(folder)),
     env: host.env,
     project,
     user,
