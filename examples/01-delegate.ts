@@ -23,9 +23,10 @@ const models = createScriptedModels({
     say("I asked two colleagues to look at it."),
     say("The draft has 812 words, and its third sentence should go."),
   ]),
-  "scripted/worker": (_request, { task, replies }) => {
-    if (replies > 0) return say("Reported.");
-    return callTool("send_agent_message", { text: task.startsWith("Count") ? "812 words" : "The third sentence." });
+  // `final` ends the run with the report: the child is not called again only to say that it is done.
+  "scripted/worker": (_request, { task }) => {
+    const text = task.startsWith("Count") ? "812 words" : "The third sentence.";
+    return callTool("send_agent_message", { text, final: true });
   },
 });
 

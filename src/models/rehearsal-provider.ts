@@ -1,17 +1,28 @@
-/** Owns the finding of the offline model, which is always there; it is loaded by its first call. */
+/** Owns the finding of the offline models, which are always there; they are loaded by their first call. */
 
-import type { ModelProvider } from "../contracts/model.ts";
+import type { Model, ModelProvider } from "../contracts/model.ts";
+import type { World } from "../contracts/world.ts";
 import { lazyModel } from "./lazy-model.ts";
 
-const REHEARSAL_MODEL = "offline/rehearsal";
-
-export function createRehearsalProvider(): ModelProvider {
-  const model = lazyModel(async () => (await import("./rehearsal.ts")).createRehearsalModel());
+export function createRehearsalProvider(world: Pick<World, "after">): ModelProvider {
+  const models: ReadonlyMap<string, Model> = new Map([
+    ["offline/rehearsal", lazyModel(async () => (await import("./rehearsal.ts")).createRehearsalModel())],
+    ["offline/paced", lazyModel(() => createPacedRehearsal(world))],
+  ]);
   return {
     resolve(name) {
-      if (name !== REHEARSAL_MODEL)
-        return { unavailable: `There is no model ${name} offline; the only one is ${REHEARSAL_MODEL}.` };
+      const model = models.get(name);
+      if (model === undefined)
+        return { unavailable: `There is no model ${name} offline; there are ${[...models.keys()].join(" and ")}.` };
       return { model, facts: { window: 200_000, price: { input: 0, output: 0, cachedInput: 0 } } };
     },
   };
+}
+
+async function createPacedRehearsal(world: Pick<World, "after">): Promise<Model> {
+  const [{ createRehearsalModel }, { createPacedManner }] = await Promise.all([
+    import("./rehearsal.ts"),
+    import("./rehearsal/paced.ts"),
+  ]);
+  return createRehearsalModel(createPacedManner(world));
 }

@@ -5,23 +5,27 @@
  * Invariants:
  *  1. A reply follows from the request alone: same request, same bytes. Nothing is kept between calls.
  *  2. It never fails but when it is aborted, and costs nothing.
+ *  3. A manner changes when a reply comes and which move it makes; what a move is made of stays the same.
  */
 
 import type { Model, ModelRequest } from "../contracts/model.ts";
 import type { ReplyPart } from "../core/message.ts";
 import { estimateUsage } from "./estimate-usage.ts";
-import { childMove } from "./rehearsal/child.ts";
+import { composeAnswer } from "./rehearsal/answer.ts";
+import { childIs, childMove } from "./rehearsal/child.ts";
 import type { Move } from "./rehearsal/child.ts";
 import { compactionIs, spoken, summaryOf } from "./rehearsal/conversation.ts";
 import { foregroundMove } from "./rehearsal/foreground.ts";
+import type { Manner } from "./rehearsal/paced.ts";
 import { aborted, streamWords } from "./stream-words.ts";
 import { callId, nextCallNumber } from "./tool-call-ids.ts";
 
-export function createRehearsalModel(): Model {
+export function createRehearsalModel(manner: Manner | null = null): Model {
   return {
     async call(request, options) {
       if (options.signal.aborted) throw aborted();
-      const parts = partsOfReply(moveOf(request), request);
+      if (manner !== null) await manner.due(request, options.signal);
+      const parts = partsOfReply(moveOf(request, manner), request);
       for (const part of parts) if (part.type === "text") streamWords(part.text, options);
       return {
         parts,
@@ -32,19 +36,11 @@ export function createRehearsalModel(): Model {
   };
 }
 
-function moveOf(request: ModelRequest): Move {
+function moveOf(request: ModelRequest, manner: Manner | null): Move {
   if (compactionIs(request.messages)) return { say: summaryOf(request.messages) };
   const heard: ModelRequest = { ...request, messages: spoken(request.messages) };
-  return childIs(request) ? childMove(heard) : foregroundMove(heard);
-}
-
-/** Only a background agent can speak to the user through another; one that can report and not delegate is taken for one too. */
-function childIs(request: ModelRequest): boolean {
-  const tools = new Set(request.tools.map((tool) => tool.name));
-  return (
-    tools.has("send_user_message") ||
-    (tools.has("send_agent_message") && !tools.has("start_background_agent") && !tools.has("subagent"))
-  );
+  const usual = childIs(request) ? childMove(heard) : foregroundMove(heard, manner?.compose ?? composeAnswer);
+  return manner === null ? usual : manner.move(heard, usual);
 }
 
 function partsOfReply(move: Move, request: ModelRequest): readonly ReplyPart[] {

@@ -93,7 +93,7 @@ const DAY_MS = 86_400_000;
 /** Opens a store and takes up what an earlier process left unfinished in it. */
 export async function createErrand(options: ErrandOptions = {}): Promise<Errand> {
   const world = options.world ?? createSystemWorld();
-  const models = joinProviders([...(options.models ?? []), createRehearsalProvider()]);
+  const models = joinProviders([...(options.models ?? []), createRehearsalProvider(world)]);
   const tools = options.tools ?? fileTools();
   const place = options.store ?? defaultStore(process.env["DATABASE_URL"]);
   const redactor = createRedactor([

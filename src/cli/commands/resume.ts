@@ -11,7 +11,7 @@ import { agentOptions } from "../run/agent-options.ts";
 import { explainModel } from "../run/explain-model.ts";
 import { RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
-import { OFFLINE } from "../run/offline.ts";
+import { OFFLINE, offlineIs } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
 import { findId } from "../store/find-id.ts";
@@ -66,7 +66,7 @@ function requireModels(found: readonly Unfinished[], { models }: CommandCall): v
   for (const { model } of found) {
     const tried = models.map((provider) => provider.resolve(model));
     const [refusal] = tried.flatMap((one) => ("unavailable" in one ? [one.unavailable] : []));
-    const had = model === OFFLINE || tried.some((one) => !("unavailable" in one));
+    const had = offlineIs(model) || tried.some((one) => !("unavailable" in one));
     if (!had) throw explainModel(new ErrandError("model-unknown", refusal ?? model), model);
   }
 }

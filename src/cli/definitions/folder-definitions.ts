@@ -42,7 +42,7 @@ export async function folderDefinitions(
   modelOf: ModelOf,
 ): Promise<FolderDefinitions> {
   const [folder, home, trust] = await Promise.all([realFolder(host.folder), realFolder(host.home), readTrust(host)]);
-  const providers = joinProviders([...models, createRehearsalProvider()]);
+  const providers = joinProviders([...models, createRehearsalProvider(host.world)]);
   const read = await readDefinitions({
     folder: host.folder,
     ...(home === folder ? {} : { home: host.home }),

@@ -1,12 +1,11 @@
 /** What is said at the end of a run, after the answer: how it went, what is kept where, and what could come next. */
 
+import { offlineIs } from "../run/offline.ts";
 import type { Colours } from "../text/colours.ts";
 import { countLabel } from "../text/amounts.ts";
 import { totalsLine } from "../tree/totals-line.ts";
 import { treeAtRest, treeTotals } from "../tree/tree-model.ts";
 import type { Ending, Setting } from "./display.ts";
-
-const OFFLINE = "offline/";
 
 export function endingLines(ending: Ending, setting: Setting, colours: Colours): string[] {
   const { model, now, outcome } = ending;
@@ -15,8 +14,7 @@ export function endingLines(ending: Ending, setting: Setting, colours: Colours):
   if (outcome !== "done") lines.push(keptLine(ending, setting));
   lines.push(colours.dim(`${wordFor(outcome)} ${totalsLine(model, now)}`));
   if (setting.store !== "memory") lines.push(colours.dim(`tree ${model.tree} in ${setting.store}`));
-  if (outcome === "done" && setting.model.startsWith(OFFLINE))
-    lines.push(...offlineHint(setting.model).map(colours.dim));
+  if (outcome === "done" && offlineIs(setting.model)) lines.push(...offlineHint(setting.model).map(colours.dim));
   return lines;
 }
 

@@ -1,3 +1,7 @@
-/** The model that needs no key: what is used when nobody chose another. */
+/** The models that need no key, and the one of them that is used when nobody chose another. */
 
 export const OFFLINE = "offline/rehearsal";
+
+export function offlineIs(model: string): boolean {
+  return model.startsWith("offline/");
+}

@@ -11,6 +11,22 @@ import { count, HONESTY, shorten } from "./wording.ts";
 
 const LINES_LIMIT = 40;
 const LINE_LIMIT = 180;
+const BRIEF_LIMIT = 110;
+
+/** Makes the answer to what was asked, which is null where nothing was, from what the parts found. */
+export type ComposeAnswer = (asked: string | null, parts: readonly AnnouncedPart[]) => string;
+
+/** One line for each part. */
+export function composeBriefly(_asked: string | null, parts: readonly AnnouncedPart[]): string {
+  const lines = parts.map(({ name, findings, trouble }) => {
+    const [first = "nothing was found"] = findings
+      .split("\n")
+      .flatMap((line) => line.replace(/^-\s+/, "").trim() || []);
+    const said = trouble === null ? first : `no answer: ${trouble}`;
+    return shorten(name === null ? said : `${name}: ${said}`, BRIEF_LIMIT);
+  });
+  return [...lines, HONESTY].join("\n");
+}
 
 export function composeAnswer(asked: string | null, parts: readonly AnnouncedPart[]): string {
   const seen = new Set<string>();

@@ -74,6 +74,16 @@ test("a child lists, searches, reads, reports once and ends", async () => {
   expect(text).toBe("My findings are sent.");
 });
 
+test("a report is final where the tool takes that, so that no call follows only to end", async () => {
+  const schema = { type: "object", properties: { text: { type: "string" }, final: { type: "boolean" } } };
+  const tools = [...FILE_TOOLS, { ...spec("send_agent_message"), schema }];
+  const looked = (await run([TASK])).messages.slice(0, 7);
+  const [report] = callsOf(await ask(tools, looked));
+  expect(report?.input).toEqual({ text: expect.stringContaining("src/a.ts"), final: true });
+  const [plain] = callsOf(await ask(CHILD_TOOLS, looked));
+  expect(plain?.input).toEqual({ text: expect.stringContaining("src/a.ts") });
+});
+
 test("a child that is nudged sends its findings without looking again", async () => {
   const looked = (await run([TASK])).messages.slice(0, 7);
   const silent: ContextMessage = { role: "assistant", parts: [{ type: "text", text: "I am done." }] };

@@ -2,13 +2,15 @@
  * Owns what the rehearsal does as an agent with a task of its own: look with the file tools, report, end.
  *
  * Invariants:
- *  1. Three rounds of looking, one of reporting, one of ending: at most six iterations, whatever the tools answer.
+ *  1. Three rounds of looking and one of reporting, which ends the run where a report can be final; else one of ending. At most six
+ *     iterations, whatever the tools answer.
  *  2. It calls only tools it has, and no call twice.
  *  3. What it looks for follows from all it was told: its task, and what it was told later.
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
 import { NUDGE_TAG, NUDGE_TOOL } from "../../core/context/nudges.ts";
+import { jsonObjectIs } from "../../core/json.ts";
 import type { ContextMessage } from "../../core/message.ts";
 import { unframed } from "./announcement.ts";
 import { callsIn, createEvidence } from "./evidence.ts";
@@ -29,6 +31,15 @@ export type Move = { readonly say: string } | { readonly act: readonly Action[] 
 
 const ROUNDS = 3;
 const FINDINGS_LIMIT = 12_000;
+
+/** Only a background agent can speak to the user through another; one that can report and not delegate is taken for one too. */
+export function childIs(request: ModelRequest): boolean {
+  const tools = new Set(request.tools.map((tool) => tool.name));
+  return (
+    tools.has("send_user_message") ||
+    (tools.has("send_agent_message") && !tools.has("start_background_agent") && !tools.has("subagent"))
+  );
+}
 
 export function childMove(request: ModelRequest): Move {
   const { messages } = request;
@@ -52,8 +63,15 @@ export function childMove(request: ModelRequest): Move {
   if (byTag) return { say: `<response>\n${findings.say}\n</response>` };
   const refused = sends.some((call) => call.position > newest);
   if (tools.has("send_agent_message") && !refused)
-    return { act: [{ name: "send_agent_message", input: { text: findings.say } }] };
+    return { act: [{ name: "send_agent_message", input: reportOf(findings.say, request) }] };
   return { say: `${findings.say}\n\n${HONESTY}` };
+}
+
+/** A report that ends the run, where the tool takes one. */
+function reportOf(text: string, { tools }: ModelRequest): Action["input"] {
+  const schema = tools.find(({ name }) => name === "send_agent_message")?.schema;
+  const { properties } = jsonObjectIs(schema) ? schema : {};
+  return jsonObjectIs(properties) && "final" in properties ? { text, final: true } : { text };
 }
 
 /** The next round of looking, or, when there is nothing more to look for, the findings. */

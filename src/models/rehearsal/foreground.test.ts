@@ -177,13 +177,16 @@ test("a message for the user is passed on, and a compaction gets a summary inste
   ).toBe("end");
 });
 
-test("the provider has one model, which is free, knows its window, and stops when aborted", async () => {
-  const provider = createRehearsalProvider();
-  const found = provider.resolve("offline/rehearsal");
-  if ("unavailable" in found) throw new Error(found.unavailable);
-  expect(found.facts).toEqual({ window: 200_000, price: { input: 0, output: 0, cachedInput: 0 } });
-  expect(provider.resolve("openai/gpt")).toHaveProperty("unavailable");
-  await expect(found.model.call(requestOf([], []), { signal: AbortSignal.abort() })).rejects.toMatchObject({
-    code: "aborted",
-  });
-});
+test.each(["offline/rehearsal", "offline/paced"])(
+  "%s is free, knows its window, and stops when aborted",
+  async (name) => {
+    const provider = createRehearsalProvider({ after: () => () => undefined });
+    const found = provider.resolve(name);
+    if ("unavailable" in found) throw new Error(found.unavailable);
+    expect(found.facts).toEqual({ window: 200_000, price: { input: 0, output: 0, cachedInput: 0 } });
+    expect(provider.resolve("openai/gpt")).toHaveProperty("unavailable");
+    await expect(found.model.call(requestOf([], []), { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "aborted",
+    });
+  },
+);

@@ -11,7 +11,7 @@ import { jsonObjectIs } from "../../core/json.ts";
 import type { ContextMessage } from "../../core/message.ts";
 import { announcementIs, framedTexts, outsideFrames, readAnnouncement } from "./announcement.ts";
 import type { AnnouncedPart } from "./announcement.ts";
-import { composeAnswer } from "./answer.ts";
+import type { ComposeAnswer } from "./answer.ts";
 import type { Move } from "./child.ts";
 import { researchMove } from "./child.ts";
 import { callsIn } from "./evidence.ts";
@@ -23,12 +23,12 @@ import { count, HONESTY } from "./wording.ts";
 const START = "start_background_agent";
 const AWAIT = "subagent";
 
-export function foregroundMove(request: ModelRequest): Move {
-  const move = decide(request);
+export function foregroundMove(request: ModelRequest, compose: ComposeAnswer): Move {
+  const move = decide(request, compose);
   return "say" in move && request.system.includes("<say>") ? { say: `<say>${move.say}</say>` } : move;
 }
 
-function decide(request: ModelRequest): Move {
+function decide(request: ModelRequest, compose: ComposeAnswer): Move {
   const { messages } = request;
   const tools = new Set(request.tools.map((tool) => tool.name));
   const newest = messages.findLastIndex((message) => message.role === "user");
@@ -36,23 +36,23 @@ function decide(request: ModelRequest): Move {
   const text = message?.role === "user" ? message.text : "";
   const since = callsIn(messages).filter((call) => call.position > newest);
 
-  if (announcementIs(text)) return { say: answerFrom(text, messages) };
+  if (announcementIs(text)) return { say: answerFrom(text, messages, compose) };
   const forUser = framedTexts(text, "message_for_user");
   if (forUser.length > 0) return { say: forUser.join("\n\n") };
   const task = outsideFrames(text, "system_message");
   if (task === "")
     return {
-      say: composeAnswer(
+      say: compose(
         null,
         framedTexts(text, "system_message").map((findings) => ({ name: null, findings, trouble: null })),
       ),
     };
 
   const delegating = tools.has(START) ? START : tools.has(AWAIT) ? AWAIT : null;
-  if (delegating === null) return aloneMove(task, messages.slice(newest), tools);
+  if (delegating === null) return aloneMove(task, messages.slice(newest), tools, compose);
   const started = since.filter((call) => call.name === delegating);
   if (started.length > 0)
-    return { say: delegating === START ? startedLine(started) : composeAnswer(task, started.map(awaitedPart)) };
+    return { say: delegating === START ? startedLine(started) : compose(task, started.map(awaitedPart)) };
   const parts = partsOf(task);
   if (parts.length === 0)
     return { say: `Ask me something about the files of this folder, and I will have it looked up. ${HONESTY}` };
@@ -65,7 +65,12 @@ function decide(request: ModelRequest): Move {
 }
 
 /** Without children: look by itself, where there are tools for it. */
-function aloneMove(task: string, messages: readonly ContextMessage[], tools: ReadonlySet<string>): Move {
+function aloneMove(
+  task: string,
+  messages: readonly ContextMessage[],
+  tools: ReadonlySet<string>,
+  compose: ComposeAnswer,
+): Move {
   const parts = partsOf(task);
   if (parts.length === 0 || !tools.has("list_files")) {
     return { say: `I cannot do more than look up words in files, and there is nothing to look up here. ${HONESTY}` };
@@ -75,16 +80,16 @@ function aloneMove(task: string, messages: readonly ContextMessage[], tools: Rea
     messages,
     tools,
   );
-  return "act" in move ? move : { say: composeAnswer(task, [{ name: null, findings: move.say, trouble: null }]) };
+  return "act" in move ? move : { say: compose(task, [{ name: null, findings: move.say, trouble: null }]) };
 }
 
-function answerFrom(announcement: string, messages: readonly ContextMessage[]): string {
+function answerFrom(announcement: string, messages: readonly ContextMessage[], compose: ComposeAnswer): string {
   const starts = callsIn(messages).filter((call) => call.name === START);
   const parts = readAnnouncement(announcement, starts.map(labelOf));
   const start = starts.findLast((call) => parts.some((part) => part.name === labelOf(call))) ?? starts.at(-1);
   const asked =
     start === undefined ? undefined : messages.slice(0, start.position).findLast((message) => message.role === "user");
-  return composeAnswer(asked?.role === "user" ? outsideFrames(asked.text, "system_message") : null, parts);
+  return compose(asked?.role === "user" ? outsideFrames(asked.text, "system_message") : null, parts);
 }
 
 function startedLine(started: readonly MadeCall[]): string {
