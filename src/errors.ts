@@ -44,6 +44,7 @@ export const ERROR_CODES = {
   "model-unknown": "No model can be had under that name.",
   "turn-failed": "The turn that was waited for ended without an answer.",
   "turn-timeout": "The turn that was waited for did not end in time; it goes on.",
+  "demo-failed": "The demonstration did not go as it should, or its journal does not prove what it promised.",
   "background-failed": "The background process ended before it had taken the task.",
   "shutting-down": "The runtime is closing and takes no new work.",
   "silent-await": "A silent message causes no turn, so there is nothing to wait for.",

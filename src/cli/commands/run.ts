@@ -19,13 +19,13 @@ import { agentOptions } from "../run/agent-options.ts";
 import { chooseModel, modelOfDefinition, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
+import { DEMO_TASK } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
 import { postgresUrlIs } from "../../stores/store-url.ts";
 import { explainOwned } from "../store/open-view.ts";
 import { dateLabel } from "../text/times.ts";
 
-const DEMO_TASK = "Explain what this project is, how its source is organised and where its tests are";
 export const runCommand: CommandAction = async (call) => {
   const { options, host } = call;
   const timeoutMs = timeoutOf(options.timeout);

@@ -20,7 +20,7 @@ export async function withView<Result>(path: string, work: (store: Store) => Pro
   }
 }
 
-async function openView(path: string): Promise<Store> {
+export async function openView(path: string): Promise<Store> {
   try {
     return toldStore(await openStoreAt(path, "read"));
   } catch (thrown) {
