@@ -120,7 +120,7 @@ function usageError(thrown: CommanderError, command: string | undefined): Errand
 
 const PROGRAM_EXAMPLES = `
 Examples:
-  errand run                                    a demonstration, offline, about the current folder
+  errand demo                                   a process is killed at work, another one finishes; offline
   errand run "where is the store opened?"       your own task
   errand ps --all                               the trees of the store, to look into with show, logs and result
   errand run --help                             everything about a command

@@ -6,12 +6,13 @@
 
 import { existsSync } from "node:fs";
 import { ErrandError } from "../../errors.ts";
-import { postgresUrlIs } from "../../stores/store-url.ts";
+import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { createDemoScreen } from "../demo/demo-screen.ts";
 import { playDemo } from "../demo/play-demo.ts";
 import { openStage } from "../demo/stage.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
+import type { Host } from "../host.ts";
 import { DEMO_TASK, OFFLINE_PACED } from "../run/offline.ts";
 import { type Stop, watchStops } from "../run/stops.ts";
 import { requireFile } from "../store/open-view.ts";
@@ -39,7 +40,12 @@ export const demoCommand: CommandAction = async (call) => {
   });
   try {
     const how = await Promise.race([played, stops.first]);
-    if ("type" in how) return await left(how, played, leaving);
+    if ("type" in how) {
+      leaving.abort();
+      await played.catch(() => undefined);
+      screen.close();
+      return left(how, kept, host);
+    }
     if (how.problems.length === 0) return EXIT.done;
     stage.keep();
     throw new ErrandError("demo-failed", `The promise was not kept: ${how.problems.join(", ")}`, {
@@ -62,12 +68,10 @@ function keptStore({ options: { store, storeTyped } }: CommandCall): string | nu
   });
 }
 
-/** Ends the play, and says why. */
-async function left(stop: Stop, played: Promise<unknown>, leaving: AbortController): Promise<ExitCode> {
-  leaving.abort();
-  await played.catch(() => undefined);
+function left(stop: Stop, kept: string | null, host: Host): ExitCode {
   switch (stop.type) {
     case "signal":
+      host.err(`left before the end; ${kept === null ? "nothing is kept" : `kept: ${storeName(kept)}`}\n`);
       return stop.signal === "SIGINT" ? EXIT.interrupted : stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated;
     case "timeout":
       throw new ErrandError("demo-failed", `The job did not end within ${elapsedLabel(LONGEST_MS)}`, {

@@ -85,6 +85,7 @@ export async function playDemo(request: DemoRequest): Promise<DemoProof> {
     await pause(world, SILENCE_MS, signal);
 
     const second = start("resume");
+    screen.picture(model, now);
     const ended = await watch(second, () => false);
     if (ended?.code !== 0) throw unexpected("could not finish the job", second, ended);
     const proof = await withView(store, async (view) => {

@@ -63,7 +63,8 @@ function changeLine(change: Change): string | null {
       return `${change.definition} "${change.name}" ${STATES[change.state]}`;
     case "run-ended": {
       const reason = change.reason === null ? "" : `, ${change.reason}`;
-      const spent = `${elapsedLabel(change.elapsedMs)}, ${tokensLabel(change.tokens)} tokens`;
+      const tokens = change.tokens === 0 ? "" : `, ${tokensLabel(change.tokens)} tokens`;
+      const spent = `${elapsedLabel(change.elapsedMs)}${tokens}`;
       return `${change.definition} "${change.name}" ended: ${change.status}${reason} (${spent})`;
     }
     case "turn-ended":

@@ -4,12 +4,14 @@ import type { AgentModel, RunModel, TreeModel } from "./tree-model.ts";
 
 type Identity = Pick<AgentModel, "number" | "id" | "parent" | "name" | "definition" | "price"> & {
   readonly run?: RunModel;
+  readonly offline?: boolean;
 };
 
 export function newAgent(identity: Identity): AgentModel {
   return {
     ...identity,
     run: identity.run ?? null,
+    offline: identity.offline ?? false,
     turn: false,
     turns: 0,
     outcome: null,

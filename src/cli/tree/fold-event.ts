@@ -14,6 +14,7 @@ import { type StepKey, stepKey } from "../../core/ids.ts";
 import { jsonObjectIs } from "../../core/json.ts";
 import type { Usage } from "../../core/message.ts";
 import type { TreeEvent } from "../../runtime/errand.ts";
+import { offlineIs } from "../run/offline.ts";
 import { callAbout, callArguments, runName } from "./call-about.ts";
 import type { Change } from "./change.ts";
 import { endAgentWork, newAgent, runFields, whose } from "./agent-model.ts";
@@ -83,7 +84,9 @@ function treeOpened(model: TreeModel, fact: FactOf<"tree-opened">, at: number): 
   noteDefinitions(model, fact.catalog);
   const known = model.definitions.get(fact.definition);
   const { definition, agent: id } = fact;
-  const root = newAgent({ number: 0, id, parent: null, name: definition, definition, price: known?.price ?? null });
+  const price = known?.price ?? null;
+  const offline = offlineIs(known?.model ?? "");
+  const root = newAgent({ number: 0, id, parent: null, name: definition, definition, price, offline });
   root.startedAt = at;
   model.agents.set(0, root);
   return [{ type: "agent-opened", at, tree: model.tree, agent: id, definition, model: known?.model ?? "" }];
@@ -99,7 +102,8 @@ function treeForked(model: TreeModel, fact: FactOf<"tree-forked">, at: number): 
   const before = model.agents.get(0);
   if (before === undefined) return [];
   const { name: definition, price } = fact.root;
-  const root = { ...before, id: fact.agent, name: definition, definition, price, startedAt: at };
+  const offline = offlineIs(fact.root.model);
+  const root = { ...before, id: fact.agent, name: definition, definition, price, offline, startedAt: at };
   root.tools.clear();
   model.questions.clear();
   model.agents.set(0, root);
@@ -119,8 +123,9 @@ function runCreated(model: TreeModel, fact: FactOf<"run-created">, event: TreeEv
   const name = runName(jsonObjectIs(asked) ? asked : {}) || fact.definition;
   const { definition, parent, mode, run: number, agent: id } = fact;
   const price = fact.model?.price ?? model.definitions.get(definition)?.price ?? null;
+  const offline = offlineIs(fact.model?.name ?? model.definitions.get(definition)?.model ?? "");
   const run = { id: fact.id, mode, state: "queued" as const, status: null, reason: null, report: null };
-  model.agents.set(number, newAgent({ number, id, parent, name, definition, price, run }));
+  model.agents.set(number, newAgent({ number, id, parent, name, definition, price, offline, run }));
   const parentId = model.agents.get(parent)?.id ?? "";
   return [{ type: "run-created", at: event.at, run: fact.id, agent: id, parent: parentId, name, definition, mode }];
 }
@@ -221,6 +226,7 @@ function usageLearnt(model: TreeModel, fact: FactOf<"usage-learnt">): Change[] {
 }
 
 function book(agent: AgentModel, usage: Usage, sign: 1 | -1 = 1): void {
+  if (agent.offline) return;
   const tokens = usage.input + usage.output;
   agent.tokens += sign * tokens;
   agent.cost += sign * modelCost(agent.price, usage);

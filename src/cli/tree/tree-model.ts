@@ -29,6 +29,8 @@ export interface AgentModel {
   readonly name: string;
   readonly definition: string;
   readonly price: ModelPrice | null;
+  /** True if its model is an offline one, whose tokens are nothing that anybody counts. */
+  readonly offline: boolean;
   /** The run that made it; null for the root. */
   readonly run: RunModel | null;
   /** True while a turn is under way. */

@@ -11,7 +11,7 @@ import { count, HONESTY, shorten } from "./wording.ts";
 
 const LINES_LIMIT = 40;
 const LINE_LIMIT = 180;
-const BRIEF_LIMIT = 110;
+const BRIEF_LIMIT = 79;
 
 /** Makes the answer to what was asked, which is null where nothing was, from what the parts found. */
 export type ComposeAnswer = (asked: string | null, parts: readonly AnnouncedPart[]) => string;
