@@ -25,8 +25,8 @@ export interface DemoScreen {
   close(): void;
 }
 
-const TITLE = "A job for one agent with four children. Its process is killed halfway, and a new one finishes.";
-const SOURCE = "It is offline and needs no key. What agents do is read from their journal on disk.";
+const TITLE = "An agent sends out four children; its process is killed; a new one finishes.";
+const SOURCE = "Offline, without a key. What agents do is read from their journal on disk.";
 const SILENCE = "nothing runs now: all that is left is the journal";
 /** Beside the tree: an empty line, the line below it, the one where the cursor stands, and one above it all. */
 const LINES_BESIDE = 4;
@@ -56,7 +56,8 @@ function createLinesScreen(host: Host, write: (text: string) => void): DemoScree
   return {
     begin: () => write(`${colours.bold(TITLE)}\n${SOURCE}\n\n`),
     step(step) {
-      write(`${stepLine(step, host.world.monotonic() - began, colours)}\n`);
+      const columns = host.screen === null ? null : host.screen.size().columns - 1;
+      write(`${stepLine(step, host.world.monotonic() - began, colours, columns)}\n`);
     },
     picture: () => undefined,
     end(answer, proof) {

@@ -2,11 +2,13 @@
 
 import { elapsedLabel } from "../text/amounts.ts";
 import type { Colours } from "../text/colours.ts";
+import { fitWidth } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import type { Step } from "./step.ts";
 
 const TIME_WIDTH = 6;
 const WORD_WIDTH = 8;
+const GAP = 2;
 
 interface Words {
   readonly word: string;
@@ -14,10 +16,13 @@ interface Words {
   readonly paint: (text: string) => string;
 }
 
-export function stepLine(step: Step, elapsedMs: number, colours: Colours): string {
+/** Cut to `columns`, where there are such. */
+export function stepLine(step: Step, elapsedMs: number, colours: Colours, columns: number | null): string {
   const { word, text, paint } = wordsOf(step, colours);
   const time = colours.dim(elapsedLabel(elapsedMs).padStart(TIME_WIDTH));
-  return `${time}  ${paint(word.padEnd(WORD_WIDTH))}  ${terminalLine(text)}`;
+  const line = terminalLine(text);
+  const shown = columns === null ? line : fitWidth(line, Math.max(1, columns - TIME_WIDTH - WORD_WIDTH - 2 * GAP));
+  return `${time}  ${paint(word.padEnd(WORD_WIDTH))}  ${shown}`;
 }
 
 function wordsOf(step: Step, { green, cyan, yellow, red, bold }: Colours): Words {

@@ -31,10 +31,13 @@ export function openMovingFrame(
   const frame = createFrame(host.out);
   let ticks = 0;
   let timer: CancelTimer | null = null;
+  let used = false;
 
   function draw(): void {
     const drawn = lines(ticks);
-    if (drawn !== null) frame.draw(drawn);
+    if (drawn === null) return;
+    used = true;
+    frame.draw(drawn);
   }
 
   function tick(): void {
@@ -64,13 +67,17 @@ export function openMovingFrame(
 
   return {
     draw,
-    above: (text) => frame.above(text),
+    above(text) {
+      used = true;
+      frame.above(text);
+    },
     close(last) {
       if (timer === null) return;
       timer();
       timer = null;
       for (const off of offs) off();
-      frame.close(last);
+      // A terminal that was never drawn on has nothing to be given back.
+      if (used || last.length > 0) frame.close(last);
     },
   };
 }

@@ -12,6 +12,7 @@ import { count, HONESTY, shorten } from "./wording.ts";
 const LINES_LIMIT = 40;
 const LINE_LIMIT = 180;
 const BRIEF_LIMIT = 79;
+const BRIEF_HONESTY = "(offline rehearsal: it looked for keywords, and understands no language)";
 
 /** Makes the answer to what was asked, which is null where nothing was, from what the parts found. */
 export type ComposeAnswer = (asked: string | null, parts: readonly AnnouncedPart[]) => string;
@@ -25,7 +26,7 @@ export function composeBriefly(_asked: string | null, parts: readonly AnnouncedP
     const said = trouble === null ? first : `no answer: ${trouble}`;
     return shorten(name === null ? said : `${name}: ${said}`, BRIEF_LIMIT);
   });
-  return [...lines, HONESTY].join("\n");
+  return [...lines, BRIEF_HONESTY].join("\n");
 }
 
 export function composeAnswer(asked: string | null, parts: readonly AnnouncedPart[]): string {
