@@ -253,7 +253,7 @@ describe("the program", () => {
     for (const args of [["--help"], ["run", "--help"], ["help", "run"], []]) {
       const { code, out, err } = await runErrand(args, project);
       expect(out).toContain("Usage: errand");
-      expect(out).toMatch(/Examples:\n {2}errand run/);
+      expect(out).toMatch(/Examples:\n {2}errand (run|demo)/);
       expect({ code, err }).toEqual({ code: 0, err: "" });
     }
   });
