@@ -91,7 +91,6 @@ export function createEditFileTool(world: Pick<World, "random">): Tool {
         replace_all: { type: "boolean", description: "True: replace every occurrence. Default: false." },
       },
       required: ["path", "old_text", "new_text"],
-      additionalProperties: false,
     },
     safe: false,
     run: editFile,

@@ -54,7 +54,6 @@ export function createListFilesTool(): Tool {
           description: `How many paths to show. Default: ${LIMIT.standard}.`,
         },
       },
-      additionalProperties: false,
     },
     safe: true,
     run: listFiles,

@@ -48,7 +48,6 @@ export function createReadFileTool(): Tool {
         },
       },
       required: ["path"],
-      additionalProperties: false,
     },
     safe: true,
     run: readFile,

@@ -132,7 +132,6 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
           : {}),
       },
       required: ["argv"],
-      additionalProperties: false,
     },
     safe: false,
     run: runCommand,

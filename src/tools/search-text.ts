@@ -69,7 +69,6 @@ export function createSearchTextTool(): Tool {
         },
       },
       required: ["query"],
-      additionalProperties: false,
     },
     safe: true,
     run: searchText,

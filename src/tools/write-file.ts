@@ -38,7 +38,6 @@ export function createWriteFileTool(world: Pick<World, "random">): Tool {
         content: { type: "string", description: "All that the file shall hold." },
       },
       required: ["path", "content"],
-      additionalProperties: false,
     },
     safe: false,
     run: writeFile,

@@ -1,11 +1,11 @@
 /**
- * Checking what a model wrote as a tool's arguments against the schema it was shown. The schema is both: the JSON Schema that models
- * and documents see, and the rule that is enforced. A problem names the field and the remedy.
+ * Checking what a model wrote as a tool's arguments. The schema is both: the rule that is enforced, and what documents show; what models see
+ * follows from it. A problem names the field and the remedy.
  */
 
 import { type Json, jsonObjectIs } from "../json.ts";
 
-type Property =
+export type Property =
   | {
       readonly type: "string";
       readonly minLength?: number;

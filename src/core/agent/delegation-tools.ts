@@ -2,7 +2,9 @@
  * The delegation tools: their names, what models are told of them, their schemas, and the one table that says which kind of agent
  * may see and call which. They are decided inside the kernel.
  *
- * Invariant: every schema that a model is shown has a type for each property, and nothing that a provider refuses (rule F1).
+ * Invariants:
+ *  1. Every schema that a model is shown has a type for each property, and nothing that a provider refuses (rule F1).
+ *  2. What a model is shown follows from what is enforced: bounds that models never reach and the ban on other properties are left out.
  */
 
 import type { AgentKind } from "../event.ts";
@@ -10,7 +12,8 @@ import type { DefinitionFacts } from "../definition.ts";
 import type { Json } from "../json.ts";
 import type { Settings } from "../limits.ts";
 import type { ToolSpec } from "../message.ts";
-import type { ArgumentSchema } from "./arguments.ts";
+import { dataProperty } from "../runs/report-data.ts";
+import type { ArgumentSchema, Property } from "./arguments.ts";
 
 export type DelegationTool =
   | "send_agent_message"
@@ -211,10 +214,14 @@ function reportsByTool({ depth, definition }: Viewer): boolean {
   return depth > 0 && definition.reporting === "tool";
 }
 
-/** Accepted though a model is shown it only with the schema of its run: data that nobody asked for are kept as an artifact. */
+/** Data are accepted though a model is shown them only with the schema of its run: those that nobody asked for are kept as an artifact. */
 const REPORT_SCHEMA = {
   ...DELEGATION_SCHEMAS.send_agent_message,
-  properties: { ...DELEGATION_SCHEMAS.send_agent_message.properties, data: { description: "Any JSON value." } },
+  properties: {
+    ...DELEGATION_SCHEMAS.send_agent_message.properties,
+    data: { description: "Any JSON value." },
+    data_json: text,
+  },
 } as const satisfies ArgumentSchema;
 
 /** `final` is refused by the tool itself, with the reason. */
@@ -234,16 +241,34 @@ export function delegationToolSpecs(agent: Viewer, visibility: Visibility, outpu
   return Object.keys(VISIBLE)
     .filter(delegationToolIs)
     .filter((name) => delegationToolVisible(name, agent, visibility))
-    .map((name) => ({
-      name,
-      description: DESCRIPTIONS[name],
-      schema: name === "send_agent_message" ? messageSchema(agent, output) : DELEGATION_SCHEMAS[name],
-    }));
+    .map((name) => ({ name, description: DESCRIPTIONS[name], schema: shownSchema(name, agent, output) }));
 }
 
-function messageSchema(agent: Viewer, output: Json | undefined): Json {
-  if (!reportsByTool(agent)) return MESSAGE_SCHEMA;
-  const reporting = DELEGATION_SCHEMAS.send_agent_message;
-  if (output === undefined) return reporting;
-  return { ...reporting, properties: { ...reporting.properties, data: output } };
+function shownSchema(name: DelegationTool, agent: Viewer, output: Json | undefined): Json {
+  if (name !== "send_agent_message") return shown(DELEGATION_SCHEMAS[name]);
+  if (!reportsByTool(agent)) return shown(MESSAGE_SCHEMA);
+  const { type, properties, required } = DELEGATION_SCHEMAS.send_agent_message;
+  const data = output === undefined ? {} : dataProperty(output);
+  return { type, properties: { ...shownProperties(properties), ...data }, required };
+}
+
+/** Gemini's `parameters` refuse `additionalProperties`; bounds of this size only guard the runtime. */
+function shown({ type, properties, required }: ArgumentSchema): { readonly [keyword: string]: Json } {
+  return { type, properties: shownProperties(properties), ...(required.length === 0 ? {} : { required }) };
+}
+
+function shownProperties(properties: ArgumentSchema["properties"]): { readonly [name: string]: Json } {
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, shownProperty(property)]));
+}
+
+function shownProperty(property: Property | ArgumentSchema): Json {
+  if ("properties" in property) return shown(property);
+  if (property.type === "array") {
+    const { maxItems: _bound, items, ...rest } = property;
+    return { ...rest, items: shownProperty(items) };
+  }
+  if (property.type === undefined) return { description: property.description };
+  if (property.type !== "string") return property;
+  const { maxLength: _bound, ...rest } = property;
+  return rest;
 }

@@ -25,11 +25,7 @@ export function createRun(o: Observing, fact: FactOf<"run-created">, textAt: Tex
   const schema = outputSchemaOf(args) ?? text.output;
   const tools = o.toolsetFor(o.state, child, text, schema);
   const parent = o.state.agents.get(fact.parent)?.id ?? "";
-  const context = contextNew(
-    promptOfChild(text, { child, parent, run, label, typed: schema !== undefined }),
-    tools,
-    child.definition.model,
-  );
+  const context = contextNew(promptOfChild(text, { child, parent, run, label, schema }), tools, child.definition.model);
   const files = Array.isArray(args["files"]) ? args["files"].map((file: Json) => asText(file)) : [];
   const background = typeof args["context"] === "string" ? args["context"] : null;
   contextAppend(context, { role: "user", text: taskMessage(task, background, files) });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { apply } from "../apply.ts";
 import type { DefinitionFacts, DefinitionText } from "../definition.ts";
+import type { Json } from "../json.ts";
 import { settingsOf } from "../limits.ts";
 import { type AgentState, type Run, stateEmpty } from "../state.ts";
 import { promptFill, promptOfChild, promptOfRoot, promptTemplate, taskMessage } from "./prompts.ts";
@@ -50,9 +51,9 @@ function childPrompt(
   reporting: "tool" | "tag",
   label: string | null,
   prompt = "You do one task.",
-  typed = false,
+  schema?: Json,
 ): string {
-  return promptOfChild(textOf("worker", prompt), { ...childOf(reporting), parent: PARENT_ID, label, typed });
+  return promptOfChild(textOf("worker", prompt), { ...childOf(reporting), parent: PARENT_ID, label, schema });
 }
 
 const rendered = [
@@ -63,7 +64,7 @@ const rendered = [
     promptOfRoot(textOf("orchestrator", "You help."), [], [textOf("review", "…", "Reviews.")]),
   ],
   ["the child's that reports by tool", childPrompt("tool", "Count words")],
-  ["the child's with a typed result", childPrompt("tool", "Count words", "You count.", true)],
+  ["the child's with a typed result", childPrompt("tool", "Count words", "You count.", { type: "integer" })],
   ["the child's that reports by tag", childPrompt("tag", null)],
 ] as const;
 
@@ -117,7 +118,8 @@ test("a root learns of the frames, of both ways to delegate, and of those it can
 });
 
 test("F10: a child whose result is typed is told to give data, and no other child hears of them", () => {
-  expect(childPrompt("tool", null, "You count.", true)).toContain("Put the result into `data` too");
+  expect(childPrompt("tool", null, "You count.", { type: "integer" })).toContain("Put the result into `data` too");
+  expect(childPrompt("tool", null, "You count.", {})).toContain("Put the result into `data_json` too");
   expect(childPrompt("tool", null)).not.toContain("data");
 });
 

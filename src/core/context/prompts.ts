@@ -4,6 +4,8 @@
  */
 
 import type { DefinitionText } from "../definition.ts";
+import type { Json } from "../json.ts";
+import { dataArgument } from "../runs/report-data.ts";
 import type { AgentState, Run } from "../state.ts";
 import { durationLabel } from "../text/index.ts";
 
@@ -24,7 +26,7 @@ You are a child agent (id {id}) working on one task for your parent agent (id {p
 const REPORT_BY_TOOL =
   "Deliver your complete result with send_agent_message and final: true, which ends your run; no agentId is needed. Text outside it does not reach your parent.";
 
-const REPORT_DATA = " Put the result into `data` too.";
+const REPORT_DATA = promptTemplate(" Put the result into `{argument}` too.");
 
 const REPORT_BY_TAG = `Wrap your final result in <response>...</response>: the first open and the last close tag count, the content is sent unmodified and trimmed, no escaping is needed. send_agent_message is only for ad-hoc messages.`;
 
@@ -79,8 +81,8 @@ interface ChildFacts {
   readonly parent: string;
   readonly run: Run;
   readonly label: string | null;
-  /** True if the result must hold data that fit a schema, which stands with the tool. */
-  readonly typed: boolean;
+  /** The schema of the data that the result must hold; it stands with the tool. */
+  readonly schema: Json | undefined;
 }
 
 export function promptOfChild(definition: DefinitionText, facts: ChildFacts): string {
@@ -92,14 +94,15 @@ export function promptOfChild(definition: DefinitionText, facts: ChildFacts): st
     label: facts.label === null ? "" : `, labelled "${facts.label}"`,
     iterations: String(child.maxIterations),
     timeout: durationLabel(run.timeoutMs),
-    reporting: reportingOf(child, facts.typed),
+    reporting: reportingOf(child, facts.schema),
     users: USER_MESSAGES[run.mode],
   });
 }
 
-function reportingOf({ definition }: AgentState, typed: boolean): string {
+function reportingOf({ definition }: AgentState, schema: Json | undefined): string {
   if (definition.reporting === "tag") return REPORT_BY_TAG;
-  return typed ? REPORT_BY_TOOL + REPORT_DATA : REPORT_BY_TOOL;
+  if (schema === undefined) return REPORT_BY_TOOL;
+  return REPORT_BY_TOOL + promptFill(REPORT_DATA, { argument: dataArgument(schema) });
 }
 
 /** The first message a child sees: task, then context, then file hints; nothing of the parent's history. */

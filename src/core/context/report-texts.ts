@@ -10,6 +10,7 @@
 
 import type { Sha256 } from "../journal.ts";
 import { type Json, jsonObjectIs } from "../json.ts";
+import { dataGiven } from "../runs/report-data.ts";
 import { cutToBytes, utf8Length } from "../text/index.ts";
 
 export interface Artifact {
@@ -31,7 +32,8 @@ export interface Truncated {
 
 /** A report as the child sent it. Data without a schema are an artifact like any other. */
 export function reportTexts(args: { readonly [name: string]: Json }, typed: boolean): ReportTexts {
-  const { text, artifacts, data } = args;
+  const { text, artifacts } = args;
+  const data = dataGiven(args);
   const listed = (Array.isArray(artifacts) ? (artifacts as readonly Json[]) : []).map(artifactOf);
   const loose = data === undefined || typed ? [] : [{ kind: "json", value: JSON.stringify(data) }];
   return {

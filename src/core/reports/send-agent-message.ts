@@ -9,6 +9,7 @@ import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.t
 import type { Deciding } from "../deciding.ts";
 import { type Json, jsonObjectIs } from "../json.ts";
 import type { AgentState, Run } from "../state.ts";
+import { dataGiven } from "../runs/report-data.ts";
 import { FINAL_AFTER_DELEGATION, replyDelegates } from "./final-report.ts";
 
 /** "open": a final report, answered when the other calls of its reply are. */
@@ -86,7 +87,8 @@ function parentClosed(d: Deciding, agent: AgentState, agentId: Json | undefined)
 }
 
 /** An artifact that the settings do not allow, or that is not what its kind says, named with its place. */
-function reportProblem(d: Deciding, { artifacts, data }: Call["args"], typed: boolean): string | undefined {
+function reportProblem(d: Deciding, args: Call["args"], typed: boolean): string | undefined {
+  const { artifacts, data_json: dataText } = args;
   const kinds: readonly string[] = d.settings.artifactKinds;
   for (const [index, artifact] of Array.isArray(artifacts) ? (artifacts as readonly Json[]).entries() : []) {
     const { kind, value } = jsonObjectIs(artifact) ? artifact : {};
@@ -96,8 +98,10 @@ function reportProblem(d: Deciding, { artifacts, data }: Call["args"], typed: bo
     if (kind === "json" && !jsonTextIs(value))
       return `\`artifacts[${index}].value\` must be JSON text, as its kind says`;
   }
+  if (dataText !== undefined && !jsonTextIs(dataText)) return "`data_json` must be JSON text";
   // Without a schema `data` counts as an artifact of kind `json`.
-  if (data !== undefined && !typed && !kinds.includes("json")) return "`data` is only for runs with an output schema";
+  if (dataGiven(args) !== undefined && !typed && !kinds.includes("json"))
+    return "`data` is only for runs with an output schema";
   return undefined;
 }
 

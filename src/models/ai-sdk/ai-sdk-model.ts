@@ -44,7 +44,7 @@ export function createAiSdkModel(languageModel: LanguageModel, options: AiSdkMod
     try {
       const { stream } = await languageModel.doStream({
         prompt: promptOf(request, name, habits.system),
-        ...(request.tools.length === 0 ? {} : { tools: toolsOf(request.tools) }),
+        ...(request.tools.length === 0 ? {} : { tools: toolsOf(request.tools, habits.omitsNoProperties === true) }),
         ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
         ...(habits.call === undefined ? {} : { providerOptions: habits.call }),
         abortSignal: cut,

@@ -66,8 +66,21 @@ export function promptOf(
   return prompt;
 }
 
-export function toolsOf(tools: readonly ToolSpec[]): FunctionTool[] {
-  return tools.map(({ name, description, schema }) => ({ type: "function", name, description, inputSchema: schema }));
+export function toolsOf(tools: readonly ToolSpec[], omitsNoProperties: boolean): FunctionTool[] {
+  return tools.map(({ name, description, schema }) => ({
+    type: "function",
+    name,
+    description,
+    inputSchema: argumentsSchema(schema, omitsNoProperties),
+  }));
+}
+
+/** The schema, with `properties` of a tool without arguments as the provider wants them. */
+function argumentsSchema(schema: Json, omitsNoProperties: boolean): Json {
+  if (!jsonObjectIs(schema)) return schema;
+  const { properties, ...rest } = schema;
+  if (properties !== undefined && !(jsonObjectIs(properties) && Object.keys(properties).length === 0)) return schema;
+  return omitsNoProperties ? rest : { ...rest, properties: {} };
 }
 
 function messageOf(message: ContextMessage, model: string): PromptMessage | null {

@@ -8,6 +8,7 @@
  *   told to drop such thoughts.
  * - OpenAI's responses API would keep every item on its side and be sent references to them, which expire; a journal outlives that, so
  *   nothing is stored there, and thoughts travel encrypted in the request.
+ * - A tool without arguments: Gemini refuses an empty `properties`, OpenAI an object without `properties`.
  */
 
 import type { Json } from "../../core/json.ts";
@@ -20,6 +21,8 @@ export interface ProviderHabits {
   readonly call?: ProviderOptions;
   /** Options of the system message. */
   readonly system?: ProviderOptions;
+  /** True if `properties` of a tool without arguments are left out; else they are there and empty. */
+  readonly omitsNoProperties?: true;
 }
 
 const EPHEMERAL = { type: "ephemeral" } as const;
@@ -27,6 +30,7 @@ const BOUND_THOUGHTS = /claude-(?:fable-5-[1-9]|opus-5-5|sonnet-5-5)/;
 
 export function providerHabits({ provider, modelId }: Pick<LanguageModel, "provider" | "modelId">): ProviderHabits {
   if (provider === "openai.responses") return { call: { openai: { store: false } } };
+  if (provider.startsWith("google.")) return { omitsNoProperties: true };
   if (!provider.includes("anthropic")) return {};
   const system = { anthropic: { cacheControl: EPHEMERAL } };
   // Other hosts of Claude (Vertex, Bedrock) do not have automatic caching.

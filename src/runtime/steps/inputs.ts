@@ -8,6 +8,7 @@ import { type Json, jsonObjectIs } from "../../core/json.ts";
 import { type ReplyPart, replyText, type ToolCallPart, type Usage } from "../../core/message.ts";
 import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
 import { outputSchemaOf } from "../../core/runs/output-schema-argument.ts";
+import { dataGiven } from "../../core/runs/report-data.ts";
 import type { SchemaChecker } from "../definitions/output-schema.ts";
 
 interface Keyed {
@@ -99,11 +100,11 @@ function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
 /** What only this side can know of a call: whether a model can be had, whether a schema can be used, whether data fit. */
 async function callFacts({ name, input }: ToolCallPart, edge: EdgeFacts): Promise<CallFacts | null> {
   if (!jsonObjectIs(input)) return null;
-  const { model, data } = input;
+  const { model } = input;
   if (name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
   const schema = name === "subagent" ? (outputSchemaOf(input) ?? null) : null;
   if (schema !== null) return problemFacts(await edge.schemas.schemaProblem(schema));
-  return edge.dataProblem === null ? null : problemFacts(await edge.dataProblem(data));
+  return edge.dataProblem === null ? null : problemFacts(await edge.dataProblem(dataGiven(input)));
 }
 
 function problemFacts(problem: string | null): CallFacts | null {
