@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  1. Every schema that a model is shown has a type for each property, and nothing that a provider refuses (rule F1).
- *  2. What a model is shown follows from what is enforced: bounds that models never reach and the ban on other properties are left out.
+ *  2. What a model is shown follows from what is enforced: bounds that models hardly ever reach and the ban on other properties are left out.
  */
 
 import type { AgentKind } from "../event.ts";
@@ -252,7 +252,7 @@ function shownSchema(name: DelegationTool, agent: Viewer, output: Json | undefin
   return { type, properties: { ...shownProperties(properties), ...data }, required };
 }
 
-/** Gemini's `parameters` refuse `additionalProperties`; bounds of this size only guard the runtime. */
+/** Gemini's `parameters` refuse `additionalProperties`; models do not write empty texts, nor texts of a megabyte. */
 function shown({ type, properties, required }: ArgumentSchema): { readonly [keyword: string]: Json } {
   return { type, properties: shownProperties(properties), ...(required.length === 0 ? {} : { required }) };
 }
@@ -269,6 +269,6 @@ function shownProperty(property: Property | ArgumentSchema): Json {
   }
   if (property.type === undefined) return { description: property.description };
   if (property.type !== "string") return property;
-  const { maxLength: _bound, ...rest } = property;
+  const { minLength: _least, maxLength: _most, ...rest } = property;
   return rest;
 }

@@ -119,14 +119,17 @@ function totals(runs: readonly RunTexts[]): string {
   return `Total wall time: ${wall}\nResults: ${succeeded} succeeded, ${runs.length - succeeded} failed/timed out`;
 }
 
+/** The findings leave the context after this turn (rule D8), so that what is not said of them now is lost. */
 function instructions(kind: AgentKind, count: number): string {
-  const all = count > 1 ? " Cover every task:" : "";
-  const keep = `${all} give the concrete findings, which leave your context after this turn.`;
-  if (kind === "background") return `Use these results for your own task, then report to your parent.${keep}`;
-  return (
-    `Summarise this for the user, naturally and briefly.${keep} No technical details, no talk of background tasks. ` +
-    "If nothing needs saying, answer NO_REPLY."
-  );
+  if (kind === "background") {
+    const which = count > 1 ? "every task's" : "the";
+    return `Use ${which} concrete findings for your own task, then report to your parent; they leave your context after this turn.`;
+  }
+  const what =
+    count > 1
+      ? "Summarise this for the user, naturally and briefly. Cover every task with its concrete findings, which leave your context after this turn."
+      : "Summarise the concrete findings for the user, naturally and briefly.";
+  return `${what} No technical details, no talk of background tasks. NO_REPLY if nothing needs saying.`;
 }
 
 /** What stands in the context for an announcement once its turn has ended well (rule D8). */
