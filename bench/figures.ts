@@ -18,8 +18,6 @@ export interface FigureLine {
   readonly toReach: string;
 }
 
-const TOKEN_CONTENDERS = ["errand", "pi", "ai", "openai-agents", "langgraph", "deepagents", "mastra"];
-
 export async function figureLines(quick: boolean, rounds: number, say: (line: string) => void): Promise<FigureLine[]> {
   const folder = mkdtempSync(join(tmpdir(), "errand-figures-"));
   const lines: FigureLine[] = [];
@@ -77,21 +75,6 @@ export async function figureLines(quick: boolean, rounds: number, say: (line: st
       "restart with 1,000 open runs, until all are under way again",
       `${(restarts[Math.floor(rounds / 2)] ?? 0).toFixed(2)} s`,
       "≤ 2 s",
-    );
-
-    for (const contender of TOKEN_CONTENDERS) {
-      const told = await figure("tokens", "measure", { contender });
-      add(
-        `tokens, ${contender}: a parent's prompt and tools, a child's, a result of four words`,
-        ["parent", "child", "result"].map((name) => number(told, name)).join(", "),
-        "",
-      );
-    }
-    const announced = await figure("announcement", "measure", {});
-    add(
-      "tokens of an announcement of 1, 2 and 10 runs, without their findings",
-      ["one", "two", "ten"].map((name) => number(announced, name)).join(", "),
-      "",
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });

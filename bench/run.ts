@@ -3,13 +3,14 @@
  * the machine does hits everybody alike; the median counts. Writes its table and chart into docs/ unless it was only a part or a quick look.
  *
  * Options: --rounds N (default 3), --only NAME (a contender; may be given again), --quick (small sizes, one round), --json,
- * --figures (what Errand promises of itself, instead of the comparison).
+ * --figures (what Errand promises of itself, instead of the comparison), --cost (model calls, tokens and bytes, instead of speed).
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { chartOf } from "./chart.ts";
+import { costs, costTable } from "./cost.ts";
 import { figureLines } from "./figures.ts";
 import { type Column, COLUMNS, measurementOf, type Row, ROWS } from "./plan.ts";
 import { measureApart, medianOf, type Outcome } from "./rounds.ts";
@@ -22,7 +23,7 @@ const values = commandOptions(
   {
     name: "npm run bench --",
     does: "Runs Errand, its peers and hand-written floors side by side, and writes the tables of docs/performance.md.",
-    examples: ["--figures", "--quick --only errand --only pi"],
+    examples: ["--figures", "--cost", "--quick --only errand --only pi"],
   },
   {
     rounds: { kind: "count", help: "How often all are run; the median counts. Default: 3, quick: 1." },
@@ -30,6 +31,7 @@ const values = commandOptions(
     quick: { kind: "flag", help: "Small sizes; nothing is written." },
     json: { kind: "flag", help: "The results as one line of JSON." },
     figures: { kind: "flag", help: "Measures what Errand promises of itself instead." },
+    cost: { kind: "flag", help: "Counts model calls, tokens and bytes of a delegation instead." },
   },
 );
 const stranger = values.only.find((name) => !CONTENDERS.includes(name));
@@ -42,7 +44,8 @@ const rows = ROWS.filter((row) => values.only.length === 0 || values.only.includ
 
 const machine = `Node.js ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}, load ${loadavg()[0]?.toFixed(1)}`;
 const stamp = `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds.`;
-if (values.figures) await figures();
+if (values.cost) await cost();
+else if (values.figures) await figures();
 else await compare();
 
 async function figures(): Promise<void> {
@@ -51,6 +54,14 @@ async function figures(): Promise<void> {
   if (values.quick) return;
   const rows = lines.map(({ what, measured, toReach }) => `| ${what} | ${measured} | ${toReach} |`);
   writeBetween("figures", ["| what | measured | to reach |", "|---|---:|---:|", ...rows, "", stamp].join("\n"));
+}
+
+async function cost(): Promise<void> {
+  const counted = await costs(values.only, (line) => void process.stderr.write(`${line}\n`));
+  process.stdout.write(values.json ? `${JSON.stringify(counted)}\n` : `${costTable(counted)}\n`);
+  if (values.only.length > 0 || values.quick) return;
+  const counting = `Counted on ${new Date().toISOString().slice(0, 10)}, Node.js ${process.versions.node}.`;
+  writeBetween("cost", `${costTable(counted)}\n\n${versions()}\n\n${counting}`);
 }
 
 async function compare(): Promise<void> {

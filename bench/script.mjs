@@ -27,7 +27,6 @@ export function tasksFor(message) {
  * @param {readonly string[]} results in the order of the calls
  */
 export function answerFor(results) {
-  sent.result ??= results[0] ?? "";
   if (results.length === 1) return `answer: ${/value of item \d+/.exec(results[0] ?? "")?.[0] ?? "nothing"}`;
   const right = results.filter((text, index) => text.includes(`value of item ${index}`)).length;
   return `answer: ${right} of ${results.length}`;
@@ -51,19 +50,4 @@ export const lookups = { count: 0 };
 export function lookUp(key) {
   lookups.count += 1;
   return `value of ${key}`;
-}
-
-/**
- * What the models were sent first, by who they are, for counting: the system prompt and the tools, and the result that the parent was shown.
- * @type {{ parent?: { system: string, tools: unknown }, child?: { system: string, tools: unknown }, result?: string }}
- */
-export const sent = {};
-
-/**
- * @param {"parent" | "child"} who
- * @param {string} system
- * @param {unknown} tools
- */
-export function note(who, system, tools) {
-  sent[who] ??= { system, tools };
 }

@@ -13,10 +13,10 @@ const lookup = tool(async ({ key }) => lookUp(key), {
   schema: z.object({ key: z.string() }),
 });
 
-const childModel = new ScriptedChatModel("child", (text, results) =>
+const childModel = new ScriptedChatModel((text, results) =>
   results.length > 0 ? { text: results[0] } : { name: "lookup", inputs: [{ key: itemIn(text) }] },
 );
-const parentModel = new ScriptedChatModel("parent", (text, results) =>
+const parentModel = new ScriptedChatModel((text, results) =>
   results.length > 0
     ? { text: answerFor(results) }
     : {

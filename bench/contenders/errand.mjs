@@ -1,6 +1,6 @@
 /** Errand, as built: awaited children (`subagent`) that report by the default protocol, in memory or in SQLite. */
 import { createErrand } from "../../dist/index.js";
-import { answerFor, CHILD_PROMPT, itemIn, lookUp, note, PARENT_PROMPT, tasksFor } from "../script.mjs";
+import { answerFor, CHILD_PROMPT, itemIn, lookUp, PARENT_PROMPT, tasksFor } from "../script.mjs";
 
 const usage = { input: 100, output: 20 };
 const says = (text) => ({ parts: [{ type: "text", text }], usage, stop: "end" });
@@ -18,8 +18,7 @@ function lastResults(messages) {
 
 const models = {
   parent: {
-    async call({ messages, system, tools }) {
-      note("parent", system, tools);
+    async call({ messages }) {
       const results = lastResults(messages);
       if (results !== null) return says(answerFor(results));
       return calls(
@@ -29,8 +28,7 @@ const models = {
     },
   },
   child: {
-    async call({ messages, system, tools }) {
-      note("child", system, tools);
+    async call({ messages }) {
       const results = lastResults(messages);
       if (results === null) return calls("lookup", [{ key: itemIn(messages.at(-1).text) }]);
       if (messages.length === 3) return calls("send_agent_message", [{ text: results[0] }]);

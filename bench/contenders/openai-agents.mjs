@@ -5,7 +5,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { Agent, MemorySession, Runner, setTracingDisabled, tool, Usage } from "@openai/agents";
 import { z } from "zod";
-import { answerFor, CHILD_PROMPT, itemIn, lookUp, note, PARENT_PROMPT, tasksFor } from "../script.mjs";
+import { answerFor, CHILD_PROMPT, itemIn, lookUp, PARENT_PROMPT, tasksFor } from "../script.mjs";
 
 setTracingDisabled(true);
 
@@ -42,10 +42,9 @@ const textOf = (item) =>
 const resultText = ({ output }) =>
   typeof output === "string" ? output : Array.isArray(output) ? output.map((part) => part.text).join("") : output.text;
 
-function scripted(who, reply) {
+function scripted(reply) {
   return {
-    async getResponse({ input, systemInstructions, tools }) {
-      note(who, systemInstructions, tools);
+    async getResponse({ input }) {
       if (typeof input === "string") return reply(input, []);
       const from = input.findLastIndex((item) => item.type !== "function_call_result") + 1;
       return from < input.length ? reply("", input.slice(from).map(resultText)) : reply(textOf(input.at(-1)), []);
@@ -59,7 +58,7 @@ function scripted(who, reply) {
 const childAgent = new Agent({
   name: "child",
   instructions: CHILD_PROMPT,
-  model: scripted("child", (text, results) =>
+  model: scripted((text, results) =>
     results.length > 0 ? says(results[0]) : calls("lookup", [{ key: itemIn(text) }]),
   ),
   tools: [
@@ -75,7 +74,7 @@ const childAgent = new Agent({
 const parentAgent = new Agent({
   name: "parent",
   instructions: PARENT_PROMPT,
-  model: scripted("parent", (text, results) =>
+  model: scripted((text, results) =>
     results.length > 0
       ? says(answerFor(results))
       : calls(

@@ -1,7 +1,7 @@
 /** pi-agent-core: `Agent` with a tool that runs another `Agent`. It stores nothing. */
 import { Agent } from "@mariozechner/pi-agent-core";
 import { createAssistantMessageEventStream, Type } from "@mariozechner/pi-ai";
-import { answerFor, CHILD_PROMPT, itemIn, lookUp, note, PARENT_PROMPT, tasksFor } from "../script.mjs";
+import { answerFor, CHILD_PROMPT, itemIn, lookUp, PARENT_PROMPT, tasksFor } from "../script.mjs";
 
 export const durable = false;
 
@@ -51,17 +51,13 @@ const says = (text) => streamed([{ type: "text", text }]);
 const calls = (name, inputs) =>
   streamed(inputs.map((input, index) => ({ type: "toolCall", id: `call_${index}`, name, arguments: input })));
 
-/** What a provider would be told of the tools. */
-const specs = (tools) => tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
-
 /** Results after the last reply, in the order of the calls. */
 function lastResults(messages) {
   const from = messages.findLastIndex((message) => message.role !== "toolResult") + 1;
   return messages.slice(from).map(textOf);
 }
 
-function parentStream(_model, { messages, systemPrompt, tools }) {
-  note("parent", systemPrompt, specs(tools));
+function parentStream(_model, { messages }) {
   const results = lastResults(messages);
   if (results.length > 0) return says(answerFor(results));
   return calls(
@@ -70,8 +66,7 @@ function parentStream(_model, { messages, systemPrompt, tools }) {
   );
 }
 
-function childStream(_model, { messages, systemPrompt, tools }) {
-  note("child", systemPrompt, specs(tools));
+function childStream(_model, { messages }) {
   const results = lastResults(messages);
   if (results.length > 0) return says(results[0]);
   return calls("lookup", [{ key: itemIn(textOf(messages.at(-1))) }]);

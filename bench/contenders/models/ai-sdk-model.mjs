@@ -1,7 +1,5 @@
 /** A scripted model in the AI SDK's own shape (`LanguageModelV3`), for the two libraries that take one. */
 
-import { note } from "../../script.mjs";
-
 const usage = {
   inputTokens: { total: 100, noCache: 100, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 20, text: 20, reasoning: 0 },
@@ -29,8 +27,7 @@ function lastOf(prompt) {
 
 /** `script` gives `{ text }` or `{ name, inputs }` for what the context ends with. */
 export function aiSdkModel(modelId, script) {
-  function reply(prompt, tools) {
-    note(modelId, prompt[0].role === "system" ? prompt[0].content : "", tools);
+  function reply(prompt) {
     const said = script(lastOf(prompt), prompt);
     if (said.text !== undefined) return { content: [{ type: "text", text: said.text }], unified: "stop" };
     const content = said.inputs.map((input, index) => ({
@@ -46,12 +43,12 @@ export function aiSdkModel(modelId, script) {
     provider: "scripted",
     modelId,
     supportedUrls: {},
-    async doGenerate({ prompt, tools }) {
-      const { content, unified } = reply(prompt, tools);
+    async doGenerate({ prompt }) {
+      const { content, unified } = reply(prompt);
       return { content, finishReason: { unified, raw: unified }, usage, warnings: [] };
     },
-    async doStream({ prompt, tools }) {
-      const { content, unified } = reply(prompt, tools);
+    async doStream({ prompt }) {
+      const { content, unified } = reply(prompt);
       const parts = content.flatMap((part) =>
         part.type === "text"
           ? [

@@ -1,8 +1,6 @@
 /** A scripted chat model in LangChain's own shape, for langgraph and deepagents. */
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import { note, sent } from "../../script.mjs";
 
 const textOf = (message) =>
   typeof message.content === "string" ? message.content : message.content.map((part) => part.text ?? "").join("");
@@ -11,31 +9,20 @@ let replies = 0;
 
 /** `script` gives `{ text }` or `{ name, inputs }` for the newest text and the results after the last reply. */
 export class ScriptedChatModel extends BaseChatModel {
-  constructor(who, script) {
+  constructor(script) {
     super({});
-    this.who = who;
     this.script = script;
-    this.shown = [];
   }
 
   _llmType() {
     return "scripted";
   }
 
-  bindTools(tools) {
-    this.shown = tools;
+  bindTools() {
     return this;
   }
 
   async _generate(messages) {
-    if (sent[this.who] === undefined) {
-      const [first] = messages;
-      note(
-        this.who,
-        first.getType() === "system" ? textOf(first) : "",
-        this.shown.map((tool) => convertToOpenAITool(tool)),
-      );
-    }
     const from = messages.findLastIndex((message) => message.getType() !== "tool") + 1;
     const results = messages.slice(from).map(textOf);
     const said = this.script(results.length > 0 ? "" : textOf(messages.at(-1)), results);

@@ -263,12 +263,15 @@ function shownProperties(properties: ArgumentSchema["properties"]): { readonly [
 
 function shownProperty(property: Property | ArgumentSchema): Json {
   if ("properties" in property) return shown(property);
-  if (property.type === "array") {
-    const { maxItems: _bound, items, ...rest } = property;
-    return { ...rest, items: shownProperty(items) };
+  const description = property.description === undefined ? {} : { description: property.description };
+  switch (property.type) {
+    case undefined:
+      return description;
+    case "array":
+      return { type: property.type, items: shownProperty(property.items), ...description };
+    case "string":
+      return { type: property.type, ...(property.enum === undefined ? {} : { enum: property.enum }), ...description };
+    default:
+      return property;
   }
-  if (property.type === undefined) return { description: property.description };
-  if (property.type !== "string") return property;
-  const { minLength: _least, maxLength: _most, ...rest } = property;
-  return rest;
 }

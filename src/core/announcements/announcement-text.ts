@@ -127,9 +127,9 @@ function instructions(kind: AgentKind, count: number): string {
   }
   const what =
     count > 1
-      ? "Summarise this for the user, naturally and briefly. Cover every task with its concrete findings, which leave your context after this turn."
-      : "Summarise the concrete findings for the user, naturally and briefly.";
-  return `${what} No technical details, no talk of background tasks. NO_REPLY if nothing needs saying.`;
+      ? "every task's concrete findings naturally and briefly (they leave your context after this turn)"
+      : "the concrete findings naturally and briefly";
+  return `Tell the user ${what}: no technical details, no talk of background tasks. NO_REPLY if nothing needs saying.`;
 }
 
 /** What stands in the context for an announcement once its turn has ended well (rule D8). */

@@ -10,7 +10,8 @@ import { type Json, jsonObjectIs } from "../json.ts";
 
 type Keyword = (value: Json, schema: { readonly [keyword: string]: Json }) => boolean;
 
-const TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"];
+const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);
+const TYPES: ReadonlySet<string> = new Set([...SCALARS, "array", "object", "null"]);
 /** Names that Anthropic and Gemini take for arguments. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const DEPTH = 16;
@@ -71,13 +72,11 @@ function partsOf(
   ];
 }
 
-/** One type, or one that may also be null. */
+/** One type, or a scalar that may also be null. */
 function typeIs(value: Json): boolean {
-  if (typeof value === "string") return TYPES.includes(value);
+  if (typeof value === "string") return TYPES.has(value);
   if (!Array.isArray(value) || value.length !== 2 || !value.includes("null")) return false;
-  return value.every(
-    (type: Json) => type === "null" || ["string", "number", "integer", "boolean"].includes(String(type)),
-  );
+  return value.every((type: Json) => type === "null" || (typeof type === "string" && SCALARS.has(type)));
 }
 
 function nameIs(name: string): boolean {

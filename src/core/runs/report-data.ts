@@ -24,8 +24,7 @@ export function dataProperty(schema: Json): { readonly [name: string]: Json } {
 /** A tool's schema has one dialect, which is not for a part of it to say. */
 function withoutDialect(schema: Json): Json {
   if (!jsonObjectIs(schema) || schema["$schema"] === undefined) return schema;
-  const { $schema: _dialect, ...own } = schema;
-  return own;
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "$schema"));
 }
 
 /** The data of a report, by whichever argument they came; undefined if there are none, or if they are no JSON text. */

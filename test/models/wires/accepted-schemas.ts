@@ -15,7 +15,7 @@ interface Shown {
 type Check = (schema: Fields, path: string, root: boolean) => readonly string[];
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const TYPES: readonly unknown[] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "array", "object", "null"]);
 
 function fieldsIs(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -46,7 +46,7 @@ function problems(schema: unknown, check: Check): readonly string[] {
 /** What all three have in common: a root that is an object, a type everywhere, `items` of arrays. */
 const common: Check = (schema, path, root) => {
   const { type, anyOf, oneOf, items, required, properties } = schema;
-  const typed = Array.isArray(type) ? type.every((one) => TYPES.includes(one)) : TYPES.includes(type);
+  const typed = Array.isArray(type) ? type.every((one) => TYPES.has(one)) : TYPES.has(type);
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
   return [
     ...(root && type !== "object" ? [`${path} is not of type object`] : []),
