@@ -114,7 +114,8 @@ function aims([errand, ...others]: readonly CostRow[], announcements: Costs["ann
   return [
     [
       "no more model calls than any peer",
-      `${awaited.calls} awaited, ${background.calls} in the background; the peers' fewest are ${least("awaited")}, and ${least("background")} by hand`,
+      `${awaited.calls} awaited, ${background.calls} in the background; ` +
+        `the peers' fewest are ${least("awaited")}, and ${least("background")} by hand`,
       awaited.calls <= least("awaited") && background.calls <= least("background"),
     ],
     ["standing overhead of a parent ≤ 800 tokens", `${awaited.parent}`, awaited.parent <= 800],

@@ -1,6 +1,6 @@
 /**
- * Background delegation written by hand, the same for every peer, whether or not it has a feature of its own for it: the tool starts the child and answers at once; when the child has ended, the program
- * sends its result to the parent as a message.
+ * Background delegation written by hand, the same for every peer, whether or not it has a feature of its own for it: the tool
+ * starts the child and answers at once; when the child has ended, the program sends its result to the parent as a message.
  */
 export function delegationByHand(background, run) {
   const started = [];
