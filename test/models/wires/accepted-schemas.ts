@@ -101,7 +101,7 @@ const GEMINI_JSON_KEYWORDS = new Set(
   ).split(" "),
 );
 
-export const geminiJsonSchemaRefuses: Check = (schema, path, root) => [
+const geminiJsonSchemaRefuses: Check = (schema, path, root) => [
   ...common(schema, path, root),
   ...Object.keys(schema)
     .filter((field) => !GEMINI_JSON_KEYWORDS.has(field))
