@@ -252,9 +252,8 @@ export type Decided =
       readonly final?: true | undefined;
       /** The run had reported, and this is why its closing call did not come to an end. */
       readonly closed?: string | undefined;
-      /** Posts that no turn of the child will answer any more, and the report that answers them. */
+      /** Posts that no turn of the child will answer any more. */
       readonly posts?: readonly PostId[] | undefined;
-      readonly answer?: ReportPlace | undefined;
     }
   /** A run that had ended, whose parent is gone before it was told. */
   | { readonly type: "run-undeliverable"; readonly run: RunNumber; readonly reason: string }
@@ -303,7 +302,7 @@ export type Decided =
       /** The reply held a `<response>`, in a run that reports by tag. */
       readonly tagged?: true | undefined;
       readonly posts?: readonly PostId[] | undefined;
-      /** The report of a child's run that reports by tool: it answers the posts. */
+      /** The report that a child made by tool in this turn: it answers the posts. */
       readonly answer?: ReportPlace | undefined;
     }
   /** Text `text` of this row is the summary that stands for everything before the turn under way. */

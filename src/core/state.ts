@@ -54,6 +54,8 @@ export interface Turn {
   /** True if the newest reply reported, and if one of its calls failed, was refused or has an unknown outcome. */
   reported: boolean;
   failed: boolean;
+  /** The newest report of the turn: it answers the posts of the turn. */
+  report: ReportPlace | null;
   /** User-facing messages it took, which must reach the user. */
   relays: StepKey[];
   /** True once something was sent to the channel after the newest user-facing message was taken. */
@@ -144,8 +146,6 @@ export interface Run {
   clockUsed: number;
   clockSince: number | null;
   reports: number;
-  /** Its newest report. */
-  reportedAt: ReportPlace | null;
   /** True while its newest report is one that could not be taken. */
   invalid: boolean;
   nudged: boolean;

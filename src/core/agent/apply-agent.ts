@@ -53,6 +53,7 @@ export function turnNew(agent: AgentState): Turn {
     calls: new Map(),
     reported: false,
     failed: false,
+    report: null,
     relays: [],
     sent: false,
     nudge: null,

@@ -138,25 +138,24 @@ function endedByFinal(d: Deciding, agent: AgentState, turn: Turn): boolean {
   const finals = finalCalls(turn);
   for (const call of finals) answer(d, agent, call.id, reportAnswer(d, agent, postponed ?? "final"));
   if (postponed !== null) return false;
-  turnEnds(d, agent.number, "done", { posts: turn.posts, answer: reportPlace(d, agent, finals.at(-1)?.id) });
+  turnEnds(d, agent.number, "done", { posts: turn.posts, answer: reportPlace(turn, finals.at(-1)?.id) });
   d.later({ do: "end-run", run: agent.number, end: { status: "ok", final: true } });
   return true;
 }
 
-/** Where the report stands that answers the posts of a turn; none for a run that reports by tag, or has not reported. */
-function reportPlace(d: Deciding, agent: AgentState, final?: string): ReportPlace | undefined {
-  const place = d.state.runs.get(agent.number)?.reportedAt;
-  if (place === null || place === undefined) return undefined;
-  return final === undefined ? place : { seq: place.seq, call: final };
+/** Where the report stands that answers the posts of the turn; undefined if the turn has not reported by tool. */
+function reportPlace({ report }: Turn, final?: string): ReportPlace | undefined {
+  if (report === null) return undefined;
+  return final === undefined ? report : { seq: report.seq, call: final };
 }
 
 /** A turn that was about a nudge ends with its answer, or without one. */
 export function endTurn(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null) return;
-  const { posts, number: turn } = agent.turn;
-  turnEnds(d, number, "done", { posts, answer: reportPlace(d, agent) });
-  afterTurn(d, agent, turn);
+  const { turn } = agent;
+  turnEnds(d, number, "done", { posts: turn.posts, answer: reportPlace(turn) });
+  afterTurn(d, agent, turn.number);
 }
 
 /** The reply asked for no tool: the turn is over, unless somebody spoke into it or something was forgotten. */
@@ -181,7 +180,7 @@ export function finishTurn(
     return callModel(d, agent);
   }
   const { silent, tagged } = reply;
-  turnEnds(d, agent.number, "done", { posts: turn.posts, silent, tagged, answer: reportPlace(d, agent) });
+  turnEnds(d, agent.number, "done", { posts: turn.posts, silent, tagged, answer: reportPlace(turn) });
   afterTurn(d, agent, turn.number);
 }
 

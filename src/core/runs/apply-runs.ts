@@ -42,7 +42,6 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
     clockUsed: 0,
     clockSince: null,
     reports: 0,
-    reportedAt: null,
     invalid: false,
     nudged: false,
     userMessages: 0,
@@ -142,11 +141,11 @@ export function applyRunReported(state: TreeState, fact: FactOf<"run-reported">,
   const run = state.runs.get(fact.run);
   if (run === undefined) return;
   run.reports += 1;
-  run.reportedAt = { seq: place.seq, call: fact.call };
   run.invalid = false;
   const turn = state.agents.get(fact.run)?.turn;
   if (turn === null || turn === undefined) return;
   turn.reported = true;
+  turn.report = { seq: place.seq, call: fact.call };
   if (fact.final !== true) return;
   const { call: id } = fact;
   turn.calls.set(id, { id, name: "send_agent_message", effect: null, run: null, question: null, final: true });

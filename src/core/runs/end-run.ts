@@ -23,7 +23,7 @@ export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
   const parent = d.state.agents.get(run.parent);
   const closed = child !== undefined && closingFailed(end) && closingCall(child);
   if (child !== undefined) leaveBehind(d, child);
-  const posts = postsLeft(child);
+  if (child !== undefined && closed) answerPosts(d, child);
   d.emit({
     type: "run-ended",
     run: number,
@@ -33,8 +33,7 @@ export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
     report: child === undefined ? "missing" : reportKindOf(child, run, child.tagged),
     final: end.final,
     closed: closed ? (end.reason ?? end.status) : undefined,
-    posts,
-    answer: closed && posts !== undefined ? (run.reportedAt ?? undefined) : undefined,
+    posts: postsLeft(child),
   });
   if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
   d.later({ do: "fill", agent: parent.number });
@@ -44,6 +43,12 @@ export function endRun(d: Deciding, number: RunNumber, end: RunEnd): void {
 /** Ends that do not undo a report when they come in its closing call; a cancellation stays one (rule B7). */
 function closingFailed({ status }: RunEnd): boolean {
   return status === "error" || status === "timeout";
+}
+
+/** The turn has reported: its report answers the posts that it took. Those that still wait in the inbox get no answer. */
+function answerPosts(d: Deciding, { number, turn }: AgentState): void {
+  if (turn === null || turn.report === null || turn.posts.length === 0) return;
+  d.emit({ type: "turn-ended", agent: number, outcome: "done", posts: turn.posts, answer: turn.report });
 }
 
 /** Posts that wait for an answer of an agent that goes. */

@@ -109,6 +109,7 @@ export interface EnvelopeProblem {
 }
 
 const { task, context, files } = DELEGATION_SCHEMAS.subagent.properties;
+/** An outside child is given the schema itself; only models write it as text. */
 const output_schema = { type: "object", description: "JSON Schema of the data to return." } as const;
 const { artifacts, text } = DELEGATION_SCHEMAS.send_agent_message.properties;
 const data = { description: "The typed result, where a schema was asked for." } as const;

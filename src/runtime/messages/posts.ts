@@ -133,8 +133,7 @@ export function createPosts({ store, world, loop, sha256, redactor, answering, o
   async function outcomeOf(tree: TreeId, step: EndingStep, post: PostId): Promise<Reply> {
     const place = answerPlace(step, post);
     const [row] = place === null ? [] : await store.rows(tree, place.seq, 1);
-    if (place !== null && row !== undefined) return reportOfRow(row, place.call);
-    const outcome = turnOutcome(step, post);
+    const outcome = place !== null && row !== undefined ? reportOfRow(row, place.call) : turnOutcome(step, post);
     if (outcome instanceof ErrandError) throw outcome;
     return outcome;
   }

@@ -61,14 +61,23 @@ export function endingRow({ seq, head, body }: JournalRow, sha256: Sha256): Endi
 /** Where the report stands that answers the post, if it is a child's report by tool. */
 export function answerPlace({ events }: EndingStep, post: PostId): ReportPlace | null {
   const ended = events.find((event) => postsOf(event)?.includes(post));
-  return ended?.type === "turn-ended" || ended?.type === "run-ended" ? (ended.answer ?? null) : null;
+  return ended?.type === "turn-ended" ? (ended.answer ?? null) : null;
 }
 
 /** The words of the report that stands in a reply's row. */
-export function reportOfRow({ body }: JournalRow, call: string): Reply {
+export function reportOfRow({ body }: JournalRow, call: string): Reply | ErrandError {
   const part = replyPartsOf(bodyRead(body).texts[0]).find((given) => given.type === "tool-call" && given.id === call);
-  const text = part?.type === "tool-call" && jsonObjectIs(part.input) ? part.input["text"] : undefined;
+  if (part?.type !== "tool-call") return erasedAnswer();
+  const text = jsonObjectIs(part.input) ? part.input["text"] : undefined;
   return { text: typeof text === "string" ? text : "", silent: false };
+}
+
+/** The answer is gone with the texts of its run. */
+function erasedAnswer(): ErrandError {
+  return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
+    remedy: "Read the run's result; it was told to the parent before.",
+    details: { reason: "erased", outcome: "done" },
+  });
 }
 
 export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, post: PostId): Reply | ErrandError {
@@ -79,12 +88,7 @@ export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, p
   if (ended.outcome === "done") {
     const silent = ended.silent === true;
     // The report of a run that reports by tag is kept when its other words are erased.
-    if (!silent && input.type === "model-replied" && erased && ended.tagged !== true) {
-      return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
-        remedy: "Read the run's result; it was told to the parent before.",
-        details: { reason: "erased", outcome: ended.outcome },
-      });
-    }
+    if (!silent && input.type === "model-replied" && erased && ended.tagged !== true) return erasedAnswer();
     const text = silent || input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
     // Of a run that reports by tag the report is the answer, not what stands around it.
     return { text: ended.tagged === true ? (tagExtract(text, "response") ?? "") : messageSaid(text), silent };
