@@ -117,3 +117,27 @@ test("B7, A2: who waits for the child gets its report, although its closing call
   asked.resolve();
   expect((await answer).text).toBe("the report");
 });
+
+test("B7, F8: the record of a run that was closed is that of a success, with why its closing call failed", async () => {
+  const { errand } = await openTestErrand({
+    parent: byContext([delegation("awaited"), say("told")]),
+    child: byContext([report("x"), fail({ message: "overloaded", retryable: true })]),
+  });
+  const records: DelegationRecord[] = [];
+  errand.onDelegation((record) => records.push(record));
+  await (await errand.openAgent()).postAndAwait("go");
+  expect(records).toMatchObject([{ status: "ok", reason: null, error: null, closed: "provider-error" }]);
+});
+
+test("B7: whatever the budget of the tree is, a child that has reported has succeeded", async () => {
+  const seen = new Set<string>();
+  for (let tokensPerTree = 1_500; tokensPerTree <= 9_000; tokensPerTree += 250) {
+    const { run, facts } = await delegate("awaited", [report("x"), say("end")], { limits: { tokensPerTree } }).catch(
+      () => ({ run: null, facts: [] }),
+    );
+    if (run === null || factsNamed(facts, "run-reported").length === 0) continue;
+    expect(run).toMatchObject({ status: "ok", report: "tool" });
+    seen.add(factsNamed(facts, "run-ended")[0]?.closed ?? "ended by itself");
+  }
+  expect([...seen]).toEqual(expect.arrayContaining(["token-limit", "ended by itself"]));
+});

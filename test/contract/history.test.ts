@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { byContext, callTool, createMemoryChannel, say } from "../../src/testing/index.ts";
-import { NUDGE_USER_MESSAGE } from "../../src/core/context/nudges.ts";
+import { byContext, callTool, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
+import { NUDGE_TOOL, NUDGE_USER_MESSAGE } from "../../src/core/context/nudges.ts";
+import { untilFacts } from "../support/delegations.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 
 const reporting = byContext([callTool("send_agent_message", { text: "found it" }), say("done")]);
@@ -71,4 +72,27 @@ test("B5, C2: a nudge is hidden from the user's history, and shown on request", 
   expect((await agent.history({ internal: true })).map((item) => item.text)).toContainEqual(
     expect.stringContaining(NUDGE_USER_MESSAGE),
   );
+});
+
+test("D8: a child's history shows its task and its replies on request, and nothing to a user without", async () => {
+  const { errand } = await openTestErrand({
+    parent: byContext([
+      callTool("start_background_agent", { task: "count", context: "in src" }),
+      say("started"),
+      hang(),
+    ]),
+    child: byContext([callTool("look", { at: "src" }), say("I counted."), hang()]),
+  });
+  const agent = await errand.openAgent();
+  await agent.post("go");
+  await untilFacts(errand, agent.id, "nudge-given");
+  const [run] = await errand.runs();
+  const child = await errand.agent(run?.agent ?? "");
+  expect(await child.history()).toEqual([]);
+  expect((await child.history({ internal: true })).map(({ from, text }) => [from, text])).toEqual([
+    ["internal", "count\n\nContext:\nin src"],
+    ["internal", '[look {"at":"src"}]'],
+    ["internal", "I counted."],
+    ["internal", NUDGE_TOOL],
+  ]);
 });

@@ -69,3 +69,15 @@ test("A7: without say turned on, a block is ordinary text", async () => {
   await agent.postAndAwait("hello");
   expect((await channel.received(1)).map((message) => message.text)).toEqual(["a <say>b</say> c"]);
 });
+
+test("A6: a reply whose last line is the word goes to the user without it: channel, stream, answer and history", async () => {
+  const channel = createMemoryChannel();
+  const { errand } = await openTestErrand({ parent: [say("The road is open.\n\nNO_REPLY")] });
+  const agent = await errand.openAgent({ channel });
+  const streamed: string[] = [];
+  errand.onText((delta) => streamed.push(delta.text));
+  expect(await agent.postAndAwait("go")).toEqual({ text: "The road is open.", silent: false });
+  expect((await channel.received(1)).map(({ text }) => text)).toEqual(["The road is open."]);
+  expect(streamed.join("")).toBe("The road is open.");
+  expect((await agent.history()).at(-1)?.text).toBe("The road is open.");
+});

@@ -256,3 +256,13 @@ test("A9, I15: a definition that changed between two processes leaves the turn u
   expect(request?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool"]);
   expect(toolText(request)).toBe("saw it");
 });
+
+test("B9: a root that writes to an agent that is not there gets advice that fits a root", async () => {
+  const { errand, models } = await openTestErrand({
+    parent: byContext([callTool("send_agent_message", { text: "x", agentId: "nobody" }), say("end")]),
+  });
+  await (await errand.openAgent()).postAndAwait("go");
+  const told = toolText(models.model("scripted/parent").requests[1]);
+  expect(told).toContain("no such agent in your tree; you are its root");
+  expect(told).not.toContain("your parent");
+});

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Json } from "../../src/core/json.ts";
-import { callTool, say } from "../../src/testing/index.ts";
+import { byContext, callTool, fail, say } from "../../src/testing/index.ts";
 import { delegate, delegation, MODES, newest, times } from "../support/delegations.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
@@ -117,4 +117,54 @@ test("D7: several runs with artifacts stay within the cap of one announcement to
   const told = newest(models.model("scripted/parent").requests.at(-1));
   expect(Buffer.byteLength(told)).toBeLessThan(65_536 + 6_000);
   expect(times(told, "truncated: ")).toBe(4);
+});
+
+/** A background child whose reports are posted as they come sends this one. */
+async function posted(input: { readonly [name: string]: Json }) {
+  const { errand, models } = await openTestErrand({
+    parent: byContext([
+      callTool("start_background_agent", { task: "x", announce: "each" }),
+      say("started"),
+      say("told"),
+    ]),
+    child: [send(input)],
+  });
+  const agent = await errand.openAgent();
+  await agent.post("go");
+  await eventsUntil(errand, agent.id, turnsEnded(2));
+  const [run] = await errand.runs();
+  return { told: newest(models.model("scripted/parent").requests[2]), whole: await errand.result(run?.id ?? ""), run };
+}
+
+test("D14, B8: under announce each a report is posted with its artifacts, in one frame", async () => {
+  const { told, run } = await posted({ text: "found it", artifacts });
+  expect(told).toContain(
+    `<system_message origin="${run?.agent}">\nfound it\n\nArtifacts:\n- path: src/a.ts\n- diff:\n-old\n+new\n- json: {"a":1}\n</system_message>`,
+  );
+});
+
+test("D7, B8: under announce each a report over the cap is cut like any other, and the rest can be read", async () => {
+  const { told, whole, run } = await posted({ text: "y".repeat(500_000), artifacts: many.slice(0, 3) });
+  expect(Buffer.byteLength(told)).toBeLessThan(32_768 + 1_024);
+  expect(told).toContain(`read the rest with read_result, run_id ${run?.id}`);
+  const cut = JSON.parse(/truncated: (\{[^}]*\})/.exec(told)?.[1] ?? "{}") as object;
+  expect(cut).toMatchObject({ original_bytes: Buffer.byteLength(whole), sha256: sha256(whole) });
+});
+
+test("D7: of a run with several reports, what was cut is the beginning of what read_result reads", async () => {
+  const last = send({ text: "z".repeat(50_000), artifacts });
+  const { told, run, errand } = await delegate("awaited", [callTool("send_agent_message", { text: "first" }), last]);
+  const { truncated } = JSON.parse(told) as {
+    readonly truncated: { readonly original_bytes: number; readonly sha256: string };
+  };
+  const read = Buffer.from(await errand.result(run.id));
+  expect(truncated.sha256).toBe(sha256(read.subarray(0, truncated.original_bytes).toString()));
+  expect(read.subarray(truncated.original_bytes).toString()).toBe("\n\nEarlier messages:\n\n[message 1]\nfirst");
+});
+
+test.each(MODES)("F5: the words of an error are bounded where they enter the parent's context (%s)", async (mode) => {
+  const { told, errand, run } = await delegate(mode, [fail({ message: "e".repeat(300_000) })]);
+  expect(told.length).toBeLessThan(5_000);
+  expect(told).toContain("eeee");
+  expect(await errand.run(run.id)).toMatchObject({ status: "error", reason: "provider-error" });
 });

@@ -4,12 +4,12 @@
  */
 
 import { outcomeLabel, sentenceEnd } from "../context/outcome-label.ts";
-import { reportBounded, reportWhole } from "../context/report-texts.ts";
+import { reportBounded, reportWhole, type Truncated } from "../context/report-texts.ts";
 import { NO_OUTPUT, type RunTexts } from "../context/run-texts.ts";
 import type { AgentKind } from "../event.ts";
 import type { Sha256 } from "../journal.ts";
 import type { Limits } from "../limits.ts";
-import { durationLabel, frameBuild } from "../text/index.ts";
+import { durationLabel, frameBuild, messageBuildSystemText } from "../text/index.ts";
 
 interface Announced {
   readonly runs: readonly RunTexts[];
@@ -60,8 +60,20 @@ function findings(run: RunTexts, maxBytes: number, sha256: Sha256): { readonly t
   if (text === "" && truncated === null) return { text: NO_OUTPUT, cut: false };
   const frame = frameBuild("findings", run.agent, text);
   if (truncated === null) return { text: frame, cut: false };
-  const rest = `truncated: ${JSON.stringify(truncated)}; read the rest with read_result, run_id ${run.id}`;
-  return { text: `${frame}\n${rest}`, cut: true };
+  return { text: `${frame}\n${truncatedLine(truncated)}; read the rest with read_result, run_id ${run.id}`, cut: true };
+}
+
+function truncatedLine(truncated: Truncated): string {
+  return `truncated: ${JSON.stringify(truncated)}`;
+}
+
+/** A report that is posted at once (rule B8): whole, framed and bounded like findings. Its run can be read when it has ended. */
+export function postedReport(run: RunTexts, maxBytes: number, sha256: Sha256): string {
+  const { kept, truncated } = reportBounded(run.report, maxBytes, sha256);
+  const frame = messageBuildSystemText(reportWhole(kept), run.agent);
+  if (truncated === null) return frame;
+  const rest = `read the rest with read_result, run_id ${run.id}, when the run has ended`;
+  return `${frame}\n${truncatedLine(truncated)}; ${rest}`;
 }
 
 function runtimeOf(run: RunTexts): number | null {

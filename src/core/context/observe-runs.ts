@@ -9,7 +9,7 @@ import { type AgentContext, contextAppend, contextDrop, contextNew } from "./con
 import { argumentsOf, asText, type FactOf, type Observing, type TextAt } from "./observing.ts";
 import { promptOfChild, taskMessage } from "./prompts.ts";
 import { type ReportTexts, reportTexts } from "./report-texts.ts";
-import { findingsOf, findingsWithError, taskFacts, timedOutError } from "./run-texts.ts";
+import { errorBounded, findingsOf, findingsWithError, type RunTexts, taskFacts, timedOutError } from "./run-texts.ts";
 
 const NAME_LENGTH = 60;
 const NO_REPORT: ReportTexts = { text: "", artifacts: [], data: undefined };
@@ -68,8 +68,7 @@ export function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt):
   contextDrop(o.contexts, fact.run);
   if (texts === undefined) return;
   if (run === undefined) return void o.contexts.runs.delete(fact.run);
-  const refused = fact.reason === "invalid-output" ? texts.refused : null;
-  const error = fact.error === undefined ? (refused ?? timedOut(fact, context)) : asText(textAt(fact.error));
+  const error = errorOf(fact, texts, context, textAt);
   if (fact.final === true && texts.final !== null) texts.report = texts.final;
   // What a run leaves by other means than a report has no artifacts.
   if (fact.report !== "tool") texts.report = NO_REPORT;
@@ -79,7 +78,7 @@ export function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt):
   texts.outcome = {
     status: fact.status,
     reason: fact.reason ?? null,
-    error,
+    error: error === null ? null : errorBounded(error),
     report: fact.report,
     nudged: run.nudged,
     findings: found,
@@ -88,6 +87,19 @@ export function endRun(o: Observing, fact: FactOf<"run-ended">, textAt: TextAt):
     tokens: run.tokens,
     cost: run.cost,
   };
+}
+
+/** Why it did not end well, in words; null where nothing more is known than its reason. */
+function errorOf(
+  fact: FactOf<"run-ended">,
+  { refused }: RunTexts,
+  context: AgentContext | undefined,
+  textAt: TextAt,
+): string | null {
+  // The error of a closing call does not undo the success.
+  if (fact.status === "ok") return null;
+  if (fact.error !== undefined) return asText(textAt(fact.error));
+  return (fact.reason === "invalid-output" ? refused : null) ?? timedOut(fact, context);
 }
 
 /** A run that timed out while its model failed says what the provider said. */

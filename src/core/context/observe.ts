@@ -6,6 +6,7 @@ import type { Json } from "../json.ts";
 import type { Place } from "../place.ts";
 import { runPayload } from "../runs/payload.ts";
 import { messageBuildSystemText, messageBuildUserFacing } from "../text/index.ts";
+import { postedReport } from "../announcements/announcement-text.ts";
 import { contextDrop } from "./contexts.ts";
 import { narrowChildren, openRoot, skillText } from "./observe-definitions.ts";
 import { createRun, endRun, report } from "./observe-runs.ts";
@@ -22,6 +23,7 @@ import {
 } from "./observe-turns.ts";
 import { argumentsOf, asText, type FactOf, type Observing, type TextAt } from "./observing.ts";
 import { outcomeLabel, sentenceEnd } from "./outcome-label.ts";
+import type { RunTexts } from "./run-texts.ts";
 
 export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt): void {
   switch (fact.type) {
@@ -144,12 +146,28 @@ function sent(o: Observing, fact: FactOf<"message-sent">, key: StepKey, textAt: 
     const text = messageBuildSystemText(sentenceEnd(`"${ended.name}" ${outcomeLabel(ended.outcome)}`), ended.agent);
     return void messages.set(key, { to: fact.to, text, internal: true });
   }
+  const report = postedAtOnce(o, fact);
+  if (report !== null) {
+    return void messages.set(key, {
+      to: fact.to,
+      text: postedReport(report, summaryBytes(o), o.sha256),
+      internal: true,
+    });
+  }
   const origin = o.state.agents.get(fact.from)?.id ?? "runtime";
   const text = asText(argumentsOf(o, fact.call, textAt)["text"]);
   if (fact.kind !== "user-facing")
     return void messages.set(key, { to: fact.to, text: messageBuildSystemText(text, origin), internal: true });
   messages.set(key, { to: fact.to, text: messageBuildUserFacing(text, origin), internal: true });
   relays.set(key, { name: runs.get(fact.from)?.name ?? "", text });
+}
+
+/** The run whose newest report this message is, or null: a report is posted only under `announce: "each"`. */
+function postedAtOnce(o: Observing, { from, to, kind }: FactOf<"message-sent">): RunTexts | null {
+  const run = o.state.runs.get(from);
+  if (kind !== "system" || run?.announceEach !== true || run.parent !== to) return null;
+  if (o.state.agents.get(from)?.definition.reporting !== "tool") return null;
+  return o.contexts.runs.get(from) ?? null;
 }
 
 function summaryBytes(o: Observing): number {

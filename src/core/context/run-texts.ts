@@ -58,6 +58,14 @@ export const NO_OUTPUT = "(no output)";
 const SALVAGED = "Salvaged from its last words:";
 const LAST_TOOL_OUTPUT = "No final answer. Last tool output:";
 
+const ERROR_LENGTH = 2_000;
+
+/** What is told of an error: it enters the parent's context, so it is bounded like all that does. */
+export function errorBounded(error: string): string {
+  const kept = codePointsPrefix(error, ERROR_LENGTH);
+  return kept.length < error.length ? `${kept}…` : error;
+}
+
 /** Why a run timed out whose model was failing. */
 export function timedOutError(failure: string): string {
   return `timed out; the last model call failed: ${failure}`;

@@ -2,7 +2,7 @@
 
 import { NUDGE_TOOL } from "../context/nudges.ts";
 import { type ReportTexts, reportTexts, reportWhole } from "../context/report-texts.ts";
-import { findingsOf, findingsOfOutput, findingsWithError, timedOutError } from "../context/run-texts.ts";
+import { errorBounded, findingsOf, findingsOfOutput, findingsWithError, timedOutError } from "../context/run-texts.ts";
 import type { Fact } from "../event.ts";
 import { type RunNumber, stepKey, type StepKey } from "../ids.ts";
 import type { JournalRow, ReportKind, RunStatus } from "../journal.ts";
@@ -77,9 +77,9 @@ export function runTranscript(run: RunNumber, rows: readonly JournalRow[]): RunT
 
 function errorOf({ ended, error, refused, failure }: Gathering): string | null {
   if (ended === null || ended.status === "ok") return null;
-  if (error !== null) return error;
-  if (ended.reason === "invalid-output") return refused;
-  return ended.status === "timeout" && failure !== null ? timedOutError(failure) : null;
+  const timedOut = ended.status === "timeout" && failure !== null ? timedOutError(failure) : null;
+  const told = error ?? (ended.reason === "invalid-output" ? refused : null) ?? timedOut;
+  return told === null ? null : errorBounded(told);
 }
 
 function outputText(run: RunNumber, rows: readonly JournalRow[]): string {
