@@ -3,15 +3,12 @@
  * came of it; the wording of no model is judged. The scripts say what a model that behaves would do: they stand in for one by default.
  */
 
-import type { AgentDefinition, ErrandOptions, Fact, StoredRun, Tool, TreeEvent } from "../src/index.ts";
+import type { AgentDefinition, ErrandOptions, Tool } from "../src/index.ts";
 import { byContext, callTool, callTools, malformedCall, say, type Script } from "../src/testing/index.ts";
+import { called, nudges, type Observed, outcome, refusals, relayed, told } from "./observed.ts";
 
-export interface Observed {
-  readonly events: readonly TreeEvent[];
-  readonly runs: readonly StoredRun[];
-  /** True for the scripted model, which does exactly what its script says. */
-  readonly scripted: boolean;
-}
+/** A model whose server cannot be reached. */
+export const UNAVAILABLE = "evals/unavailable";
 
 export interface EvalCase {
   readonly name: string;
@@ -24,65 +21,14 @@ export interface EvalCase {
   check(observed: Observed): readonly string[];
 }
 
-type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
-
-function factsOf<Type extends Fact["type"]>(observed: Observed, type: Type): FactOf<Type>[] {
-  return observed.events.flatMap((event) => event.facts.filter((fact): fact is FactOf<Type> => fact.type === type));
-}
-
-/** The answers that the kernel gave an agent's calls, as text. */
-function answersTo(
-  observed: Observed,
-  agent: number,
-): { readonly seq: number; readonly text: string; readonly failed: boolean }[] {
-  return observed.events.flatMap(({ seq, facts, texts }) =>
-    facts.flatMap((fact) => {
-      if (fact.type !== "tool-answered" || fact.agent !== agent || fact.text === undefined) return [];
-      const text = texts[fact.text];
-      return [{ seq, text: typeof text === "string" ? text : "", failed: fact.failed === true }];
-    }),
-  );
-}
-
-/** Reasons of delegations that were refused as a payload. */
-function refusals(observed: Observed, agent: number): string[] {
-  return answersTo(observed, agent).flatMap(({ text }) => {
-    const reason = /^\{"success":false,.*"reason":"([a-z-]+)".*"run_id":null/.exec(text)?.[1];
-    return reason === undefined ? [] : [reason];
-  });
-}
-
-/** One line for each expectation that does not hold. */
-function differences(what: string, found: object, expected: Readonly<Record<string, unknown>>): string[] {
-  const values = new Map<string, unknown>(Object.entries(found));
-  return Object.entries(expected).flatMap(([name, value]) =>
-    values.get(name) === value
-      ? []
-      : [`${what}: ${name} is ${JSON.stringify(values.get(name))}, not ${JSON.stringify(value)}`],
-  );
-}
-
-/** Exactly these runs, and a last turn of the agent that ended well. */
-function outcome(observed: Observed, expected: readonly Readonly<Record<string, unknown>>[]): string[] {
-  const { runs } = observed;
-  const ended = factsOf(observed, "turn-ended").findLast((fact) => fact.agent === 0);
-  return [
-    ...(runs.length === expected.length ? [] : [`there are ${runs.length} runs, not ${expected.length}`]),
-    ...expected.flatMap((fields, index) => {
-      const run = runs[index];
-      return run === undefined ? [] : differences(`run ${index + 1}`, run, { ...fields, delivery: "placed" });
-    }),
-    ...(ended?.outcome === "done" ? [] : [`the agent's turn ended as ${ended?.outcome ?? "nothing"}, not done`]),
-  ];
-}
-
 const reported = { state: "ended", status: "ok", reason: null, report: "tool" };
 
 function asksOnce(task: string, more: Record<string, number> = {}): Script {
   return byContext([callTool("subagent", { task, ...more }), say("Done.")]);
 }
 
-const reports = byContext([callTool("send_agent_message", { text: "heron" }), say("Reported.")]);
+const report = callTool("send_agent_message", { text: "heron", final: true });
+const reports: Script = () => report;
 
 /** Answers nothing until it is aborted. */
 const waitTool: Tool = {
@@ -94,6 +40,25 @@ const waitTool: Tool = {
     new Promise((resolve) => {
       signal.addEventListener("abort", () => resolve({ text: "stopped", failed: true }), { once: true });
     }),
+};
+
+/** Longer than the cap of its case, and short enough to be copied. */
+const BOOK = Array.from({ length: 40 }, (_, line) => `Line ${line + 1}: a heron stands in the water.`).join("\n");
+
+const bookTool: Tool = {
+  name: "book",
+  description: "Gives the text of a small book.",
+  schema: { type: "object" },
+  safe: true,
+  run: async () => ({ text: BOOK, failed: false }),
+};
+
+/** Delegates, and reads the rest under the id that the payload names. */
+const readsTheRest: Script = (request, { replies }) => {
+  if (replies === 0) return callTool("subagent", { task: "Report the book." });
+  const told = request.messages.findLast((message) => message.role === "tool");
+  const run = /"run_id":"([^"]+)"/.exec(told?.role === "tool" ? (told.results[0]?.text ?? "") : "")?.[1] ?? "";
+  return replies === 1 ? callTool("read_result", { run_id: run, offset: 400 }) : say("Line 40.");
 };
 
 export const cases: readonly EvalCase[] = [
@@ -150,7 +115,7 @@ export const cases: readonly EvalCase[] = [
       child: reports,
     },
     check: (observed) => {
-      const refused = answersTo(observed, 0).find(({ text }) => text.includes('"reason":"invalid-arguments"'));
+      const refused = refusals(observed, 0).find(({ reason }) => reason === "invalid-arguments");
       const made = observed.runs[0]?.createdSeq ?? 0;
       return [
         ...outcome(observed, [reported]),
@@ -166,14 +131,10 @@ export const cases: readonly EvalCase[] = [
     options: { limits: { maxDepth: 1 } },
     scripts: {
       parent: asksOnce("Delegate this."),
-      child: byContext([
-        callTool("subagent", { task: "one deeper" }),
-        callTool("send_agent_message", { text: "heron" }),
-        say("Reported."),
-      ]),
+      child: byContext([callTool("subagent", { task: "one deeper" }), report]),
     },
     check: (observed) => {
-      const reasons = refusals(observed, 1);
+      const reasons = refusals(observed, 1).map(({ reason }) => reason);
       return [
         ...outcome(observed, [{ ...reported, parent: 0 }]),
         // The tool is not shown to such a child: a real model may never try it.
@@ -189,7 +150,9 @@ export const cases: readonly EvalCase[] = [
     scripts: { parent: asksOnce("Report the word heron."), child: reports },
     check: (observed) => [
       ...outcome(observed, []),
-      ...(refusals(observed, 0).includes("not-enabled") ? [] : ["no call was answered with not-enabled"]),
+      ...(refusals(observed, 0).some(({ reason }) => reason === "not-enabled")
+        ? []
+        : ["no call was answered with not-enabled"]),
     ],
   },
   {
@@ -201,7 +164,7 @@ export const cases: readonly EvalCase[] = [
     },
     scripts: {
       parent: asksOnce("Say the word heron."),
-      child: byContext([say("heron"), callTool("send_agent_message", { text: "heron" }), say("Reported.")]),
+      child: byContext([say("heron"), report]),
     },
     check: (observed) => [...outcome(observed, [{ ...reported, nudged: true }]), ...nudges(observed, 1)],
   },
@@ -215,14 +178,54 @@ export const cases: readonly EvalCase[] = [
       ...nudges(observed, 1),
     ],
   },
+  {
+    name: "user message, awaited",
+    request:
+      'Call subagent once, with the task "Tell the user that the bridge is open, then report the word heron." Then answer.',
+    scripts: {
+      parent: byContext([callTool("subagent", { task: "Tell the user." }), say("The bridge is open; heron.")]),
+      child: byContext([callTool("send_user_message", { text: "The bridge is open." }), report]),
+    },
+    check: (observed) => [...outcome(observed, [{ ...reported, mode: "awaited" }]), ...relayed(observed)],
+  },
+  {
+    name: "user message, background",
+    request:
+      'Call start_background_agent once, with the task "Tell the user that the bridge is open, then report the word heron." Then answer.',
+    scripts: {
+      // Told of the message and of the end in one turn, or in two.
+      parent: (_request, { replies }) =>
+        replies === 0 ? callTool("start_background_agent", { task: "Tell the user." }) : say("The bridge is open."),
+      child: byContext([callTool("send_user_message", { text: "The bridge is open." }), report]),
+    },
+    check: (observed) => [...outcome(observed, [{ ...reported, mode: "background" }]), ...relayed(observed)],
+  },
+  {
+    name: "tag mode",
+    request: 'Call subagent once, with the task "Answer with the word heron." Then tell me the word.',
+    child: { reporting: "tag" },
+    scripts: { parent: asksOnce("Answer with the word heron."), child: () => say("<response>heron</response>") },
+    check: (observed) => outcome(observed, [{ state: "ended", status: "ok", report: "tag", nudged: false }]),
+  },
+  {
+    name: "over the cap",
+    request:
+      'Call subagent once, with the task "Call the book tool, and report all of its text, word for word, from the first line to the last." The result will be cut. Then call read_result with its run_id for the rest, and tell me the last line.',
+    options: { tools: [bookTool], limits: { summaryBytes: 400 } },
+    scripts: {
+      parent: readsTheRest,
+      child: byContext([callTool("book", {}), callTool("send_agent_message", { text: BOOK, final: true })]),
+    },
+    check: (observed) => [
+      ...outcome(observed, [reported]),
+      ...(called(observed, 0, "read_result") > 0 ? [] : ["the rest of the result was not read"]),
+    ],
+  },
+  {
+    name: "unavailable",
+    request: 'Call subagent once, with the task "Report the word heron." If it fails, tell me why and stop.',
+    child: { model: UNAVAILABLE },
+    scripts: { parent: asksOnce("Report the word heron."), child: reports },
+    check: (observed) => outcome(observed, [{ state: "ended", status: "error", reason: "provider-error" }]),
+  },
 ];
-
-function nudges(observed: Observed, expected: number): string[] {
-  const given = factsOf(observed, "nudge-given").filter((fact) => fact.about === "report").length;
-  return given === expected ? [] : [`${given} nudges were given, not ${expected}`];
-}
-
-function told(observed: Observed, expected: number): string[] {
-  const placed = factsOf(observed, "turn-started").filter((fact) => fact.announcement !== undefined).length;
-  return placed === expected ? [] : [`${placed} announcements were placed, not ${expected}`];
-}

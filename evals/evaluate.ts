@@ -8,8 +8,8 @@ import {
   ErrandError,
   type TreeEvent,
 } from "../src/index.ts";
-import { createScriptedModels } from "../src/testing/index.ts";
-import type { EvalCase } from "./delegation.ts";
+import { createScriptedModels, fail } from "../src/testing/index.ts";
+import { type EvalCase, UNAVAILABLE } from "./delegation.ts";
 
 export interface Verdict {
   readonly name: string;
@@ -32,12 +32,15 @@ export async function evaluate(given: EvalCase, model: string | null): Promise<V
     "scripted/parent": given.scripts.parent,
     "scripted/child": given.scripts.child,
   });
+  const unavailable = createScriptedModels({
+    [UNAVAILABLE]: () => fail({ message: `${UNAVAILABLE} could not be reached: nothing listens there.` }),
+  });
   const world = createSystemWorld();
   const parent = model ?? "scripted/parent";
   const child = model ?? "scripted/child";
   const errand = await createErrand({
     store: "memory",
-    models: model === null ? [scripted] : [createModelRegistry({ env: process.env, world })],
+    models: [model === null ? scripted : createModelRegistry({ env: process.env, world }), unavailable],
     world,
     model: parent,
     tools: [],

@@ -1,25 +1,29 @@
 /**
- * `npm run eval`: the delegation tools on the scripted model, or on any model with `--model provider/name`.
+ * `npm run eval`: the delegation tools on the scripted model, or on any model with `--model provider/name`, whose results are written to a dated file.
  *
  * Exit codes: 0 every case passed, 1 a case failed, 2 wrong use or a model that cannot be had.
  */
 
+import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { ErrandError } from "../src/index.ts";
 import { cases } from "./delegation.ts";
 import { evaluate, type Verdict } from "./evaluate.ts";
+import { writeResults } from "./write-results.ts";
 
-const HELP = `Usage: npm run eval -- [--model provider/name] [--json]
+const HELP = `Usage: npm run eval -- [--model provider/name] [--results FOLDER] [--json]
 
 Runs every case of the delegation tools and says which passed, by what the journal recorded.
 
-  --model provider/name  ask this model; default: the scripted one
+  --model provider/name  ask this model, and write the table to a file; default: the scripted one, and no file
+  --results FOLDER       where that file goes, as DATE-provider-name.md; default: evals/results
   --json                 print one JSON object instead of a table
 `;
 
 interface Options {
   readonly model: string | null;
   readonly json: boolean;
+  readonly results: string;
 }
 
 class UsageError extends Error {}
@@ -28,9 +32,16 @@ function optionsOf(args: readonly string[]): Options | "help" {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { model: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+      options: {
+        model: { type: "string" },
+        results: { type: "string" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
     });
-    return values.help === true ? "help" : { model: values.model ?? null, json: values.json === true };
+    if (values.help === true) return "help";
+    const { model = null, results = join(import.meta.dirname, "results") } = values;
+    return { model, results, json: values.json === true };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
@@ -66,11 +77,13 @@ async function main(args: readonly string[]): Promise<number> {
   const failed = verdicts.filter((verdict) => !verdict.passed);
   const passed = verdicts.length - failed.length;
   const model = options.model ?? "scripted";
+  const file = options.model === null ? null : writeResults(options.results, model, new Date(), verdicts);
   if (options.json) {
-    process.stdout.write(`${JSON.stringify({ model, passed, failed: failed.length, cases: verdicts })}\n`);
+    process.stdout.write(`${JSON.stringify({ model, passed, failed: failed.length, file, cases: verdicts })}\n`);
   } else {
     const why = failed.map(({ name, problems }) => `${name}:\n${problems.map((line) => `  ${line}\n`).join("")}\n`);
     process.stdout.write(`Delegation tools on ${model}\n\n${table(verdicts)}\n\n${why.join("")}`);
+    if (file !== null) process.stdout.write(`Written to ${relative(process.cwd(), file)}\n`);
     process.stdout.write(`${passed} passed, ${failed.length} failed\n`);
   }
   return failed.length === 0 ? 0 : 1;

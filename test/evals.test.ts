@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cases } from "../evals/delegation.ts";
 import { evaluate } from "../evals/evaluate.ts";
 import { byContext, say } from "../src/testing/index.ts";
+import { temporaryFolder } from "./support/test-errand.ts";
 
 function runEvals(...args: string[]): {
   readonly status: number | null;
@@ -24,6 +26,11 @@ test("the evals cover every way in which a delegation can go, by name", () => {
     "disabled",
     "forgetful child",
     "silent child",
+    "user message, awaited",
+    "user message, background",
+    "tag mode",
+    "over the cap",
+    "unavailable",
   ]);
 });
 
@@ -37,11 +44,18 @@ test("every case passes on the scripted model, and the command says so as JSON",
 });
 
 test("a model that does not do what is asked fails, with exit code 1, a table and the reasons", () => {
-  const { status, stdout } = runEvals("--model", "offline/rehearsal");
+  const results = temporaryFolder();
+  const { status, stdout } = runEvals("--model", "offline/rehearsal", "--results", results);
   expect(status).toBe(1);
   expect(stdout).toMatch(/^disabled +FAIL/m);
   expect(stdout).toContain("no call was answered with not-enabled");
-  expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^\d passed, \d failed$/);
+  expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^\d+ passed, \d+ failed$/);
+  const [file = ""] = readdirSync(results);
+  expect(file).toMatch(/^\d{4}-\d\d-\d\d-offline-rehearsal\.md$/);
+  const page = readFileSync(join(results, file), "utf8");
+  expect(page).toContain("# Delegation tools on offline/rehearsal\n");
+  for (const { name } of cases) expect(page).toContain(`\n| ${name} | `);
+  expect(page).toMatch(/^\| disabled \| FAIL \|.*no call was answered with not-enabled \|$/m);
 });
 
 test("a model that cannot be had, or a wrong option, is one line and exit code 2", () => {
@@ -60,7 +74,7 @@ test.each(cases.map((given) => [given.name, given] as const))(
     const lazy = await evaluate({ ...given, scripts: { ...given.scripts, parent: idle } }, null);
     expect(lazy.passed).toBe(false);
     // Where nothing runs, the child has nothing to do; the silent child is meant to do nothing.
-    if (given.name === "disabled" || given.name === "silent child") return;
+    if (["disabled", "silent child", "unavailable"].includes(given.name)) return;
     const alone = await evaluate({ ...given, scripts: { ...given.scripts, child: idle } }, null);
     expect(alone.passed).toBe(false);
   },

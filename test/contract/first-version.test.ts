@@ -41,9 +41,10 @@ const FIRST_VERSION = {
     duration_ms: { type: "integer", minimum: 0 },
   },
   required: ["success", "summary", "artifacts", "timed_out", "duration_ms"],
-  if: { properties: { success: { const: true } } },
-  then: { not: { required: ["error"] }, properties: { timed_out: { const: false } } },
-  else: { required: ["error"] },
+  oneOf: [
+    { not: { required: ["error"] }, properties: { success: { const: true }, timed_out: { const: false } } },
+    { required: ["error"], properties: { success: { const: false } } },
+  ],
 };
 
 const fits = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false }).compile(FIRST_VERSION);
