@@ -31,6 +31,7 @@ describe("errand config", () => {
       "store",
       "timeout",
       "retentionDays",
+      "subagent.enabled",
       "permissions",
       ...Object.keys(LIMITS).map((name) => `limits.${name}`),
     ]);
@@ -172,6 +173,24 @@ describe("what commands make of the settings", () => {
     await project.errand("config", "set", "timeout", "0.001");
     expect((await project.errand("run", "the sample")).code).toBe(3);
     expect((await project.errand("run", "--timeout", "600", "the sample")).code).toBe(0);
+  });
+
+  test("F7: delegation can be switched off, and then no run is made", async () => {
+    const project = definedProject();
+    expect((await project.errand("config", "set", "subagent.enabled", "false")).out).toBe(
+      "subagent.enabled is false in .errand/config.json\n",
+    );
+    expect(held(project.folder, PROJECT)).toEqual({ subagent: { enabled: false } });
+    const logs = async (): Promise<string> => {
+      const [first] = await project.json("run", "the sample");
+      return JSON.stringify(await project.json("logs", String(first?.["tree"])));
+    };
+    const off = await logs();
+    expect(off).toContain('"subagentEnabled":false');
+    expect(off).not.toContain("run-created");
+    await project.errand("config", "unset", "subagent.enabled");
+    expect(held(project.folder, PROJECT)).toEqual({});
+    expect(await logs()).toContain("run-created");
   });
 
   test("limits are recorded with the trees that are opened, and the retention lets old ones expire", async () => {

@@ -127,7 +127,7 @@ function settingNamed(key: string): Setting {
 function valueOf({ key, default: usual }: Setting, given: string): Json {
   const text = given.trim();
   if (text === NONE) return null;
-  if (key === "permissions") return jsonOf(text);
+  if (key === "permissions" || typeof usual === "boolean") return jsonOf(text);
   const number = typeof usual === "number" || key === "timeout" || key.startsWith("limits.");
   return number && text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 }

@@ -10,11 +10,11 @@ import type { CommandCall } from "../command.ts";
 
 type AgentOptions = Pick<
   ErrandOptions,
-  "models" | "world" | "permissions" | "recover" | "renewDefinitions" | "limits" | "retentionDays"
+  "models" | "world" | "permissions" | "recover" | "renewDefinitions" | "limits" | "retentionDays" | "subagentEnabled"
 > & { readonly tools: readonly Tool[] };
 
 export function agentOptions({ options, host, models, settings }: CommandCall): AgentOptions {
-  const { limits, retentionDays, permissions } = settings;
+  const { limits, retentionDays, permissions, subagentEnabled } = settings;
   return {
     models,
     world: host.world,
@@ -25,6 +25,7 @@ export function agentOptions({ options, host, models, settings }: CommandCall): 
     }),
     permissions: [...allowedCalls(options.allow), ...permissions],
     limits,
+    subagentEnabled,
     ...(retentionDays === undefined ? {} : { retentionDays }),
     renewDefinitions: false,
     // In a database that workers share, a command runs the tree that it was asked for; the others are the workers'.

@@ -1,4 +1,4 @@
-/** The two files of settings: the project's `.errand/config.json` and the user's `config.json`. Keys of limits are nested: `limits.maxDepth`. */
+/** The two files of settings: the project's `.errand/config.json` and the user's `config.json`. Some keys are nested: `limits.maxDepth`, `subagent.enabled`. */
 
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ type ConfigHost = Pick<Host, "env" | "home" | "folder">;
 
 /** The project's file, as it is named to people and in the record of what is trusted. */
 export const PROJECT_CONFIG = ".errand/config.json";
-const GROUP = "limits";
+const GROUPS: ReadonlySet<string> = new Set(["limits", "subagent"]);
 
 function configPath(scope: Scope, host: ConfigHost): string {
   return scope === "project" ? join(host.folder, PROJECT_CONFIG) : join(configFolder(host), "config.json");
@@ -56,8 +56,8 @@ async function readObject(scope: Scope, host: ConfigHost): Promise<JsonObject> {
 }
 
 function spread(key: string, value: Json): (readonly [string, Json])[] {
-  if (key !== GROUP || !jsonObjectIs(value)) return [[key, value]];
-  return Object.entries(value).map(([name, inner]) => [`${GROUP}.${name}`, inner]);
+  if (!GROUPS.has(key) || !jsonObjectIs(value)) return [[key, value]];
+  return Object.entries(value).map(([name, inner]) => [`${key}.${name}`, inner]);
 }
 
 function withKey(object: JsonObject, key: string, value: Json | undefined): JsonObject {

@@ -54,6 +54,9 @@ describe("a folder's value that asks for something is not used unless it is trus
     ["limits.costPerTree", 5, undefined, null],
     ["limits.costPerTree", 5, 4, "a limit above yours"],
     ["limits.costPerTree", null, 4, "a limit above yours"],
+    ["subagent.enabled", false, undefined, null],
+    ["subagent.enabled", true, undefined, null],
+    ["subagent.enabled", true, false, "delegation, which you have switched off"],
     ["permissions", [{ decision: "deny", tool: "*" }], undefined, null],
     [
       "permissions",
@@ -108,6 +111,8 @@ test("a value that is wrong is an error that says where and why", () => {
     ["limits.maxDepth", null, "from 0"],
     ["limits.liveChildren", 0, "from 1"],
     ["limits.costPerTree", "none", "or none"],
+    ["subagent.enabled", "no", "true or false"],
+    ["subagent.enabled", null, "true or false"],
     ["permissions", {}, "a list of rules"],
     ["permissions", [{ decision: "maybe", tool: "x" }], "rule 1: its decision"],
     ["permissions", [{ decision: "ask", tool: "" }], "its tool"],

@@ -71,6 +71,13 @@ export const SETTINGS: readonly Setting[] = [
     asks: (value, { own }) => (above(own, value) ? "a shorter retention than yours" : null),
   },
   {
+    key: "subagent.enabled",
+    meaning: "whether agents may delegate: false refuses every delegation",
+    default: true,
+    problem: (value) => (typeof value === "boolean" ? null : "it is true or false"),
+    asks: (value, { own }) => (value === true && own === false ? "delegation, which you have switched off" : null),
+  },
+  {
     key: "permissions",
     meaning: "which calls of tools are allowed, asked about or denied",
     default: null,

@@ -18,6 +18,7 @@ export interface Settings {
   readonly timeoutSeconds: number | null;
   /** Undefined when nobody chose; null for ever. */
   readonly retentionDays: number | null | undefined;
+  readonly subagentEnabled: boolean;
   readonly limits: LimitChoices;
   /** Those of the folder and of the user, as one list. */
   readonly permissions: readonly PermissionRule[];
@@ -32,6 +33,7 @@ export const NO_SETTINGS: Settings = {
   store: null,
   timeoutSeconds: null,
   retentionDays: undefined,
+  subagentEnabled: true,
   limits: {},
   permissions: [],
   notices: [],
@@ -52,6 +54,7 @@ export async function readSettings(host: Host): Promise<Settings> {
     store: text("store"),
     timeoutSeconds: numberOf(value("timeout")),
     retentionDays: days === null ? null : (numberOf(days) ?? undefined),
+    subagentEnabled: value("subagent.enabled") !== false,
     limits: Object.fromEntries(limits) as LimitChoices,
     permissions: rules.flatMap((list) => (typeof list === "string" ? [] : list)),
     notices: [...unknownNotices(sources), ...trustNotices(rows)],
