@@ -11,7 +11,7 @@ export interface Observed {
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
-export function factsOf<Type extends Fact["type"]>(observed: Observed, type: Type): FactOf<Type>[] {
+function factsOf<Type extends Fact["type"]>(observed: Observed, type: Type): FactOf<Type>[] {
   return observed.events.flatMap((event) => event.facts.filter((fact): fact is FactOf<Type> => fact.type === type));
 }
 

@@ -10,9 +10,11 @@ import {
   newest,
   report,
   shown,
+  temporaryStore,
   times,
   toolFailed,
   toolText,
+  untilFacts,
 } from "../support/delegations.ts";
 import { eventsUntil, lookTool, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
@@ -175,6 +177,46 @@ test("B12: a message that waits makes it an ordinary report", async () => {
   expect(shown(child[1])).toContain("a message waits for you");
   expect(shown(child[1])).toContain("and this?");
   expect(newest(models.model("scripted/parent").requests.at(-1))).toContain("with the answer");
+});
+
+test("B12: a call whose outcome is unknown after a crash makes it an ordinary report", async () => {
+  const store = temporaryStore();
+  const hanging = [lookTool(() => new Promise(() => {}), false)];
+  const parent = byContext([callTool("start_background_agent", { task: "x" }), say("started"), say("told")]);
+  const first = await openTestErrand(
+    { parent, child: byContext([reply(final("early"), look)]) },
+    { store, tools: hanging },
+  );
+  const agent = await first.errand.openAgent();
+  await agent.post("go");
+  await untilFacts(first.errand, agent.id, "tool-called");
+  await first.errand.close({ withinMs: 0 });
+  const second = await openTestErrand({ parent, child: byContext([hang(), say("end")]) }, { store, tools: hanging });
+  await eventsUntil(second.errand, agent.id, turnsEnded(2));
+  const [request] = second.models.model("scripted/child").requests;
+  const [answer = "", looked = ""] = messageResults(request);
+  expect(noteOf(answer)).toContain("failed");
+  expect(looked).toContain("outcome unknown");
+  expect(await second.errand.runs()).toMatchObject([{ status: "ok", report: "tool" }]);
+});
+
+test("B12: a call that the user denies makes it an ordinary report", async () => {
+  const { errand, models } = await openTestErrand(
+    {
+      parent: byContext([callTool("start_background_agent", { task: "x" }), say("started"), say("told")]),
+      child: byContext([reply(final("early"), look), say("end")]),
+    },
+    { permissions: [{ decision: "ask", tool: "look" }] },
+  );
+  const agent = await errand.openAgent();
+  await agent.post("go");
+  await untilFacts(errand, agent.id, "question-asked");
+  const [question] = await errand.questions();
+  await errand.answer(question?.id ?? "", { allow: false });
+  await eventsUntil(errand, agent.id, turnsEnded(2));
+  const child = models.model("scripted/child").requests;
+  expect(child).toHaveLength(2);
+  noteOf(messageResults(child[1])[0] ?? "");
 });
 
 test("B12: data that do not fit refuse the report, final or not, and the child can mend it", async () => {
