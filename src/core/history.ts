@@ -10,6 +10,7 @@ import type { Json } from "./json.ts";
 import { type ContextMessage, replyPartsOf, replyText } from "./message.ts";
 import { questionText } from "./questions/question-text.ts";
 import { bodyRead, headRead } from "./row.ts";
+import { type SpokenKind, spokenKind } from "./spoken.ts";
 import { messageSaid, sayBlocks } from "./text/index.ts";
 import { type Tree, treeFold, treeNew, type TreeSource } from "./tree.ts";
 
@@ -18,6 +19,8 @@ export interface HistoryItem {
   readonly at: number;
   /** `user`: what the user said. `agent`: what they were told. `internal`: what only the model saw. */
   readonly from: "user" | "agent" | "internal";
+  /** What the user was told, by its part in the answer. `permission`: a question about a call, or the user's answer to one. */
+  readonly kind?: SpokenKind | "permission";
   readonly text: string;
 }
 
@@ -37,15 +40,17 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
     return [head.input, ...(head.events ?? [])].flatMap((fact) => {
       if (fact.type === "channel-sent" && fact.agent === number) {
         const relay = fact.relay === undefined ? undefined : relays.get(fact.relay);
-        return [item("agent", relay === undefined ? spoken(fact, texts[0]) : `${relay.name}: ${relay.text}`)];
+        const text = relay === undefined ? spoken(fact, texts[0]) : `${relay.name}: ${relay.text}`;
+        return [{ ...item("agent", text), kind: spokenKind(fact, texts[0]) }];
       }
       if (fact.type === "question-asked" && fact.to === number) {
         asked.add(stepKey(row.seq, fact.n));
-        return [item("agent", questionText(tree.contexts, fact))];
+        return [{ ...item("agent", questionText(tree.contexts, fact)), kind: "permission" }];
       }
       if (fact.type === "answer-given" && asked.has(fact.question)) {
         const note = typeof texts[0] === "string" ? texts[0] : "";
-        return [item("user", `${fact.allow ? "yes" : "no"}${note === "" ? "" : `: ${note}`}`)];
+        const text = `${fact.allow ? "yes" : "no"}${note === "" ? "" : `: ${note}`}`;
+        return [{ ...item("user", text), kind: "permission" }];
       }
       if (fact.type === "message-posted" && fact.to === number && fact.kind !== "system") {
         return [item("user", typeof texts[0] === "string" ? texts[0] : "")];

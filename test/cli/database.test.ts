@@ -84,7 +84,7 @@ test("a conversation goes on in the database", async () => {
   expect(await chat("what opens the store?\n")).toMatchObject({ code: 0, out: expect.stringContaining("store.ts") });
   const [tree] = records((await errand(["ps", "--all", "--json", "--store", database.url])).out);
   const { code, out } = await chat("and the tests?\n", String(tree?.["id"]));
-  expect(out).toMatch(/^You asked: and the tests\?/);
+  expect(out).toMatch(/^I asked .+\n\nYou asked: and the tests\?/);
   expect(code).toBe(0);
 });
 

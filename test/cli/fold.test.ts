@@ -129,10 +129,10 @@ test("a line of JSON holds no control character, and what it holds comes back", 
   const line = jsonLine({ type: "answer", text });
   // oxlint-disable-next-line no-control-regex
   expect(line.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028]/);
-  expect(JSON.parse(line)).toEqual({ type: "answer", text });
+  expect(JSON.parse(line)).toEqual({ v: 1, type: "answer", text });
 });
 
-test("every change is a line of JSON that begins with its type", async () => {
+test("every change is a line of JSON that begins with its version and type", async () => {
   const { changes, model } = await eventsOfTask("what opens the store?");
   let out = "";
   const host = { out: (text: string) => (out += text) };
@@ -140,5 +140,5 @@ test("every change is a line of JSON that begins with its type", async () => {
   for (const some of changes) display.changed(model, some, () => 0);
   const lines = out.trimEnd().split("\n");
   expect(lines).toHaveLength(changes.flat().length);
-  for (const line of lines) expect(line).toMatch(/^\{"type":"[a-z-]+","at":\d+,/);
+  for (const line of lines) expect(line).toMatch(/^\{"v":1,"type":"[a-z-]+","at":\d+,/);
 });

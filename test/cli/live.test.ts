@@ -70,10 +70,10 @@ test("another width is used at once", () => {
 test("what is said meanwhile stands above the picture, harmless; the last picture stays above the answer", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
-  const said = { id: "1", agent: "tree", name: "root", repeated: false };
+  const said = { id: "1", agent: "tree", name: "root", kind: "answer", repeated: false } as const;
   display.said({ ...said, text: "I asked\u001b[2J a helper" }, false);
-  display.said({ ...said, text: "the answer" }, true);
-  display.answer("the answer\u001b[1A");
+  display.said({ ...said, text: "the answer\u001b[1A" }, true);
+  display.answer("I asked\u001b[2J a helper\n\nthe answer\u001b[1A");
   display.close();
   fake.tick();
   const { lines, cursorVisible } = screenOf(fake.written.out);
@@ -86,6 +86,30 @@ test("what is said meanwhile stands above the picture, harmless; the last pictur
     "the answer",
     "",
   ]);
+});
+
+test("an answer that the agent gave before its last turn is shown again below the last picture", () => {
+  const fake = createFakeHost();
+  const display = liveOn(fake);
+  const said = { id: "1", agent: "tree", name: "root", repeated: false };
+  display.said({ ...said, kind: "answer", text: "There are 42." }, false);
+  display.said({ ...said, kind: "commentary", text: "I tidy up." }, false);
+  display.answer("There are 42.");
+  display.close();
+  const { lines } = screenOf(fake.written.out);
+  expect(lines.slice(1, 3)).toEqual(["root: There are 42.", "root: I tidy up."]);
+  expect(lines.slice(-3)).toEqual(["", "There are 42.", ""]);
+});
+
+test("a message that is relayed by a turn that failed is shown, too", () => {
+  const fake = createFakeHost();
+  const display = liveOn(fake);
+  display.said(
+    { id: "1", agent: "tree", name: "root", kind: "relay", repeated: false, text: "child: half is done" },
+    true,
+  );
+  display.end({ code: 1, outcome: "failed", problem: null, model: sampleModel(), now: 0 });
+  expect(screenOf(fake.written.out).lines).toContain("child: half is done");
 });
 
 function watching(timeoutMs: number | null = null): {

@@ -120,9 +120,9 @@ describe("result", () => {
     });
   });
 
-  test("of a tree: what it answered last", async () => {
+  test("of a tree: the answer to the last message", async () => {
     const { code, out, err } = await errand("result", project.tree);
-    expect(out).toMatch(/^You asked: what opens the store\?\n[\s\S]+store\.ts/);
+    expect(out).toMatch(/^I asked 2 helpers.+\n\nYou asked: what opens the store\?\n[\s\S]+store\.ts/);
     expect({ code, err }).toEqual({ code: 0, err: "" });
   });
 });

@@ -252,5 +252,5 @@ test("work that takes longer than a second says how far it is", async () => {
   expect(await runProgram(["replay", file], { ...host, world })).toBe(0);
   expect(said.err).toMatch(/^proving: \d+ rows so far$/m);
   expect(await runProgram(["replay", "--json", file], { ...host, world })).toBe(0);
-  expect(said.out).toMatch(/^\{"type":"progress","rows":\d+\}$/m);
+  expect(said.out).toMatch(/^\{"v":1,"type":"progress","rows":\d+\}$/m);
 });

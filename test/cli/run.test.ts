@@ -112,8 +112,10 @@ describe("--json", () => {
       cost: 0,
       estimated: 0,
       elapsedMs: expect.any(Number),
+      messages: [1, 2].map(() => ({ id: expect.any(String), kind: "answer", text: expect.any(String) })),
+      answer: expect.stringMatching(/^I asked 2 helpers.+\n\nYou asked: /),
     });
-    expect(lines.at(-2)).toEqual({ type: "answer", text: expect.stringContaining("store.ts") });
+    expect(lines.at(-2)).toEqual({ type: "answer", tree, text: lines.at(-1)?.["answer"] });
     expect(code).toBe(0);
   });
 

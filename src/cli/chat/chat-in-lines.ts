@@ -3,10 +3,11 @@
  * standard output, before the next line is read. With `--json` the lines are those of `run`, with an `answer` or an `error` for each message.
  */
 
+import { answerOf } from "../../core/spoken.ts";
 import type { CommandCall } from "../command.ts";
-import type { Display } from "../display/display.ts";
+import type { Display, Said } from "../display/display.ts";
 import { createJsonDisplay, jsonLine, problemRecord } from "../display/jsonl.ts";
-import { createPlainDisplay } from "../display/plain.ts";
+import { type AnswerOutput, createAnswerOutput, createPlainDisplay } from "../display/plain.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { linesOf } from "../journal/file-lines.ts";
 import { type Problem, problemOf, reportProblem } from "../problem.ts";
@@ -21,8 +22,9 @@ import { openSession, type Session } from "./session.ts";
 export async function chatInLines(call: CommandCall, setting: ChatSetting): Promise<ExitCode> {
   const { options, host } = call;
   const json = options.json === true;
-  const display = json ? createJsonDisplay(host) : createPlainDisplay(host);
-  const rounds = createRounds(display);
+  const output = createAnswerOutput(host);
+  const display = json ? createJsonDisplay(host) : createPlainDisplay(host, { output, held: false });
+  const rounds = createRounds(display, json ? null : output);
   const stops = watchStops(host, null);
   let session: Session | null = null;
   let code: ExitCode = EXIT.done;
@@ -69,6 +71,7 @@ export async function chatInLines(call: CommandCall, setting: ChatSetting): Prom
     const stop = await Promise.race([converse(session), stops.first]);
     if (stop !== null) code = await stopped(stop, session, tell);
     await session.close();
+    rounds.release();
     const { model, now } = session.following;
     display.end({ code, outcome: outcomeWord(code), problem: null, model, now: now() });
     return code;
@@ -105,13 +108,18 @@ interface Rounds {
   answered(post: string): Promise<void>;
   /** Resolves once nothing is under way that could go on by itself. */
   rest(): Promise<void>;
+  /** Shows what was held back of an answer that is not whole. */
+  release(): void;
 }
 
-/** From what is said to an answer for each time that the tree comes to rest. */
-function createRounds(display: Display): Rounds {
+/**
+ * From what is said to an answer for each time that the tree comes to rest. With `output` an answer is held back until then, so that a
+ * program that talks with the agent reads it as one.
+ */
+function createRounds(display: Display, output: AnswerOutput | null): Rounds {
   let session: Session | null = null;
-  let finals: string[] = [];
-  let last: string | null = null;
+  let round: Said[] = [];
+  let held: (() => void)[] = [];
   let turns: number | null = null;
   const taken = new Set<string>();
   const settled = new Set<string>();
@@ -127,13 +135,20 @@ function createRounds(display: Display): Rounds {
     taken.clear();
   }
 
+  function release(): void {
+    for (const show of held) show();
+    held = [];
+    output?.restart();
+  }
+
   return {
+    release,
     display: {
       ...display,
       said(said, final) {
-        display.said(said, final);
-        last = said.text;
-        if (final) finals.push(said.text);
+        round.push(said);
+        if (output === null || said.kind === "commentary") display.said(said, final);
+        else held.push(() => display.said(said, final));
       },
     },
     follow(opened) {
@@ -146,12 +161,12 @@ function createRounds(display: Display): Rounds {
       if (model === undefined || root === undefined) return;
       // A turn that was under way when the chat began is answered here.
       turns ??= treeAtRest(model) ? root.turns : root.turns - 1;
+      if (!treeParked(model) && !treeAtRest(model)) return;
+      release();
       if (treeParked(model)) return settle();
-      if (!treeAtRest(model)) return;
-      if (root.turns > turns && root.outcome === "done") display.answer(finals.length > 0 ? finals.join("\n\n") : last);
+      if (root.turns > turns && root.outcome === "done") display.answer(answerOf(round));
       turns = root.turns;
-      finals = [];
-      last = null;
+      round = [];
       settle();
     },
     answered(post) {

@@ -7,6 +7,7 @@ import type { Json } from "../../core/json.ts";
 import { ErrandError } from "../../errors.ts";
 import { defaultStore, postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
+import type { JsonLine } from "../display/json-types.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { configName, readConfig, type Scope, writeConfig } from "../settings/config-file.ts";
@@ -150,7 +151,7 @@ function originText({ from, where, used, asks }: SettingRow): string {
   return where === null ? from : `${from}: ${where}`;
 }
 
-function record(row: SettingRow): object {
+function record(row: SettingRow): JsonLine {
   const meaning = SETTINGS.find(({ key }) => key === row.key)?.meaning ?? "";
   return { type: "setting", ...row, meaning };
 }

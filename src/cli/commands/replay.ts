@@ -6,6 +6,7 @@
 
 import { ErrandError } from "../../errors.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
+import type { JsonLine } from "../display/json-types.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { differenceLines } from "../journal/difference-lines.ts";
@@ -64,7 +65,7 @@ function progress({ options, host }: CommandCall): () => void {
   };
 }
 
-function record(source: string, proof: Proof, elapsedMs: number): object {
+function record(source: string, proof: Proof, elapsedMs: number): JsonLine {
   const { tree, agent, report, verdict, good, line, damage } = proof;
   const { rows, facts, agents, decided, erased, foreign, difference } = report;
   const counts = { rows, facts, agents, decided, erased, foreign };

@@ -6,6 +6,7 @@
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import type { HistoryItem } from "../../core/history.ts";
+import { answerOf } from "../../core/spoken.ts";
 import { ErrandError } from "../../errors.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
 import { readHistory } from "../../runtime/journals/read-history.ts";
@@ -65,14 +66,11 @@ async function printTree(store: Store, tree: TreeRecord, { options, host }: Comm
   else host.out(`${terminalText(text).trimEnd()}\n`);
 }
 
-/** All that was said in the last step in which something was. */
+/** What `run` would have printed since the user's last message: the answer to that (rule D13). */
 function lastAnswer(history: readonly HistoryItem[]): string | null {
-  const said = history.filter((item) => item.from === "agent");
-  const last = said.at(-1)?.seq;
-  return last === undefined
-    ? null
-    : said
-        .filter(({ seq }) => seq === last)
-        .map(({ text }) => text)
-        .join("\n\n");
+  const asked = history.findLastIndex(({ from, kind }) => from === "user" && kind !== "permission");
+  const said = history.slice(asked + 1);
+  return answerOf(
+    said.flatMap(({ kind, text }) => (kind === undefined || kind === "permission" ? [] : [{ kind, text }])),
+  );
 }

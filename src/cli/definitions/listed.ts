@@ -4,6 +4,7 @@ import { DEFAULT_AGENT, type FolderDefinitions, sourceName } from "./folder-defi
 import type { Warning } from "../../definitions/agent-file.ts";
 import { builtInDefinitions } from "../../definitions/built-in.ts";
 import type { DefinitionSource } from "../../definitions/read-definitions.ts";
+import type { JsonLine } from "../display/json-types.ts";
 import type { Host } from "../host.ts";
 
 export interface Listed {
@@ -56,7 +57,7 @@ const EMPTY = {
 } as const;
 
 /** For programs; with its prompt where one was asked for. */
-export function listedRecord({ type, shown: _shown, prompt, ...rest }: Listed, whole: boolean): object {
+export function listedRecord({ type, shown: _shown, prompt, ...rest }: Listed, whole: boolean): JsonLine {
   return {
     type,
     ...rest,

@@ -6,6 +6,7 @@
  * the command, not by its display, but for programs that read JSON.
  */
 
+import type { SpokenKind } from "../../core/spoken.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Problem } from "../problem.ts";
 import type { Change } from "../tree/change.ts";
@@ -27,7 +28,9 @@ export interface Said {
   readonly id: string;
   readonly agent: string;
   readonly name: string;
+  readonly kind: SpokenKind;
   readonly text: string;
+  /** True: it may have been shown before, by a process that died. */
   readonly repeated: boolean;
 }
 
@@ -44,7 +47,7 @@ export interface Ending {
 export interface Display {
   begin(setting: Setting): void;
   changed(model: TreeModel, changes: readonly Change[], now: () => number): void;
-  /** Something was said, with more to come: `final` of it stands in the answer. */
+  /** Something was said. `final`: by the step that brought the tree to rest, so that nothing comes after it. */
   said(said: Said, final: boolean): void;
   /** The turn is over, its runs are not: the command stays until they end (rule D13). */
   draining(runs: number): void;
@@ -52,7 +55,7 @@ export interface Display {
   notice(text: string): void;
   /** A question that the user is asked now and answers by a key; null once that is done. */
   ask(text: string | null): void;
-  /** What the agent answered; null when it decided to say nothing. */
+  /** The whole answer (rule D13), of work that ended well; null when the agent decided to say nothing. */
   answer(text: string | null): void;
   end(ending: Ending): void;
   /** Gives back what it holds of the terminal. */

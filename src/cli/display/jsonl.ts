@@ -1,55 +1,70 @@
 /**
- * `--json`: one JSON object a line on standard output, nothing else. Every object has a `type`:
+ * `--json`: one JSON object a line on standard output, nothing else. Every object has `v`, the version of these lines, and a `type`, which
+ * json-types.ts lists for all commands. Those of a command that works on a tree are written here:
  *
- * - what happens in the tree: `agent-opened`, `run-created`, `run-started`, `run-state-changed`, `run-ended`, `turn-started`,
- *   `turn-ended`, `model-retry`, `tool-started`, `tool-ended`, `question-asked`, `question-answered`, with the fields of tree/change.ts;
- * - `message { id, agent, name, text, repeated }`: something was said to the user; the same id marked `repeated` is the same message;
+ * - what happens in the tree, with the fields of tree/change.ts;
+ * - `message { id, agent, name, kind, text, repeated }`: something was said to the user; the same id marked `repeated` is the same message;
  * - `draining { runs }`: the turn is over and the command waits for this many runs;
  * - `notice { text }`: for people;
- * - `answer { text }`: what the task came to; null when the agent decided to say nothing;
- * - `error { code, message, remedy }`: why there is none;
- * - `done { outcome, exit, tree, store, model, because, runs, tokens, cost, estimated, elapsedMs }`: the last line once a tree was opened. `outcome` is
- *   `done`, `failed`, `timeout`, `interrupted`, `terminated` or `parked`; `runs` is `{ total, ok, notOk, open }`; `estimated` is the part of `tokens` that no provider counted.
+ * - `answer { tree, text }`: the answer of work that ended well (rule D13); null when the agent decided to say nothing;
+ * - `error { code, message, remedy }`: why it did not end well;
+ * - `done { outcome, exit, tree, store, model, because, runs, tokens, cost, estimated, elapsedMs, messages, answer }`: the last line once a
+ *   tree was opened. `outcome` is `done`, `failed`, `timeout`, `interrupted`, `terminated` or `parked`; `runs` is `{ total, ok, notOk, open }`;
+ *   `estimated` is the part of `tokens` that no provider counted; `messages` is `{ id, kind, text }` for each message, and `answer` what
+ *   standard output holds without `--json`, also of work that did not end well.
  *
- * Fields and types may be added; none is renamed or removed. Texts stand as they were said: JSON's own escapes keep them harmless.
+ * Fields and types may be added; none is renamed or removed while `v` is the same. Texts stand as they were said: JSON's own escapes keep
+ * them harmless.
  */
 
+import { answerOf } from "../../core/spoken.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";
 import { treeTotals } from "../tree/tree-model.ts";
-import type { Display, Setting } from "./display.ts";
+import type { Display, Said, Setting } from "./display.ts";
+import { JSON_VERSION, type JsonLine } from "./json-types.ts";
 
 /** Control characters that JSON lets pass, and line ends that only JavaScript knows. */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g;
 
-export function jsonLine(value: object): string {
+export function jsonLine(value: JsonLine): string {
   const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return `${JSON.stringify(value).replace(UNSAFE, escaped)}\n`;
+  return `${JSON.stringify({ v: JSON_VERSION, ...value }).replace(UNSAFE, escaped)}\n`;
 }
 
-export function problemRecord({ code, message, remedy }: Problem): object {
+export function problemRecord({ code, message, remedy }: Problem): JsonLine {
   return { type: "error", code, message, remedy: remedy ?? null };
 }
 
 export function createJsonDisplay(host: Pick<Host, "out">): Display {
   let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
-  const line = (value: object): void => host.out(jsonLine(value));
+  let tree = "";
+  const messages: Pick<Said, "id" | "kind" | "text">[] = [];
   return {
     begin(given) {
       setting = given;
     },
-    changed: (_model, changes) => changes.forEach(({ type, ...rest }) => line({ type, ...rest })),
-    said: (said) => line({ type: "message", ...said }),
-    draining: (runs) => line({ type: "draining", runs }),
+    changed(model, changes) {
+      ({ tree } = model);
+      for (const { type, ...rest } of changes) host.out(jsonLine({ type, ...rest }));
+    },
+    said(said) {
+      const { id, kind, text } = said;
+      messages.push({ id, kind, text });
+      host.out(jsonLine({ type: "message", ...said }));
+    },
+    draining: (runs) => host.out(jsonLine({ type: "draining", runs })),
     ask: () => undefined,
-    notice: (text) => line({ type: "notice", text }),
-    answer: (text) => line({ type: "answer", text }),
+    notice: (text) => host.out(jsonLine({ type: "notice", text })),
+    answer: (text) => host.out(jsonLine({ type: "answer", tree, text })),
     end({ model, now, outcome, code, problem }) {
-      if (problem !== null) line(problemRecord(problem));
+      if (problem !== null) host.out(jsonLine(problemRecord(problem)));
       const { runs, ok, notOk, open, tokens, cost, estimated, elapsedMs } = treeTotals(model, now);
       const counts = { total: runs, ok, notOk, open };
       const place = { tree: model.tree, store: setting.store, model: setting.model, because: setting.because };
-      line({ type: "done", outcome, exit: code, ...place, runs: counts, tokens, cost, estimated, elapsedMs });
+      const used = { runs: counts, tokens, cost, estimated, elapsedMs };
+      const said = { messages, answer: answerOf(messages) };
+      host.out(jsonLine({ type: "done", outcome, exit: code, ...place, ...used, ...said }));
     },
     close: () => undefined,
   };

@@ -1,8 +1,9 @@
 /**
- * The live picture of a tree in a terminal. While the tree works it is drawn ten times a second; at the end it stays, with the answer
- * below it.
+ * The live picture of a tree in a terminal. While the tree works it is drawn ten times a second, and what is said meanwhile stands above
+ * it. At the end it stays, with the last of the answer below it.
  */
 
+import { answerOf } from "../../core/spoken.ts";
 import { createColours } from "../text/colours.ts";
 import type { Host, Screen } from "../host.ts";
 import { countLabel } from "../text/amounts.ts";
@@ -11,7 +12,7 @@ import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { totalsLine } from "../tree/totals-line.ts";
 import { createTreeModel } from "../tree/tree-model.ts";
 import { treeLines } from "../tree/tree-lines.ts";
-import type { Display, Setting } from "./display.ts";
+import type { Display, Said, Setting } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 import { type MovingFrame, openMovingFrame } from "./moving-frame.ts";
 
@@ -27,6 +28,9 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
   let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
   let model = createTreeModel();
   let now = (): number => 0;
+  /** Parts of the answer that are to stand below the picture: those that nothing comes after. */
+  let pending: Said[] = [];
+  let lastShown: Said | null = null;
   let noticed: string | null = null;
   let asked: string | null = null;
   let ticks = 0;
@@ -61,7 +65,9 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
       if (first) frame?.draw();
     },
     said(said, final) {
-      if (!final) frame?.above(`${colours.bold(terminalLine(said.name))}: ${terminalText(said.text).trim()}`);
+      if (final && said.kind !== "commentary") return void pending.push(said);
+      if (said.kind !== "commentary") lastShown = said;
+      frame?.above(`${colours.bold(terminalLine(said.name))}: ${terminalText(said.text).trim()}`);
     },
     draining: () => undefined,
     notice(text) {
@@ -75,11 +81,14 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
     },
     answer(text) {
       settle();
-      if (text === null) host.out(`\n${colours.dim("(the agent decided to say nothing)")}\n`);
-      else host.out(`\n${terminalText(text).trimEnd()}\n`);
+      if (text === null) return host.out(`\n${colours.dim("(the agent decided to say nothing)")}\n`);
+      // The picture came after it: the last part of the answer is shown again.
+      if (pending.length === 0 && lastShown !== null) pending.push(lastShown);
+      printPending();
     },
     end(ending) {
       settle();
+      printPending();
       host.out(
         endingLines(ending, setting, colours)
           .map((line) => `\n${line}`)
@@ -91,6 +100,12 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
       settle();
     },
   };
+
+  function printPending(): void {
+    const answer = answerOf(pending);
+    pending = [];
+    if (answer !== null) host.out(`\n${terminalText(answer)}\n`);
+  }
 
   /** The last picture, which stays. */
   function settle(): void {

@@ -1,20 +1,57 @@
 /**
- * Lines for a log: one for each change of state on standard error, and on standard output the answer, so that
- * `errand run … > answer.txt` holds the answer alone.
+ * Lines for a log: one for each change of state on standard error, commentary among them, and on standard output the answer (rule D13),
+ * so that `errand run … > answer.txt` holds the answer alone.
  */
 
 import { createColours } from "../text/colours.ts";
+import { answerOf } from "../../core/spoken.ts";
 import type { Host } from "../host.ts";
 import { elapsedLabel, countLabel, tokensLabel } from "../text/amounts.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import type { Change } from "../tree/change.ts";
-import type { Display, Setting } from "./display.ts";
+import type { Display, Said, Setting } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 
-export function createPlainDisplay(host: Host): Display {
+/** Standard output, which the displays of several trees share. */
+export interface AnswerOutput {
+  /** Writes a part of an answer, with a blank line before all but the first. */
+  part(text: string): void;
+  /** What comes next is another answer, which begins without a blank line. */
+  restart(): void;
+}
+
+export function createAnswerOutput(host: Pick<Host, "out">): AnswerOutput {
+  let between = "";
+  return {
+    part(text) {
+      host.out(`${between}${terminalText(text)}\n`);
+      between = "\n";
+    },
+    restart() {
+      between = "";
+    },
+  };
+}
+
+/**
+ * `held`: an answer is written when it is whole, so that those of several trees do not mix and a program that talks with an agent reads
+ * one as one. Else each part is written when it is said.
+ */
+export function createPlainDisplay(
+  host: Host,
+  how: { readonly output: AnswerOutput; readonly held: boolean } = { output: createAnswerOutput(host), held: false },
+): Display {
   const colours = createColours(host.colours.err);
   let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
+  let parts: Said[] = [];
   const line = (text: string): void => host.err(`${text}\n`);
+
+  function flush(): void {
+    const answer = answerOf(parts);
+    parts = [];
+    if (answer !== null) how.output.part(answer);
+  }
+
   return {
     begin(given) {
       setting = given;
@@ -23,8 +60,10 @@ export function createPlainDisplay(host: Host): Display {
         line(`going on with ${countLabel(given.recovered, "unfinished tree")} of an earlier process`);
     },
     changed: (_model, changes) => changeLines(changes).forEach(line),
-    said(said, final) {
-      if (!final) line(`${terminalLine(said.name)}: ${terminalText(said.text).trim()}`);
+    said(said) {
+      if (said.kind === "commentary") return line(`${terminalLine(said.name)}: ${terminalText(said.text).trim()}`);
+      parts.push(said);
+      if (!how.held) flush();
     },
     draining: (runs) => line(`waiting for ${countLabel(runs, "open run")}`),
     notice: line,
@@ -33,9 +72,12 @@ export function createPlainDisplay(host: Host): Display {
     },
     answer(text) {
       if (text === null) line("(the agent decided to say nothing)");
-      else host.out(`${terminalText(text).trimEnd()}\n`);
+      flush();
     },
-    end: (ending) => endingLines(ending, setting, colours).forEach(line),
+    end(ending) {
+      flush();
+      endingLines(ending, setting, colours).forEach(line);
+    },
     close: () => undefined,
   };
 }

@@ -1,7 +1,7 @@
 /** Work on trees on behalf of a command: chooses the display, and tells why it failed. */
 
 import type { CommandCall } from "../command.ts";
-import { chooseDisplay } from "../display/choose-display.ts";
+import { chooseDisplays } from "../display/choose-display.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { reportProblem } from "../problem.ts";
 import { createColours } from "../text/colours.ts";
@@ -10,7 +10,7 @@ import { type WorkRequest, workOnTrees } from "./work-on-trees.ts";
 
 export async function commandWork({ options, host }: CommandCall, request: WorkRequest): Promise<ExitCode> {
   const json = options.json === true;
-  const displays = (): ReturnType<typeof chooseDisplay> => chooseDisplay(json, request.begin.length, host);
+  const displays = chooseDisplays(json, request.begin.length, host);
   try {
     const { code, problem } = await workOnTrees(request, host, displays, json ? null : host.keys);
     const output = { err: host.err, colours: createColours(host.colours.err), debug: options.debug === true };

@@ -4,12 +4,13 @@
  *
  * Invariants:
  *  1. A message to the user is shown once its event is there and the channel has brought its text, in the order of the events.
- *  2. What was said in the step that brought the tree to rest is the answer; if that step said nothing, the last thing said is.
+ *  2. The answer is what the root's turns ended with, in order, with messages of children that were relayed (rule D13).
  */
 
 import type { Channel } from "../../contracts/channel.ts";
 import type { World } from "../../contracts/world.ts";
 import { stepKey } from "../../core/ids.ts";
+import { answerOf, type SpokenKind, spokenKind } from "../../core/spoken.ts";
 import type { Errand, TreeEvent } from "../../runtime/errand.ts";
 import type { Display, Said } from "../display/display.ts";
 import type { Change } from "../tree/change.ts";
@@ -25,7 +26,7 @@ export interface Following {
   follow(errand: Errand, target: FollowTarget): Promise<void>;
   /** True once a turn of the root has ended that is not of the past. */
   answered(): boolean;
-  /** What the task came to; null when nothing was said. */
+  /** The answer so far; null when nothing of it was said. */
   answer(): string | null;
 }
 
@@ -41,18 +42,21 @@ export interface FollowTarget {
 
 interface Expected {
   readonly id: string;
+  readonly kind: SpokenKind;
   readonly final: boolean;
 }
+
+/** What the channel brings of a message. */
+type Given = Pick<Said, "text" | "repeated">;
 
 /** `allSaid` is called, from the end of the past on, whenever there is nothing left to show of what was said so far. */
 export function createFollowing(world: World, display: Display, allSaid: () => void = () => undefined): Following {
   const model = createTreeModel();
-  const texts = new Map<string, Pick<Said, "text" | "repeated">>();
+  const texts = new Map<string, Given>();
   let expected: Expected[] = [];
-  /** Questions: they are put to the user by whoever can ask, not said. */
-  const asked = new Set<string>();
-  const answer: string[] = [];
-  let lastSaid: string | null = null;
+  /** What was sent in the past. The channel brings what nobody took then. Questions are not in it: they are asked, not said. */
+  const past = new Map<string, SpokenKind>();
+  const messages: Said[] = [];
   let drained = false;
   let answered = false;
   let ended = false;
@@ -64,43 +68,40 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
   const now = (): number => Math.max(model.at, lead + world.monotonic());
 
   function show(): void {
+    if (arrived) showPast();
     for (let next = expected[0]; next !== undefined; next = expected[0]) {
       const given = texts.get(next.id);
       if (given === undefined) return;
       expected = expected.slice(1);
       texts.delete(next.id);
-      say(next.id, given, next.final);
+      say(next, given);
     }
     if (ended) allShown.resolve();
     if (arrived) allSaid();
   }
 
-  function say(id: string, given: Pick<Said, "text" | "repeated">, final: boolean): void {
-    const root = model.agents.get(0);
-    lastSaid = given.text;
-    if (final) answer.push(given.text);
-    display.said({ id, agent: root?.id ?? "", name: root?.name ?? "", ...given }, final);
+  /** What was said in the past and never reached anybody is said now. */
+  function showPast(): void {
+    for (const [id, given] of texts) {
+      const kind = past.get(id);
+      if (kind === undefined) continue;
+      texts.delete(id);
+      say({ id, kind, final: false }, given);
+    }
   }
 
-  /** The past is read: what was said in it and never reached anybody is said now. */
-  function arrive(past: number): void {
-    for (const [id, given] of texts) {
-      if (seqOf(id) > past) continue;
-      texts.delete(id);
-      if (!asked.has(id)) say(id, given, false);
-    }
-    display.changed(model, [], now);
+  function say({ id, kind, final }: Expected, given: Given): void {
+    const root = model.agents.get(0);
+    const said: Said = { id, agent: root?.id ?? "", name: root?.name ?? "", kind, ...given };
+    messages.push(said);
+    display.said(said, final);
   }
 
   function take(event: TreeEvent): void {
     lead = Math.max(lead, event.at - world.monotonic());
     const changes = foldEvent(model, event);
     const final = treeAtRest(model);
-    if (event.late === null) {
-      for (const fact of event.facts) {
-        if (fact.type === "channel-sent") expected.push({ id: `${event.tree}/${stepKey(event.seq, fact.n)}`, final });
-      }
-    }
+    for (const [id, kind] of sentIn(event)) expected.push({ id, kind, final });
     display.changed(model, changes, now);
     answered ||= rootTurnEnded(changes, model);
     if (!drained && rootTurnDone(changes, model) && !final) {
@@ -118,15 +119,16 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
         show();
       },
     },
-    async follow(errand, { tree, past, begun, unattended }) {
+    async follow(errand, { tree, past: lastPast, begun, unattended }) {
       let began = false;
       for await (const event of errand.events(tree)) {
-        for (const fact of event.facts)
-          if (fact.type === "question-asked") asked.add(`${event.tree}/${stepKey(event.seq, fact.n)}`);
-        if (event.seq > past) take(event);
-        else foldEvent(model, event);
-        if (event.seq === past) arrive(past);
-        arrived ||= event.seq >= past;
+        if (event.seq > lastPast) take(event);
+        else {
+          foldEvent(model, event);
+          for (const [id, kind] of sentIn(event)) past.set(id, kind);
+        }
+        arrived ||= event.seq >= lastPast;
+        if (event.seq === lastPast) display.changed(model, [], now);
         began ||= begun(event);
         show();
         if (began && (treeIdle(model) || (unattended && treeParked(model)))) break;
@@ -135,13 +137,16 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
       if (expected.length > 0) await allShown.promise;
     },
     answered: () => answered,
-    answer: () => (answer.length > 0 ? answer.join("\n\n") : lastSaid),
+    answer: () => answerOf(messages),
   };
 }
 
-/** The row of a message's event, from its id. */
-function seqOf(id: string): number {
-  return Number.parseInt(id.slice(id.lastIndexOf("/") + 1), 10);
+/** The messages for the user that a step sent, by their ids. */
+function sentIn({ tree, seq, facts, texts, late }: TreeEvent): [id: string, kind: SpokenKind][] {
+  if (late !== null) return [];
+  return facts.flatMap((fact) =>
+    fact.type === "channel-sent" ? [[`${tree}/${stepKey(seq, fact.n)}`, spokenKind(fact, texts[0])]] : [],
+  );
 }
 
 function rootTurnEnded(changes: readonly Change[], model: TreeModel): boolean {

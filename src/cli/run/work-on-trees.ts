@@ -49,17 +49,16 @@ export interface WorkResult {
 const CLOSE_WITHIN_MS = 3_000;
 
 /**
- * Throws when the work cannot begin; whatever comes after is in the result: that of the tree that ended worst. With `keys` the user at
- * them answers questions.
+ * Throws when the work cannot begin; whatever comes after is in the result: that of the tree that ended worst. `shown` has a display for
+ * each tree. With `keys` the user at them answers questions.
  */
 export async function workOnTrees(
   request: WorkRequest,
   host: Host,
-  displays: () => Display,
+  shown: readonly Display[],
   keys: Keys | null,
 ): Promise<WorkResult> {
   const stops = watchStops(host, request.timeoutMs);
-  const shown = request.begin.map(() => displays());
   let errand: Errand | null = null;
   let asker: Asker | null = null;
   try {
@@ -94,7 +93,8 @@ export async function workOnTrees(
     await errand.close({ withinMs: CLOSE_WITHIN_MS });
     for (const [index, { display, following }] of works.entries()) {
       const how = ended[index] ?? DONE;
-      if (how.outcome === "done" && following.answered()) display.answer(following.answer());
+      const answer = following.answer();
+      if (how.outcome === "done" && (answer !== null || following.answered())) display.answer(answer);
       display.end({ ...how, model: following.model, now: following.now() });
     }
     return ended.find((how) => how.code !== EXIT.done) ?? DONE;

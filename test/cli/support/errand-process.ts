@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { JSON_VERSION } from "../../../src/cli/display/json-types.ts";
 import { MODEL_SOURCES } from "../../../src/models/registry/model-sources.ts";
 
 const ownNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
@@ -145,7 +146,7 @@ export function projectFolder(): { readonly folder: string; remove(): void } {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** The objects that `--json` printed. */
+/** The objects that `--json` printed, without the version that each of them has. */
 export function records(out: string): Record<string, unknown>[] {
   return out
     .split("\n")
@@ -153,6 +154,8 @@ export function records(out: string): Record<string, unknown>[] {
     .map((line) => {
       const record: unknown = JSON.parse(line);
       if (typeof record !== "object" || record === null) throw new Error(`no object: ${line}`);
-      return { ...record };
+      if (!("v" in record) || record.v !== JSON_VERSION) throw new Error(`no version: ${line}`);
+      const { v: _version, ...rest } = record;
+      return rest;
     });
 }
