@@ -221,7 +221,7 @@ test("a turn that reaches a limit is exit 3", async () => {
 
 test("a model that fails for a moment is tried again, and that is said", async () => {
   const { code, err } = await runErrand(["run", "--model", "flaky/1", "the store"], { ...project, entry: SLOW });
-  expect(err).toMatch(/^orchestrator: the model failed, attempt 2 in 1\.[0-3]s$/m);
+  expect(err).toMatch(/^orchestrator: the model failed, attempt 2 in 1\.[0-3]s: overloaded$/m);
   expect(code).toBe(0);
 });
 

@@ -1,7 +1,7 @@
 /**
  * `errand result RUN|TREE`: the whole findings on standard output, and how the run ended on standard error; of a tree, what it answered last. With
- * `--json` one object: `{ type: "result", run, tree, name, status, reason, report, text, artifacts, data }`; for a tree `run` is null, and `text` too
- * if it said nothing.
+ * `--json` one object: `{ type: "result", run, tree, name, status, reason, error, report, text, artifacts, data }`; for a tree `run` is null, and
+ * `text` too if it said nothing. A run that did not end well is exit 1.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
@@ -13,37 +13,41 @@ import { readHistory } from "../../runtime/journals/read-history.ts";
 import { runResult } from "../../runtime/journals/run-result.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
-import { EXIT } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
 import { outcomeOf } from "../run/tree-outcome.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
 import { readTree } from "../store/read-tree.ts";
+import { endedWords } from "../text/error-words.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { treeIdle } from "../tree/tree-model.ts";
 
 export const resultCommand: CommandAction = (call) =>
   withView(call.options.store, async (store) => {
     const found = await findId(store, call.args[0] ?? "", call.options.store);
-    if (found.kind === "run") await printRun(store, found.run, call);
-    else await printTree(store, found.tree, call);
+    if (found.kind === "run") return printRun(store, found.run, call);
+    await printTree(store, found.tree, call);
     return EXIT.done;
   });
 
-async function printRun(store: Store, run: StoredRun, { options, host }: CommandCall): Promise<void> {
+/** What it left is printed however it ended; the exit code says whether it ended well. */
+async function printRun(store: Store, run: StoredRun, { options, host }: CommandCall): Promise<ExitCode> {
   const { id, tree, name, state, status, reason, report } = run;
   if (state !== "ended") {
     throw new ErrandError("run-open", `The run ${id} has not ended: it is ${state}`, {
       remedy: `Watch it with: errand logs -f ${tree}`,
     });
   }
-  const { findings, artifacts, data = null } = await runResult(store, run);
+  const { findings, artifacts, data = null, error } = await runResult(store, run);
   if (options.json === true) {
-    const rest = { status, reason, report, text: findings, artifacts, data };
-    return host.out(jsonLine({ type: "result", run: id, tree, name, ...rest }));
+    const rest = { status, reason, error, report, text: findings, artifacts, data };
+    host.out(jsonLine({ type: "result", run: id, tree, name, ...rest }));
+  } else {
+    const how = endedWords(status ?? "unknown", reason, error);
+    host.err(terminalLine(`${run.definition} "${name}" ended: ${how} (report: ${report ?? "none"})`) + "\n");
+    host.out(`${terminalText(findings).trimEnd()}\n`);
   }
-  const how = reason === null ? `${status}` : `${status}, ${reason}`;
-  host.err(terminalLine(`${run.definition} "${name}" ended: ${how} (report: ${report ?? "none"})`) + "\n");
-  host.out(`${terminalText(findings).trimEnd()}\n`);
+  return status === "ok" ? EXIT.done : EXIT.failed;
 }
 
 async function printTree(store: Store, tree: TreeRecord, { options, host }: CommandCall): Promise<void> {
@@ -60,7 +64,7 @@ async function printTree(store: Store, tree: TreeRecord, { options, host }: Comm
   if (problem !== null && model.agents.get(0)?.outcome !== null) throw problem.thrown;
   const text = lastAnswer(await readHistory(store, tree.id, 0, sha256));
   if (options.json === true) {
-    const rest = { status: "ok", reason: null, report: null, text, artifacts: [], data: null };
+    const rest = { status: "ok", reason: null, error: null, report: null, text, artifacts: [], data: null };
     host.out(jsonLine({ type: "result", run: null, tree: tree.id, name: tree.agent, ...rest }));
   } else if (text === null) host.err("the agent has said nothing\n");
   else host.out(`${terminalText(text).trimEnd()}\n`);

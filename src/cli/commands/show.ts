@@ -1,23 +1,26 @@
 /**
  * `errand show TREE|RUN`. With `--json`: for a tree `{ type: "tree", … }` as `errand ps` prints it and a `{ type: "run", … }` for each of
- * its runs; for a run one `{ type: "run", …, task, context, files, result }`. A run's fields are those of the store; `result` is null while it is
+ * its runs; for a run one `{ type: "run", …, task, context, files, error, result }`. A run's fields are those of the store; `result` is null while it is
  * open.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { readClock } from "../../runtime/clock.ts";
 import { runResult } from "../../runtime/journals/run-result.ts";
+import { formatKnown } from "../../stores/formats.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { findId } from "../store/find-id.ts";
 import { withView } from "../store/open-view.ts";
 import { runLines, statusText } from "../store/run-lines.ts";
+import { readTree } from "../store/read-tree.ts";
 import { readRunTask } from "../store/run-task-text.ts";
 import { storeOwner } from "../store/store-owner.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { costLabel, countLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
 import { createColours } from "../text/colours.ts";
+import { endedWords, errorWords } from "../text/error-words.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { agoLabel, dateLabel } from "../text/times.ts";
 import { treeFields } from "./ps.ts";
@@ -51,7 +54,23 @@ async function showTree(store: Store, tree: TreeRecord, { options, host }: Comma
     ...(tree.status === "quarantined" ? [`release it with: errand resume ${tree.id}`] : []),
     "",
     ...runLines(tree.agent, runs, now, createColours(host.colours.out)),
+    ...(await failureLines(store, tree, runs)),
   ];
+}
+
+/** Why the last turn of the root, and runs, did not end well: in the words of whoever refused. */
+async function failureLines(store: Store, tree: TreeRecord, runs: readonly StoredRun[]): Promise<string[]> {
+  const lines: string[] = [];
+  const readable = tree.status !== "expired" && formatKnown(tree);
+  const root = readable ? (await readTree(store, tree.id, tree.nextSeq - 1)).agents.get(0) : undefined;
+  if (root?.outcome === "failed")
+    lines.push(`the last turn of ${tree.agent}: ${endedWords("failed", root.reason, root.error)}`);
+  for (const run of runs) {
+    if (run.status === null || run.status === "ok") continue;
+    const { error } = await runResult(store, run);
+    if (error !== null) lines.push(`"${run.name}": ${endedWords(run.status, run.reason, error)}`);
+  }
+  return lines.length === 0 ? [] : ["", ...lines.map(terminalLine)];
 }
 
 function sum(runs: readonly StoredRun[], column: "tokens" | "cost"): number {
@@ -60,9 +79,10 @@ function sum(runs: readonly StoredRun[], column: "tokens" | "cost"): number {
 
 async function showRun(store: Store, run: StoredRun, { options, host }: CommandCall): Promise<string[]> {
   const asked = await readRunTask(store, run);
-  const result = run.state === "ended" ? (await runResult(store, run)).findings : null;
+  const { findings, error } = await runResult(store, run);
+  const result = run.state === "ended" ? findings : null;
   if (options.json === true) {
-    host.out(jsonLine({ type: "run", ...run, ...asked, result }));
+    host.out(jsonLine({ type: "run", ...run, ...asked, error, result }));
     return [];
   }
   const colours = createColours(host.colours.out);
@@ -75,6 +95,7 @@ async function showRun(store: Store, run: StoredRun, { options, host }: CommandC
     `agent ${run.agent}`,
     `tree ${run.tree}, created at row ${run.createdSeq}${run.endedSeq === null ? "" : `, ended at row ${run.endedSeq}`}`,
     terminalLine(`${run.definition} "${run.name}", ${run.mode}: ${statusText(run)}`),
+    ...(error === null ? [] : [colours.red(`error: ${errorWords(error)}`)]),
     `report: ${run.report ?? "none yet"}${run.nudged ? ", nudged" : ""}; delivery: ${run.delivery}`,
     `${elapsed}, ${tokensLabel(run.tokens)} tokens${cost}`,
     ...section("Task", asked.task ?? "(its text is gone)"),

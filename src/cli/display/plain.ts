@@ -7,6 +7,7 @@ import { createColours } from "../text/colours.ts";
 import { answerOf } from "../../core/spoken.ts";
 import type { Host } from "../host.ts";
 import { elapsedLabel, countLabel, tokensLabel } from "../text/amounts.ts";
+import { endedWords, errorWords } from "../text/error-words.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import type { Change } from "../tree/change.ts";
 import type { Display, Said, Setting } from "./display.ts";
@@ -104,17 +105,19 @@ function changeLine(change: Change): string | null {
     case "run-state-changed":
       return `${change.definition} "${change.name}" ${STATES[change.state]}`;
     case "run-ended": {
-      const reason = change.reason === null ? "" : `, ${change.reason}`;
       const tokens = change.tokens === 0 ? "" : `, ${tokensLabel(change.tokens)} tokens`;
       const spent = `${elapsedLabel(change.elapsedMs)}${tokens}`;
-      return `${change.definition} "${change.name}" ended: ${change.status}${reason} (${spent})`;
+      const how = endedWords(change.status, change.reason, change.error);
+      return `${change.definition} "${change.name}" ended: ${how} (${spent})`;
     }
     case "turn-ended":
       return change.outcome === "done"
         ? null
         : `${change.name}: turn ${change.outcome} (${change.reason ?? change.outcome})`;
     case "model-retry":
-      return `${change.name}: the model failed, attempt ${change.attempt} in ${elapsedLabel(change.retryAt - change.at)}`;
+      return `${change.name}: the model failed, attempt ${change.attempt} in ${elapsedLabel(change.retryAt - change.at)}${
+        change.error === null ? "" : `: ${errorWords(change.error)}`
+      }`;
     case "question-asked":
       return `${change.name} asks: ${change.tool} ${JSON.stringify(change.input)}?`;
     case "question-answered":

@@ -4,6 +4,7 @@ import type { Fact } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
 import { replyPartsOf, replyText } from "../../core/message.ts";
 import type { EffectModel, TreeModel } from "../tree/tree-model.ts";
+import { errorWords } from "../text/error-words.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { fitWidth } from "../text/display-width.ts";
 
@@ -28,6 +29,10 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
     agent === undefined ? "?" : (model.agents.get(agent)?.name ?? `agent ${agent}`);
   const names = (numbers: readonly number[]): string => numbers.map((number) => `"${name(number)}"`).join(", ");
   const why = (reason: string | undefined): string => (reason === undefined ? "" : `, ${reason}`);
+  const words = (error: number | undefined): string => {
+    const text = error === undefined ? "" : texts[error];
+    return text === "" ? "" : `: ${typeof text === "string" ? errorWords(text) : "(its text is gone)"}`;
+  };
   switch (fact.type) {
     case "tree-opened":
       return `${fact.definition} (${fact.kind})`;
@@ -40,7 +45,7 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
     case "model-replied":
       return `${name(effect?.agent)}: ${replied(texts)}${tokens(fact.usage)}`;
     case "model-failed":
-      return `${name(effect?.agent)}: ${fact.code}: ${preview(texts[0])}`;
+      return `${name(effect?.agent)}: ${fact.code}${words(0)}`;
     case "usage-estimated":
       return `${name(fact.agent)}:${tokens(fact.usage)}`;
     case "usage-learnt":
@@ -58,7 +63,7 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
     case "run-state-changed":
       return `"${name(fact.run)}": ${fact.state}`;
     case "run-ended":
-      return `"${name(fact.run)}": ${fact.status}${why(fact.reason)} (report: ${fact.report})`;
+      return `"${name(fact.run)}": ${fact.status}${why(fact.reason)} (report: ${fact.report})${words(fact.error)}`;
     case "tool-called":
       return `${name(fact.agent)}: ${fact.name}`;
     case "question-asked":
@@ -76,7 +81,7 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
     case "turn-started":
       return fact.announcement === undefined ? name(fact.agent) : `${name(fact.agent)}, about an announcement`;
     case "turn-ended":
-      return `${name(fact.agent)}: ${fact.outcome}${why(fact.reason)}`;
+      return `${name(fact.agent)}: ${fact.outcome}${why(fact.reason)}${words(fact.error)}`;
     default:
       return others(fact, name);
   }

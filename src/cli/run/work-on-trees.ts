@@ -12,13 +12,13 @@ import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host, Keys } from "../host.ts";
 import { type Problem, problemOf } from "../problem.ts";
-import { elapsedLabel } from "../text/amounts.ts";
 import { treeParked } from "../tree/tree-model.ts";
 import { type Asker, createAsker } from "./ask-user.ts";
 import { cancelPolitely } from "./cancel-politely.ts";
 import { createFollowing, type Following, type FollowTarget } from "./follow-tree.ts";
 import { parkedProblem } from "./parked-problem.ts";
 import { type Stop, watchStops } from "./stops.ts";
+import { timeoutError } from "./timeout-error.ts";
 import { DONE, type Ended, outcomeOf } from "./tree-outcome.ts";
 
 /** A tree to follow, once it was found or made. */
@@ -145,10 +145,10 @@ async function stopped(stop: Stop, request: WorkRequest, work: Work): Promise<En
     case "failure":
       return { code: EXIT.failed, outcome: "failed", problem: problemOf(stop.error) };
     case "timeout": {
+      // Before cancelling: that ends the calls under way.
+      const error = timeoutError(request.timeoutMs ?? 0, work.following.model);
       work.display.notice("out of time, cancelling");
       await cancelPolitely(work);
-      const message = `The task did not end within ${elapsedLabel(request.timeoutMs ?? 0)}`;
-      const error = new ErrandError("turn-timeout", message, { remedy: "Give it more time with --timeout SECONDS." });
       return { code: EXIT.limit, outcome: "timeout", problem: problemOf(error) };
     }
     case "signal":

@@ -1,6 +1,7 @@
 /** In few words, what an agent is doing or how it ended. */
 
 import { countLabel, elapsedLabel } from "../text/amounts.ts";
+import { errorWords } from "../text/error-words.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import type { AgentModel, TreeModel } from "./tree-model.ts";
 
@@ -30,7 +31,9 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
   if (asks !== null) return terminalLine(`may it? ${asks}`);
   if (run?.state === "needs_input") return "needs input";
   if (agent.retry !== null) {
-    return `model failed, attempt ${agent.retry.attempt} in ${elapsedLabel(Math.max(0, agent.retry.at - now))}`;
+    const wait = elapsedLabel(Math.max(0, agent.retry.at - now));
+    const words = agent.failure === null ? "" : `: ${errorWords(agent.failure)}`;
+    return `model failed, attempt ${agent.retry.attempt} in ${wait}${words}`;
   }
   const [tool] = agent.tools.values();
   if (tool !== undefined) {
@@ -43,7 +46,9 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
   if (run !== null || agent.turn) return "working";
   if (agent.outcome === null) return "starting";
   if (agent.outcome === "done") return "done";
-  return agent.outcome === "cancelled" ? "cancelled" : terminalLine(`failed: ${agent.reason ?? "unknown reason"}`);
+  return agent.outcome === "cancelled"
+    ? "cancelled"
+    : `failed: ${errorWords(agent.error ?? agent.reason ?? "unknown reason")}`;
 }
 
 /** The call of the agent that waits for the user, if there is one. */
@@ -62,13 +67,13 @@ function waitsFor(agent: AgentModel, model: TreeModel): number {
 }
 
 function endedLabel(agent: AgentModel): string {
-  const { status, reason } = agent.run ?? { status: null, reason: null };
+  const { status, reason, error } = agent.run ?? { status: null, reason: null, error: null };
   switch (status) {
     case null:
     case "ok":
       return reason === "no-report" ? "done, without a report" : "done";
     case "error":
-      return terminalLine(reason === null ? "failed" : `failed: ${reason}`);
+      return error === null && reason === null ? "failed" : `failed: ${errorWords(error ?? reason ?? "")}`;
     case "timeout":
       return "timed out";
     case "cancelled":

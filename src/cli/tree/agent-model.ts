@@ -19,6 +19,7 @@ export function newAgent(identity: Identity): AgentModel {
     error: null,
     thinking: false,
     retry: null,
+    failure: null,
     tools: new Map(),
     startedAt: null,
     endedAt: null,

@@ -35,6 +35,8 @@ export type Change = { readonly at: number } & (
       readonly type: "run-ended";
       readonly status: RunStatus;
       readonly reason: string | null;
+      /** Why it did not end well, in words. */
+      readonly error: string | null;
       readonly report: string;
       readonly elapsedMs: number;
       readonly tokens: number;
@@ -48,7 +50,13 @@ export type Change = { readonly at: number } & (
       readonly reason: string | null;
       readonly error: string | null;
     } & Whose)
-  | ({ readonly type: "model-retry"; readonly attempt: number; readonly retryAt: number } & Whose)
+  /** `error`: what the provider said. */
+  | ({
+      readonly type: "model-retry";
+      readonly attempt: number;
+      readonly retryAt: number;
+      readonly error: string | null;
+    } & Whose)
   /** A call waits for the user: `errand answer` takes its id. */
   | ({ readonly type: "question-asked"; readonly id: string; readonly tool: string; readonly input: Json } & Whose)
   | ({ readonly type: "question-answered"; readonly id: string; readonly allow: boolean } & Whose)

@@ -47,7 +47,7 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
     case "run-state-changed":
       return runMoved(model, fact, at);
     case "run-ended":
-      return runEnded(model, fact, at);
+      return runEnded(model, fact, event);
     case "turn-started":
       return turnStarted(model, fact, at);
     case "turn-ended":
@@ -58,7 +58,7 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
       return modelCalled(model, fact, event.seq);
     case "model-replied":
     case "model-failed":
-      return modelAnswered(model, fact);
+      return modelAnswered(model, fact, event);
     case "usage-estimated":
       return usageEstimated(model, fact);
     case "usage-learnt":
@@ -124,7 +124,7 @@ function runCreated(model: TreeModel, fact: FactOf<"run-created">, event: TreeEv
   const { definition, parent, mode, run: number, agent: id } = fact;
   const price = fact.model?.price ?? model.definitions.get(definition)?.price ?? null;
   const offline = offlineIs(fact.model?.name ?? model.definitions.get(definition)?.model ?? "");
-  const run = { id: fact.id, mode, state: "queued" as const, status: null, reason: null, report: null };
+  const run = { id: fact.id, mode, state: "queued" as const, status: null, reason: null, error: null, report: null };
   model.agents.set(number, newAgent({ number, id, parent, name, definition, price, offline, run }));
   const parentId = model.agents.get(parent)?.id ?? "";
   return [{ type: "run-created", at: event.at, run: fact.id, agent: id, parent: parentId, name, definition, mode }];
@@ -142,17 +142,17 @@ function runMoved(model: TreeModel, fact: FactOf<"run-started" | "run-state-chan
   return [{ type: "run-state-changed", at, ...runFields(agent, agent.run), state: fact.state }];
 }
 
-function runEnded(model: TreeModel, fact: FactOf<"run-ended">, at: number): Change[] {
+function runEnded(model: TreeModel, fact: FactOf<"run-ended">, { at, texts }: TreeEvent): Change[] {
   const agent = model.agents.get(fact.run);
   if (agent === undefined || agent.run === null) return [];
   endAgentWork(model, agent);
-  Object.assign(agent.run, { state: "ended", status: fact.status, reason: fact.reason ?? null, report: fact.report });
+  const { status, report } = fact;
+  const how = { status, reason: fact.reason ?? null, error: textAt(texts, fact.error), report };
+  Object.assign(agent.run, { state: "ended", ...how });
   agent.endedAt = at;
   const { tokens, cost, startedAt } = agent;
-  const { status, report } = fact;
   const elapsedMs = startedAt === null ? 0 : at - startedAt;
-  const reason = fact.reason ?? null;
-  return [{ type: "run-ended", at, ...runFields(agent, agent.run), status, reason, report, elapsedMs, tokens, cost }];
+  return [{ type: "run-ended", at, ...runFields(agent, agent.run), ...how, elapsedMs, tokens, cost }];
 }
 
 function turnStarted(model: TreeModel, fact: FactOf<"turn-started">, at: number): Change[] {
@@ -169,10 +169,9 @@ function turnEnded(model: TreeModel, fact: FactOf<"turn-ended">, event: TreeEven
   const agent = model.agents.get(fact.agent);
   if (agent === undefined) return [];
   endAgentWork(model, agent);
-  const text = fact.error === undefined ? null : event.texts[fact.error];
   agent.outcome = fact.outcome;
   agent.reason = fact.reason ?? null;
-  agent.error = typeof text === "string" ? text : null;
+  agent.error = textAt(event.texts, fact.error);
   if (agent.run === null) agent.endedAt = event.at;
   const { outcome, reason, error } = agent;
   return [{ type: "turn-ended", at: event.at, ...whose(agent), outcome, reason, error }];
@@ -195,11 +194,21 @@ function modelCalled(model: TreeModel, fact: FactOf<"model-called">, seq: number
   return [];
 }
 
-function modelAnswered(model: TreeModel, fact: FactOf<"model-replied" | "model-failed">): Change[] {
+function textAt(texts: TreeEvent["texts"], index: number | undefined): string | null {
+  const text = index === undefined ? undefined : texts[index];
+  return typeof text === "string" ? text : null;
+}
+
+function modelAnswered(
+  model: TreeModel,
+  fact: FactOf<"model-replied" | "model-failed">,
+  { texts }: TreeEvent,
+): Change[] {
   const effect = model.effects.get(fact.effect);
   const agent = effect === undefined ? undefined : model.agents.get(effect.agent);
   if (effect === undefined || agent === undefined) return [];
   agent.thinking = false;
+  agent.failure = fact.type === "model-failed" ? textAt(texts, 0) : null;
   if (fact.usage !== null) book(agent, fact.usage);
   if (fact.type === "model-replied") model.effects.delete(fact.effect);
   else effect.failures += 1;
@@ -239,7 +248,7 @@ function retrySet(model: TreeModel, fact: FactOf<"model-retry-set">, at: number)
   if (effect === undefined || agent === undefined) return [];
   const attempt = effect.failures + 1;
   agent.retry = { attempt, at: fact.at };
-  return [{ type: "model-retry", at, ...whose(agent), attempt, retryAt: fact.at }];
+  return [{ type: "model-retry", at, ...whose(agent), attempt, retryAt: fact.at, error: agent.failure }];
 }
 
 function effectRepeated(model: TreeModel, key: StepKey): Change[] {

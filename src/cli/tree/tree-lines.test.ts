@@ -26,7 +26,15 @@ function treeOf(
   model.agents.set(0, Object.assign(root, { startedAt: 1_000, turns: 1, outcome: "done", tokens: 3_900 }));
   for (const [index, { state = "running", status = null, ...given }] of children.entries()) {
     const number = index + 1;
-    const run: RunModel = { id: `run ${number}`, mode: "background", state, status, reason: null, report: null };
+    const run: RunModel = {
+      id: `run ${number}`,
+      mode: "background",
+      state,
+      status,
+      reason: null,
+      error: null,
+      report: null,
+    };
     const child = newAgent({
       number,
       id: `agent ${number}`,

@@ -43,6 +43,8 @@ export interface AgentModel {
   /** True while its model is called. */
   thinking: boolean;
   retry: ModelRetry | null;
+  /** What its provider said when a call failed last; null once a call went well. */
+  failure: string | null;
   tools: Map<StepKey, ToolUnderWay>;
   startedAt: number | null;
   endedAt: number | null;
@@ -58,6 +60,8 @@ export interface RunModel {
   state: RunState;
   status: RunStatus | null;
   reason: string | null;
+  /** Why it did not end well, in words. */
+  error: string | null;
   report: string | null;
 }
 

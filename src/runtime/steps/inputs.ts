@@ -9,6 +9,7 @@ import { type ReplyPart, replyText, type ToolCallPart, type Usage } from "../../
 import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
 import { outputSchemaOf } from "../../core/runs/output-schema-argument.ts";
 import { dataGiven } from "../../core/runs/report-data.ts";
+import { codePointsPrefix } from "../../core/text/index.ts";
 import type { SchemaChecker } from "../definitions/output-schema.ts";
 
 interface Keyed {
@@ -127,8 +128,22 @@ export function modelFailedInput(effect: Keyed, failure: ModelFailure): InputWit
       ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
       usage: failure.usage,
     },
-    texts: [failure.message],
+    texts: [failureWords(failure.message)],
   };
+}
+
+/** In code points. What a provider says is kept, told to parents and shown to people: a whole page of HTML helps none of them. */
+const LONGEST_FAILURE = 1_000;
+// oxlint-disable-next-line no-control-regex
+const SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]/g;
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** A provider's words without what could act on a terminal, and not too long. */
+function failureWords(message: string): string {
+  const words = message.toWellFormed().replace(SEQUENCES, "").replace(CONTROLS, "");
+  const short = codePointsPrefix(words, LONGEST_FAILURE);
+  return short.length < words.length ? `${short}…` : words;
 }
 
 export function toolFinishedInput(effect: Keyed, output: ToolOutput): InputWithTexts {
