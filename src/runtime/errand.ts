@@ -50,7 +50,8 @@ export interface Errand {
   /** An agent of the store, by its id. */
   agent(id: string, options?: { readonly channel?: Channel }): Promise<Agent>;
   agents(query?: Partial<TreeQuery>): Promise<readonly TreeRecord[]>;
-  runs(query?: Partial<RunQuery>): Promise<readonly StoredRun[]>;
+  /** Runs of one tree or of all: in spawn order within a tree, the newest tree first; 100 unless `limit` says otherwise. */
+  runs(query?: Omit<Partial<RunQuery>, "tree"> & { readonly tree?: string }): Promise<readonly StoredRun[]>;
   run(id: string): Promise<StoredRun>;
   /** All that an ended run left: its findings with artifacts, data and earlier reports. */
   result(run: string): Promise<string>;
@@ -184,7 +185,10 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       return createAgent(agentParts, run.tree, run.number, id);
     },
     agents: (query = {}) => store.trees({ limit: LIST_LIMIT, ...query }),
-    runs: (query = {}) => store.runs({ limit: LIST_LIMIT, ...query }),
+    async runs({ tree, ...query } = {}) {
+      if (tree !== undefined && !uuidIs(tree)) return [];
+      return store.runs({ limit: LIST_LIMIT, ...query, ...(tree === undefined ? {} : { tree: asTreeId(tree) }) });
+    },
     run: findRun,
     result: async (id) => (await runResult(store, await findRun(id))).whole,
     async cancel(id) {

@@ -6,7 +6,6 @@ import { changeLines } from "../../src/cli/display/plain.ts";
 import { foldEvent } from "../../src/cli/tree/fold-event.ts";
 import { createTreeModel, treeAtRest, treeTotals } from "../../src/cli/tree/tree-model.ts";
 import type { Change } from "../../src/cli/tree/change.ts";
-import { asTreeId } from "../../src/core/ids.ts";
 import { createErrand, type ModelProvider, type TreeEvent } from "../../src/index.ts";
 import { createRehearsalModel } from "../../src/models/rehearsal.ts";
 import { totalsLine } from "../../src/cli/tree/totals-line.ts";
@@ -39,7 +38,7 @@ async function eventsOfTask(task: string) {
       rests.push(treeAtRest(model));
       if (treeAtRest(model)) break;
     }
-    return { model, changes, rests, events, runs: await errand.runs({ tree: asTreeId(agent.id) }) };
+    return { model, changes, rests, events, runs: await errand.runs({ tree: agent.id }) };
   } finally {
     await errand.close();
     remove();

@@ -1,6 +1,7 @@
 /** Finding models by name: what is needed, what is said when it is missing, where requests go, and what a model costs. */
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createErrand } from "../../src/index.ts";
 import { createAiSdkModels } from "../../src/models/ai-sdk/ai-sdk-models.ts";
 import { modelFactsOf } from "../../src/models/prices.ts";
 import { ollamaBaseUrl } from "../../src/models/registry/base-url.ts";
@@ -100,6 +101,16 @@ test("an AI SDK model of one's own is a model like any other", async () => {
   expect(found.facts).toEqual({ window: 1_000, price: null });
   expect((await found.model.call(ask(anthropic), unaborted())).parts).toEqual([{ type: "text", text: "Hi." }]);
   expect(models.resolve("my/other")).toEqual({ unavailable: "There is no model my/other here; there are my/claude." });
+});
+
+test("an AI SDK model of one's own needs no world: its stream is read all the same", async () => {
+  const server = await openWireServer((exchange) => stream(exchange, anthropic.frames({ text: "Hi." })));
+  const { createAnthropic } = await import("@ai-sdk/anthropic");
+  const own = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: "k" }).languageModel("claude-opus-5-5");
+  const errand = await createErrand({ models: [createAiSdkModels({ "my/claude": own })], model: "my/claude" });
+  onTestFinished(() => errand.close({ withinMs: 0 }));
+  expect(await (await errand.openAgent()).postAndAwait("go")).toEqual({ text: "Hi.", silent: false });
+  expect(server.exchanges).toHaveLength(1);
 });
 
 test("OLLAMA_HOST is read as Ollama reads it", () => {

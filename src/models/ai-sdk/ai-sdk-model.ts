@@ -56,7 +56,9 @@ export function createAiSdkModel(languageModel: LanguageModel, options: AiSdkMod
         const { done, value } = await reader.read();
         if (done || cut.aborted) break;
         if (value.type === "error") throw failureOf(value.error, true, assembly);
-        watchdog?.heard(assembly.take(value));
+        // Not inside the call of the watchdog, which there may not be.
+        const progress = assembly.take(value);
+        watchdog?.heard(progress);
       }
     } catch (error) {
       throw failureOf(error, streaming, assembly);
