@@ -165,6 +165,30 @@ describe("a task in the background", () => {
     expect((await errand("result", left)).out).toContain("store.ts");
   });
 
+  test("its log goes on after an answer, where it has stayed for another tree", async () => {
+    const dead = startErrand(["run", "--json", "--model", "held/1", "the store"], { ...project, entry: SLOW });
+    await dead.seen('"draining"');
+    dead.kill("SIGKILL");
+    await dead.finished;
+    const { tree, pid } = await detach("writing/1");
+    const questions = async (): Promise<string[]> =>
+      records((await errand("answer", "--json")).out).map(({ id }) => String(id));
+    for (const tool of ["write_file", "run_command"]) {
+      await until(
+        async () => (await questions()).length === 1 && readFileSync(log(), "utf8").includes(`asks: ${tool}`),
+      );
+      // Long enough to have been given up.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await errand("answer", (await questions())[0] ?? "", "yes");
+    }
+    await until(() => readFileSync(log(), "utf8").includes("It is over"));
+    expect(readFileSync(log(), "utf8").match(/^the writer: allowed$/gm)).toHaveLength(2);
+    go();
+    await until(() => !alive(pid));
+    expect(readFileSync(log(), "utf8")).toMatch(/\ndone in .+\n/);
+    expect((await errand("result", tree)).out).toContain("It is over");
+  });
+
   test("a message that is sent to it is worked on", async () => {
     const { tree, pid } = await detach("held/1");
     expect((await errand("send", tree, "and the tests?")).out).toContain("taken by the owner");

@@ -24,6 +24,8 @@ export interface Following {
   now(): number;
   /** Reads the tree's events until it is at rest and all that was said is shown, or until the store is closed. */
   follow(errand: Errand, target: FollowTarget): Promise<void>;
+  /** Resolves when the tree waits for nothing but answers of a user. */
+  parked(): Promise<void>;
   /** True once a turn of the root has ended that is not of the past. */
   answered(): boolean;
   /** The answer so far; null when nothing of it was said. */
@@ -64,6 +66,7 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
   /** The greatest lead of the tree's time over this machine's monotonic one: an event is never seen before it happened. */
   let lead = Number.NEGATIVE_INFINITY;
   const allShown = Promise.withResolvers<void>();
+  const parkedWaiters: (() => void)[] = [];
 
   const now = (): number => Math.max(model.at, lead + world.monotonic());
 
@@ -131,11 +134,17 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
         if (event.seq === lastPast) display.changed(model, [], now);
         began ||= begun(event);
         show();
+        if (treeParked(model)) for (const resolve of parkedWaiters.splice(0)) resolve();
         if (began && (treeIdle(model) || (unattended && treeParked(model)))) break;
       }
       ended = true;
       if (expected.length > 0) await allShown.promise;
     },
+    parked: () =>
+      new Promise((resolve) => {
+        if (treeParked(model)) resolve();
+        else parkedWaiters.push(resolve);
+      }),
     answered: () => answered,
     answer: () => answerOf(messages),
   };

@@ -36,7 +36,7 @@ export interface WorkRequest {
   open(onFailure: (error: ErrandError) => void): Promise<Errand>;
   /** What to begin, a tree each; what the tree says to the user goes to the channel. */
   readonly begin: readonly ((errand: Errand, channel: Channel) => Promise<Target>)[];
-  /** What else must be over before it may end, when its own trees are at rest. */
+  /** Resolves when the store has nothing to do: work that ends with it, and not with its own trees, is given it. */
   alsoOver?(): Promise<void>;
 }
 
@@ -80,13 +80,12 @@ export async function workOnTrees(
       const target = await begin[index]?.(errand, following.channel);
       if (target === undefined) continue;
       const { agent, past, begun } = target;
-      const rest = following.follow(errand, { tree: agent.id, past, begun, unattended: asker === null });
+      // While the process stays for other trees, an answer may come and the tree go on.
+      const unattended = asker === null && request.alsoOver === undefined;
+      const rest = following.follow(errand, { tree: agent.id, past, begun, unattended });
       works.push({ agent, following, host, display, rest });
     }
-    const rest = Promise.all(works.map((work) => work.rest))
-      .then(() => request.alsoOver?.())
-      .then(() => null);
-    const stop = await Promise.race([rest, stops.first]);
+    const stop = await Promise.race([allOver(request, works), stops.first]);
     asker?.close();
     const ended = await Promise.all(works.map((work) => endedBy(stop, request, work)));
     // A tree that was parked goes on with the next owner of the store, so that it must be let go before the last word.
@@ -104,6 +103,17 @@ export async function workOnTrees(
     await errand?.close({ withinMs: CLOSE_WITHIN_MS });
     stops.close();
   }
+}
+
+/** Resolves when nothing is left to do: each tree is at rest, or waits for answers that nobody here can give. */
+async function allOver({ alsoOver }: WorkRequest, works: readonly Work[]): Promise<null> {
+  if (alsoOver === undefined) await Promise.all(works.map(({ rest }) => rest));
+  else {
+    await alsoOver();
+    // The events of a tree come a little later than the store's word that it is at rest.
+    await Promise.all(works.map(({ rest, following }) => Promise.race([rest, following.parked()])));
+  }
+  return null;
 }
 
 /** A tree of which no turn had to end was only taken up: there is no answer that could have failed. */
