@@ -54,6 +54,8 @@ export interface Host {
   readonly colours: { readonly out: boolean; readonly err: boolean };
   /** Where standard input comes from, when that is a terminal; else null. */
   readonly keys: Keys | null;
+  /** Whether standard input is a pipe, a socket or a file: something that a program or a shell has put there. */
+  readonly piped: boolean;
   /** Everything on standard input. */
   readInput(): Promise<string>;
   /** The same, as it comes. */

@@ -1,6 +1,6 @@
 /** The host of a real process. */
 
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { isatty, type WriteStream } from "node:tty";
 import { createSystemWorld } from "../runtime/world.ts";
@@ -50,6 +50,7 @@ export function createProcessHost(): Host {
     screen: capable && isatty(1) ? screenOf(stdout) : null,
     colours: { out: coloured && isatty(1), err: coloured && isatty(2) },
     keys: isatty(0) ? terminalKeys(process.stdin) : null,
+    piped: pipedIs(0),
     readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
     input: () => process.stdin,
     onSignal(signal, listener) {
@@ -71,6 +72,16 @@ export function createProcessHost(): Host {
     },
     leave: (code) => process.exit(code),
   };
+}
+
+function pipedIs(descriptor: number): boolean {
+  try {
+    const stat = fstatSync(descriptor);
+    return stat.isFIFO() || stat.isSocket() || stat.isFile();
+  } catch {
+    // It is closed.
+    return false;
+  }
 }
 
 /** Resolves when the stream takes more, or never will. */

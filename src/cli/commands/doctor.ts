@@ -6,6 +6,7 @@
 import { postgresUrlIs } from "../../stores/store-url.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
+import { checkChoice } from "../doctor/check-choice.ts";
 import { checkCommands, checkDisk, checkNode, checkSqlite } from "../doctor/check-machine.ts";
 import { checkModels } from "../doctor/check-models.ts";
 import { checkStore } from "../doctor/check-store.ts";
@@ -23,7 +24,8 @@ const NAME_WIDTH = 19;
 /** In a narrower window columns would only be torn apart. */
 const ROOM_FOR_COLUMNS = 72;
 
-export const doctorCommand: CommandAction = async ({ options, host }) => {
+export const doctorCommand: CommandAction = async (call) => {
+  const { options, host, settings } = call;
   requireFile(options.store);
   const { env, world } = host;
   const counts = { ok: 0, warning: 0, broken: 0 };
@@ -35,7 +37,8 @@ export const doctorCommand: CommandAction = async ({ options, host }) => {
     // A database has a disk of its own, which the server looks after.
     ...(postgresUrlIs(options.store) ? [] : [() => checkDisk(options.store, world)]),
     () => checkStore(options.store),
-    () => checkModels({ env, world, baseUrl: options.baseUrl }),
+    () => checkModels({ env, world, baseUrl: options.baseUrl ?? settings.baseUrl ?? undefined }),
+    () => checkChoice(call),
     () => checkCommands(env),
     () => checkTerminal(host),
   ];

@@ -20,11 +20,14 @@ import { chooseModel, modelOfDefinition, requireBaseUrlFits } from "../run/choos
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
 import { DEMO_TASK } from "../run/offline.ts";
+import { pipedText } from "../run/piped-text.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
 import { postgresUrlIs } from "../../stores/store-url.ts";
 import { explainOwned } from "../store/open-view.ts";
 import { dateLabel } from "../text/times.ts";
+
+const EXAMPLE = 'errand run "your task"';
 
 export const runCommand: CommandAction = async (call) => {
   const { options, host } = call;
@@ -33,11 +36,30 @@ export const runCommand: CommandAction = async (call) => {
     const { task, store } = readHanded(await host.readInput());
     return detached({ ...call, options: { ...options, store } }, task, timeoutMs);
   }
-  const [given = DEMO_TASK] = call.args;
-  const task = await givenText(given, "task", 'errand run "your task"', host);
+  const task = await taskOf(call);
   if (options.detach === true) return detachRun(call, task);
   return commandWork(call, await workOf(call, task, timeoutMs, () => undefined));
 };
+
+/** The task's words, and what was piped in beside them; or that alone; or the demonstration. */
+async function taskOf(call: CommandCall): Promise<string> {
+  const { args, options, host } = call;
+  const [given] = args;
+  // Somebody types it, or there is none: the user should know what it costs before it begins.
+  if (given === undefined || (given === "-" && host.keys !== null)) await sayModel(call);
+  if (given === "-") return givenText(given, "task", EXAMPLE, host);
+  const words = given === undefined ? null : await givenText(given, "task", EXAMPLE, host);
+  const piped = await pipedText(host);
+  if (piped !== "") return words === null ? piped : `${words}\n\n${piped}`;
+  if (words === null && options.json !== true) host.err(`no task was given; a demonstration: ${DEMO_TASK}\n`);
+  return words ?? DEMO_TASK;
+}
+
+async function sayModel(call: CommandCall): Promise<void> {
+  if (call.options.json === true) return;
+  const { model, because } = await chooseModel(call);
+  call.host.err(`agents will use ${model} (because ${because})\n`);
+}
 
 async function workOf(
   call: CommandCall,

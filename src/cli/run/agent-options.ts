@@ -7,6 +7,7 @@ import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { postgresUrlIs } from "../../stores/store-url.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import type { CommandCall } from "../command.ts";
+import { meantLabel } from "../text/nearest.ts";
 
 type AgentOptions = Pick<
   ErrandOptions,
@@ -15,15 +16,16 @@ type AgentOptions = Pick<
 
 export function agentOptions({ options, host, models, settings }: CommandCall): AgentOptions {
   const { limits, retentionDays, permissions, subagentEnabled } = settings;
+  const tools = workspaceTools({
+    world: host.world,
+    environment: process.env,
+    onUnenclosed: (notice) => host.err(`${notice} errand doctor says more.\n`),
+  });
   return {
     models,
     world: host.world,
-    tools: workspaceTools({
-      world: host.world,
-      environment: process.env,
-      onUnenclosed: (notice) => host.err(`${notice} errand doctor says more.\n`),
-    }),
-    permissions: [...allowedCalls(options.allow), ...permissions],
+    tools,
+    permissions: [...allowedCalls(options.allow, tools), ...permissions],
     limits,
     subagentEnabled,
     ...(retentionDays === undefined ? {} : { retentionDays }),
@@ -34,7 +36,7 @@ export function agentOptions({ options, host, models, settings }: CommandCall): 
 }
 
 /** `write_file:docs/**,run_command:npm test`: tools, and where they may be used or with which first words. */
-function allowedCalls(given: string | undefined): readonly PermissionRule[] {
+function allowedCalls(given: string | undefined, tools: readonly Tool[]): readonly PermissionRule[] {
   if (given === undefined) return [];
   return given.split(",").map((item) => {
     const [tool = "", ...rest] = item.trim().split(":");
@@ -42,6 +44,12 @@ function allowedCalls(given: string | undefined): readonly PermissionRule[] {
     if (!/^[A-Za-z0-9_-]+$/.test(tool) || (rest.length > 0 && pattern === "")) {
       throw new ErrandError("usage", `--allow takes tools, each perhaps with a pattern, not "${item}"`, {
         remedy: 'For example: --allow "write_file:docs/**,run_command:npm test"',
+      });
+    }
+    const names = tools.map(({ name }) => name);
+    if (!names.includes(tool)) {
+      throw new ErrandError("usage", `--allow names a tool "${tool}", and there is none${meantLabel(tool, names)}`, {
+        remedy: `The tools are ${names.join(", ")}.`,
       });
     }
     if (pattern === "") return { decision: "allow", tool };

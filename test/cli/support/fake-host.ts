@@ -54,6 +54,7 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
     screen: { size: () => size, onResize: (listener) => on("resize", listener) },
     colours: { out: false, err: false },
     keys: null,
+    piped: false,
     readInput: () => Promise.resolve(""),
     async *input() {},
     onSignal: on,

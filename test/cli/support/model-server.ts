@@ -2,7 +2,7 @@
 
 import { openaiCompatible } from "../../models/wires/openai-chat.ts";
 import { listOf, parsed, type WireReply } from "../../models/wires/wire.ts";
-import { openWireServer, stream, type WireServer } from "../../models/wires/wire-server.ts";
+import { openWireServer, refuse, stream, type WireServer } from "../../models/wires/wire-server.ts";
 
 /** What a model is asked. */
 export interface Asked {
@@ -21,6 +21,8 @@ export interface ModelServer extends WireServer {
 
 export async function openModelServer(root: Replies, child: Replies = () => ({ text: "" })): Promise<ModelServer> {
   const server = await openWireServer(async (exchange) => {
+    // Somebody only looks whether it is there.
+    if (exchange.body === "") return refuse(exchange, 200, {});
     const asked = askedOf(exchange.body);
     const replies = exchange.body.includes("You are a child agent") ? child : root;
     await stream(exchange, openaiCompatible.frames(await replies(asked)));
