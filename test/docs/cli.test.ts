@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { projectFolder, runErrand } from "../cli/support/errand-process.ts";
+import { JSON_TYPES } from "../../src/cli/display/json-types.ts";
 import { COMMANDS } from "../../src/cli/command-list.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -12,6 +13,13 @@ const sections = [...page.matchAll(/^## errand (\S+)\n\n([\s\S]+?)\n\n```text\n(
 
 test("the page of the command line has a section for every command, in the order of the help", () => {
   expect(sections.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
+});
+
+test("the page lists all types of lines that --json prints, with the commands that print them", () => {
+  const table = page.slice(page.indexOf("## The lines of `--json`"));
+  const rows = [...table.matchAll(/^\| `([a-z-]+)` \| ([a-z, ]+) \| /gm)].map(([, type, commands]) => [type, commands]);
+  expect(Object.fromEntries(rows)).toEqual(JSON_TYPES);
+  expect(rows).toHaveLength(Object.keys(JSON_TYPES).length);
 });
 
 describe.each(sections)("the section of $name", ({ name, prose, help }) => {
