@@ -154,8 +154,8 @@ export function records(out: string): Record<string, unknown>[] {
     .map((line) => {
       const record: unknown = JSON.parse(line);
       if (typeof record !== "object" || record === null) throw new Error(`no object: ${line}`);
-      if (!("v" in record) || record.v !== JSON_VERSION) throw new Error(`no version: ${line}`);
-      const { v: _version, ...rest } = record;
+      const { v, ...rest } = { v: null, ...record };
+      if (v !== JSON_VERSION) throw new Error(`no version: ${line}`);
       return rest;
     });
 }
