@@ -149,7 +149,7 @@ describe("wrong use", () => {
 
 describe("a store that cannot be used: exit 1, one sentence with its code, nothing changed", () => {
   async function refused(store: string, code: string): Promise<string> {
-    const { code: exit, out, err } = await runErrand(["run", "--store", store], project);
+    const { code: exit, out, err } = await runErrand(["run", "--store", store, "x"], project);
     expect(err).toMatch(new RegExp(`^error: .+ \\(${code}\\)\\n  .+\\n$`));
     expect({ exit, out }).toEqual({ exit: 1, out: "" });
     return err;

@@ -2,9 +2,10 @@
  * `errand run [TASK|-]`: what its words and options mean. With `--detach` and `--json` one object: `{ type: "detached", tree, pid, store, log }`.
  */
 
+import type { Tool } from "../../contracts/tool.ts";
 import { createErrand } from "../../runtime/create-runtime.ts";
 import type { TreeEvent } from "../../runtime/errand.ts";
-import { DEFAULT_AGENT, folderDefinitions } from "../definitions/folder-definitions.ts";
+import { DEFAULT_AGENT, type FolderDefinitions, folderDefinitions } from "../definitions/folder-definitions.ts";
 import { requireAgent } from "../definitions/require-agent.ts";
 import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
 import { createStarter, type Starter } from "../background/starting-word.ts";
@@ -16,7 +17,7 @@ import type { CommandAction, CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { problemOf } from "../problem.ts";
 import { agentOptions } from "../run/agent-options.ts";
-import { chooseModel, modelOfDefinition, requireBaseUrlFits } from "../run/choose-model.ts";
+import { chooseModel, type ModelChoice, modelOfDefinition, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
 import { DEMO_TASK } from "../run/offline.ts";
@@ -57,8 +58,30 @@ async function taskOf(call: CommandCall): Promise<string> {
 
 async function sayModel(call: CommandCall): Promise<void> {
   if (call.options.json === true) return;
-  const { model, because } = await chooseModel(call);
+  const { own } = await rootOf(call, agentOptions(call).tools);
+  const { model, because } = own;
   call.host.err(`agents will use ${model} (because ${because})\n`);
+}
+
+interface Root {
+  /** The name of its definition. */
+  readonly root: string;
+  readonly definitions: FolderDefinitions;
+  /** The model of agents whose definition names none. */
+  readonly usual: ModelChoice;
+  /** The root's own. */
+  readonly own: ModelChoice;
+}
+
+async function rootOf(call: CommandCall, tools: readonly Tool[]): Promise<Root> {
+  const { options, host } = call;
+  const { agent: root = DEFAULT_AGENT } = options;
+  const definitions = await folderDefinitions(call, tools, ({ model }) =>
+    options.model === undefined ? model : undefined,
+  );
+  const definition = requireAgent(root, definitions, host);
+  const usual = await chooseModel(call);
+  return { root, definitions, usual, own: modelOfDefinition(definition, usual) };
 }
 
 async function workOf(
@@ -68,14 +91,9 @@ async function workOf(
   accepted: Starter["accepted"],
 ): Promise<WorkRequest> {
   const { options, host } = call;
-  const { store, agent: root = DEFAULT_AGENT } = options;
+  const { store } = options;
   const agents = agentOptions(call);
-  const definitions = await folderDefinitions(call, agents.tools, ({ model }) =>
-    options.model === undefined ? model : undefined,
-  );
-  const definition = requireAgent(root, definitions, host);
-  const usual = await chooseModel(call);
-  const own = modelOfDefinition(definition, usual);
+  const { root, definitions, usual, own } = await rootOf(call, agents.tools);
   requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
   tellOfDefinitions(definitions.read, root, host);
   return {
