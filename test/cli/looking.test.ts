@@ -113,6 +113,7 @@ describe("result", () => {
       name: expect.any(String),
       status: "ok",
       reason: null,
+      error: null,
       report: "tool",
       text: out.trimEnd(),
       artifacts: [],
