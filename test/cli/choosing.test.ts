@@ -75,6 +75,7 @@ test("a definition's own model goes before the setting, and --model before both"
   const server = await answering("I am it.");
   const env = { OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`, ERRAND_MODEL: "offline/rehearsal" };
   const run = ["run", "--store", "memory", "--agent", "own"];
+  await runErrand(["trust"], { folder, home });
   const own = await runErrand([...run, "go"], { folder, home, env });
   expect(own.err).toContain("model openai-compatible/own (because the definition of own names it), store memory");
   expect(own.out).toBe("I am it.\n");
