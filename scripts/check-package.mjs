@@ -3,9 +3,11 @@
  * everything that package.json promises (`exports`, `bin`) is among them. Reads dist/, so `npm run build` comes first.
  */
 import { execSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { installRuntimeTree } from "./runtime-tree.mjs";
 import { root } from "./setup.mjs";
 
 const wanted = /^(dist\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
@@ -63,6 +65,30 @@ for (const path of Object.values(manifest.bin)) {
     "hello",
   ]);
   if (status !== 0) problems.push(`${path} run fails: ${String(stderr).trim()}`);
+}
+
+// Installed with its runtime packages and nothing else, it works, and says what a PostgreSQL store needs in addition.
+const place = mkdtempSync(join(tmpdir(), "errand-package-"));
+try {
+  const installed = join(place, "node_modules", "errand");
+  mkdirSync(installed, { recursive: true });
+  for (const path of packed) {
+    mkdirSync(dirname(join(installed, path)), { recursive: true });
+    cpSync(join(root, path), join(installed, path));
+  }
+  installRuntimeTree(root, place);
+  /** @param {string[]} args */
+  const errand = (...args) => {
+    const env = { ...process.env, HOME: place, NODE_PATH: "" };
+    return spawnSync(process.execPath, [join(installed, "dist", "cli", "main.js"), ...args], { cwd: place, env });
+  };
+  const store = join(place, "some.db");
+  const { status, stderr } = errand("run", "--model", "offline/rehearsal", "--store", store, "hello");
+  if (status !== 0) problems.push(`the package fails with its runtime packages alone: ${String(stderr).trim()}`);
+  const refused = String(errand("ps", "--store", "postgres://127.0.0.1:9/none").stderr);
+  if (!refused.includes("(package-missing)")) problems.push(`without pg it does not say what to install: ${refused}`);
+} finally {
+  rmSync(place, { recursive: true, force: true });
 }
 
 for (const problem of problems) console.error(problem);

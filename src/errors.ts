@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   "node-too-old": "The running Node.js is older than the oldest one Errand works with.",
   "sqlite-too-old": "The SQLite inside this Node.js is older than the oldest one Errand trusts with data.",
   "store-unreadable": "The store's file cannot be opened, or is not an Errand store.",
+  "package-missing": "A package that only some stores need is not installed.",
   "store-unreachable": "The database server of the store cannot be reached.",
   "store-refused": "The database server refuses the user, its password, or what it may do.",
   "store-too-new": "The store was written by a newer version of Errand.",

@@ -173,6 +173,8 @@ export async function openStoreAt(
 ): Promise<Store> {
   const owner = thisProcess();
   if (!postgresUrlIs(path)) return openSqliteStore({ path, access, durability, owner });
+  const { requirePackages } = await import("../stores/postgres/packages.ts");
+  requirePackages();
   const { openPostgresStore } = await import("../stores/postgres/postgres-store.ts");
   return openPostgresStore({ url: path, access, world, name: workerName() });
 }

@@ -11,7 +11,7 @@
  */
 
 import { EventEmitter } from "node:events";
-import { Logger, run, type Runner, type TaskList, type WorkerEvents } from "graphile-worker";
+import type { Runner, TaskList, WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
 import type { CancelTimer, World } from "../../contracts/world.ts";
 import { asTreeId, type TreeId } from "../../core/ids.ts";
@@ -19,6 +19,7 @@ import { JOURNAL_FORMAT } from "../../core/revision.ts";
 import { textOf } from "./cells.ts";
 import type { Ask } from "./database.ts";
 import { LEASE_MS, type Membership, workerLives } from "./membership.ts";
+import { loadGraphileWorker } from "./packages.ts";
 import { TIMER, WAKE, type Waking } from "./waking.ts";
 
 const SWEEP_MS = 5_000;
@@ -26,6 +27,8 @@ const LOOK_FOR_DEAD_MS = 1_000;
 const AGAIN_MS = 1_000;
 const PRESET: GraphileConfig.Preset = {
   worker: {
+    // Not where the environment says: the statements of waking.ts name it.
+    schema: "graphile_worker",
     concurrentJobs: 8,
     /** Its own look for jobs that it was not notified of. */
     pollInterval: 2_000,
@@ -61,6 +64,9 @@ interface DispatchParts {
 /** Begins, and returns a function that ends it. */
 export async function startDispatch(parts: DispatchParts): Promise<() => Promise<void>> {
   const { ask, waking, membership, world } = parts;
+  const { Logger, run } = await loadGraphileWorker();
+  /** What goes wrong with a job is mended by the sweep, and a server that is away is told of by whoever needs it. */
+  const silent = new Logger(() => () => undefined);
   let stopped = false;
   let timer: CancelTimer | null = null;
   let swept = Number.NEGATIVE_INFINITY;
@@ -77,8 +83,10 @@ export async function startDispatch(parts: DispatchParts): Promise<() => Promise
       pgPool: parts.pool,
       taskList: tasksFor(parts.take),
       preset: PRESET,
+      // Given, so that it reads no file `crontab` of the working folder.
+      parsedCronItems: [],
       noHandleSignals: true,
-      logger: SILENT,
+      logger: silent,
       events,
     });
     started.promise.catch(() => undefined);
@@ -137,6 +145,3 @@ function tasksFor(take: DispatchParts["take"]): TaskList {
   }
   return tasks;
 }
-
-/** What goes wrong with a job is mended by the sweep, and a server that is away is told of by whoever needs it. */
-const SILENT = new Logger(() => () => undefined);

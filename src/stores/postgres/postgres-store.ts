@@ -24,6 +24,7 @@ import {
   STORE_CONNECTIONS,
 } from "./connection.ts";
 import { createDatabase, type Database } from "./database.ts";
+import { startDispatch } from "./dispatch.ts";
 import { joinWorkers, type Membership, OWNER_LIVES } from "./membership.ts";
 import { createOwnerWrites } from "./owner-writes.ts";
 import { openErrorOf } from "./postgres-errors.ts";
@@ -123,8 +124,6 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
       letGo: waking.letGo,
       onReturn: membership.onReturn,
       async dispatch(take, onFailure) {
-        // Loaded by those who need it: graphile-worker takes longer to load than a command line may take to start.
-        const { startDispatch } = await import("./dispatch.ts");
         const own = createPool(address, DISPATCH_CONNECTIONS);
         try {
           const stop = await startDispatch({
