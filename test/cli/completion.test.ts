@@ -1,14 +1,12 @@
 /** `errand completion`: the scripts, in the shells they are for. */
 
-import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { stripVTControlCharacters } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { installPackages } from "../../scripts/debian-packages.mjs";
 import { COMMANDS } from "../../src/cli/command-list.ts";
 import { runErrand, terminalAvailable } from "./support/errand-process.ts";
+import { errandProgram, interactiveShell, type InteractiveShell, PROMPT, shellIsThere } from "./support/shells.ts";
 import { type WorkedProject, workedProject } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -20,15 +18,7 @@ const scripts = new Map<string, string>();
 /** A folder of the path with a command `errand`, as an installation has one. */
 beforeAll(async () => {
   project = await workedProject();
-  const bin = join(project.folder, "bin");
-  mkdirSync(bin);
-  const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-  const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
-  writeFileSync(
-    join(bin, "errand"),
-    `#!/bin/sh\nexec '${existsSync(node) ? node : process.execPath}' '${main}' "$@"\n`,
-  );
-  chmodSync(join(bin, "errand"), 0o755);
+  const bin = errandProgram(project.folder);
   mkdirSync(join(project.folder, "a folder"));
   env = { ...process.env, PATH: [bin, process.env["PATH"]].join(delimiter), HOME: project.folder, TERM: "xterm" };
   for (const shell of ["bash", "zsh", "fish"]) {
@@ -46,18 +36,11 @@ function shell(name: string, args: readonly string[]): string {
   return stdout;
 }
 
+const interactive = (command: string) => interactiveShell(command, { env, cwd: project.folder });
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
-const there = (name: string): boolean => spawnSync(name, ["--version"]).error === undefined;
-const SHELLS = ["bash", "zsh", "fish"];
-const missing = SHELLS.filter((name) => !there(name));
-if (missing.length > 0) installPackages(missing);
-for (const name of missing) {
-  if (!there(name)) process.stderr.write(`SKIPPED: there is no ${name} to try its completion in\n`);
-}
-
 const NAMES = COMMANDS.map(({ name }) => name);
 
-describe.runIf(there("bash"))("bash", () => {
+describe.runIf(shellIsThere("bash"))("bash", () => {
   /** What the function of the script offers for the last of these words. */
   function offered(...words: string[]): string[] {
     const call = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _errand; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -104,7 +87,7 @@ describe.runIf(there("bash"))("bash", () => {
   });
 });
 
-describe.runIf(there("zsh") && terminalAvailable)("zsh", () => {
+describe.runIf(shellIsThere("zsh") && terminalAvailable)("zsh", () => {
   let zsh: InteractiveShell;
   beforeAll(async () => {
     const lines = [`PS1='${PROMPT}'`, "autoload -Uz compinit && compinit -u -D", `source '${scripts.get("zsh")}'`];
@@ -143,7 +126,7 @@ describe.runIf(there("zsh") && terminalAvailable)("zsh", () => {
   });
 });
 
-describe.runIf(there("fish"))("fish", () => {
+describe.runIf(shellIsThere("fish"))("fish", () => {
   function offered(line: string): string[] {
     const call = 'source $argv[1]; complete -C "$argv[2]"';
     return lines(shell("fish", ["--no-config", "-c", call, scripts.get("fish") ?? "", line]));
@@ -169,51 +152,6 @@ describe.runIf(there("fish"))("fish", () => {
     expect(offered("errand replay REA")).toEqual(["README.md"]);
   });
 });
-
-interface InteractiveShell {
-  /** Presses keys and waits until all that is wanted stands in what the shell has shown since the line was begun. */
-  press(keys: string, ...wanted: string[]): Promise<void>;
-  /** Gives up the line, and waits for a new one. */
-  clear(): Promise<void>;
-  close(): void;
-}
-
-const PROMPT = "ready> ";
-const CTRL_C = "\u0003";
-const PATIENCE_MS = 50_000;
-
-async function interactive(command: string): Promise<InteractiveShell> {
-  const words = `stty cols 160 rows 60 && exec ${command}`;
-  const child = spawn("/usr/bin/script", ["-qec", words, "/dev/null"], { env, cwd: project.folder });
-  let shown = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    shown += chunk;
-  });
-  const text = (): string =>
-    stripVTControlCharacters(shown)
-      .replaceAll(/.[\b]/g, "")
-      .replaceAll(/[\s\p{Control}]+/gu, " ");
-  async function sees(wanted: readonly string[]): Promise<void> {
-    const began = performance.now();
-    const missing = (): string[] => wanted.filter((one) => !text().includes(one.replaceAll(/\s+/g, " ")));
-    while (missing().length > 0 && performance.now() - began < PATIENCE_MS)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(missing(), text()).toEqual([]);
-  }
-  await sees([PROMPT]);
-  return {
-    press(keys, ...wanted) {
-      child.stdin.write(keys);
-      return sees(wanted);
-    },
-    clear() {
-      shown = "";
-      child.stdin.write(CTRL_C);
-      return sees([PROMPT]);
-    },
-    close: () => void child.kill("SIGHUP"),
-  };
-}
 
 test("a shell that is not known is wrong use", async () => {
   const { code, err } = await runErrand(["completion", "tcsh"], project);

@@ -1,4 +1,11 @@
-/** The script for bash, from version 3.2 on. Everything but ids is in it; those are asked for when they are wanted. */
+/**
+ * The script for bash, from version 3.2 on. Everything but ids is in it; those are asked for when they are wanted.
+ *
+ * Invariants:
+ *  1. No word is expanded: `compgen -W` and an unquoted `$(…)` would execute or match files with what a store holds.
+ *  2. It runs the `errand` of the PATH, not the program that was typed: `./errand` may be somebody else's.
+ *  3. Names of files are put into the line quoted.
+ */
 
 import type { CommandWords } from "./words.ts";
 import { valued } from "./words.ts";
@@ -14,7 +21,7 @@ export function bashScript(commands: readonly CommandWords[]): string {
   );
   return `# bash completion of errand; printed by: errand completion bash
 _errand() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" command="" store="" option="" words="" files="" ids="" place=0 i
+  local cur="\${COMP_WORDS[COMP_CWORD]}" command="" store="" option="" words="" files="" ids="" quote="" word="" place=0 i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "\${COMP_WORDS[i]}" in
@@ -49,13 +56,22 @@ ${args.join("\n")}
   if [ -n "$ids" ]; then
     store="\${store//[\\"\\']/}"
     store="\${store/#\\~\\//$HOME/}"
-    words="$("\${COMP_WORDS[0]}" completion "$ids" \${store:+--store "$store"} 2>/dev/null | cut -f1)"
+    words="$(command errand completion "$ids" \${store:+--store "$store"} 2>/dev/null | cut -f1)"
+  else
+    words="\${words// /$'\\n'}"
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  while IFS= read -r word; do
+    case "$word" in
+    "" | *[!A-Za-z0-9-]*) ;;
+    "$cur"*) COMPREPLY+=("$word") ;;
+    esac
+  done <<<"$words"
   if [ -n "$files" ]; then
-    local IFS=$'\\n'
-    COMPREPLY+=($(compgen -f -- "$cur"))
-    compopt -o filenames 2>/dev/null
+    if type compopt >/dev/null 2>&1; then compopt -o filenames 2>/dev/null; else quote=yes; fi
+    while IFS= read -r word; do
+      [ -n "$quote" ] && printf -v word %q "$word"
+      [ -n "$word" ] && COMPREPLY+=("$word")
+    done <<<"$(compgen -f -- "$cur")"
   fi
 }
 complete -F _errand errand

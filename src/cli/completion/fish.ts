@@ -1,4 +1,4 @@
-/** The script for fish. */
+/** The script for fish. It runs the `errand` of the PATH, not the program that was typed, which may be somebody else's. */
 
 import { type CommandWords, type OptionWords, valued } from "./words.ts";
 
@@ -46,7 +46,7 @@ function __errand_ids
             set store --store (string replace -- --store= "" $words[$i])
         end
     end
-    $words[1] completion $argv[1] $store 2>/dev/null
+    command errand completion $argv[1] $store 2>/dev/null | string match -r '^[A-Za-z0-9-]+(?:\\t.*)?$'
 end
 
 complete -c errand -f

@@ -1,6 +1,11 @@
-/** Ids that a shell can offer, newest tree first, each with a few words about it. So many that looking is quick. */
+/**
+ * Ids that a shell can offer, newest tree first, each with a few words about it. So many that looking is quick.
+ *
+ * Invariant: an id is a UUID. What else a store has in its place is not offered, because a shell puts it into a command line.
+ */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
+import { uuidIs } from "../../core/ids.ts";
 import { statusText } from "../store/run-lines.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { fitWidth } from "../text/display-width.ts";
@@ -18,7 +23,9 @@ export interface KnownId {
 export async function knownIds(store: Store, what: "trees" | "ids"): Promise<KnownId[]> {
   const trees = await store.trees({ limit: TREES });
   const runs = what === "trees" ? [] : await store.runs({ limit: RUNS });
-  return trees.flatMap((tree) => [treeId(tree), ...runs.filter((run) => run.tree === tree.id).map(runId)]);
+  return trees
+    .flatMap((tree) => [treeId(tree), ...runs.filter((run) => run.tree === tree.id).map(runId)])
+    .filter(({ id }) => uuidIs(id));
 }
 
 function treeId(tree: TreeRecord): KnownId {

@@ -1,4 +1,4 @@
-/** The script for zsh: as a file of its `fpath`, or sourced. */
+/** The script for zsh: as a file of its `fpath`, or sourced. It runs the `errand` of the PATH, not the program that was typed, which may be somebody else's. */
 
 import type { CommandWords, OptionWords } from "./words.ts";
 
@@ -14,18 +14,20 @@ export function zshScript(commands: readonly CommandWords[]): string {
 
 _errand_ids() {
   local -a ids shown
-  local line
+  local line id
   local -a named
   [[ -n "$opt_args[--store]" ]] && named=(--store "\${\${(Q)opt_args[--store]}/#\\~\\//$HOME/}")
   while IFS=$'\\t' read -r line; do
-    ids+=("\${line%%$'\\t'*}")
+    id="\${line%%$'\\t'*}"
+    [[ -z "$id" || "$id" = *[^A-Za-z0-9-]* ]] && continue
+    ids+=("$id")
     shown+=("\${line/$'\\t'/  }")
-  done < <($errand completion $1 $named 2>/dev/null)
+  done < <(command errand completion "$1" "\${named[@]}" 2>/dev/null)
   compadd -V errand-ids -l -d shown -a ids
 }
 
 _errand() {
-  local errand="$words[1]" curcontext="$curcontext" state line
+  local curcontext="$curcontext" state line
   local -a commands
   typeset -A opt_args
   commands=(
