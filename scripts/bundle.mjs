@@ -58,8 +58,8 @@ function fileOf(id, infoOf) {
   return first === "command-line" && second === "library" ? "shared" : (first ?? null);
 }
 
-/** Dependencies that every command needs: they are part of the bundle, with the small print that they ask for, because ten files take longer to load than one. */
-const BUNDLED = ["commander", "picocolors"];
+/** What every command needs: it is part of the bundle, with the small print that it asks for, because ten files take longer to load than one. */
+const BUNDLED = ["commander"];
 
 /**
  * Takes from Node.js's own modules what is used of them. An import makes Node.js read every property of such a module, and some of them load

@@ -2,6 +2,7 @@
  * What the linter cannot say about src/:
  *
  * - everywhere but in src/runtime/world.ts: nothing reads the clock, sets a timer or draws randomness;
+ * - everywhere but in src/cli/terminal-writer.ts: nothing prints, so that what is printed passes its filter;
  * - everywhere: no module-level mutable state;
  * - in src/core/: no import from outside, nothing asynchronous, nothing of the host, and nothing that depends on a
  *   locale or on Unicode tables, which differ between versions of Node.
@@ -17,6 +18,13 @@ import ts from "typescript";
 /** @typedef {{ path: string, line: number, column: number, rule: string, message: string }} Impurity */
 
 const world = "src/runtime/world.ts";
+const writer = "src/cli/terminal-writer.ts";
+/** These print constant texts before anything else is loaded: that Node.js is too old, and the version. */
+const printers = new Set([writer, "src/cli/main.ts", "src/cli/start.ts"]);
+/** This one writes to a pipe of its own. */
+const writesToDescriptors = new Set([...printers, "src/cli/background/starting-word.ts"]);
+const printingProperties = /^(stdout|stderr|_rawDebug)$/;
+const printingModules = /^(node:)?console$/;
 
 /** Properties of globals (and of the modules of the same name) that read the clock or draw randomness, or start a timer. */
 /** @type {Readonly<Record<string, RegExp>>} */
@@ -66,6 +74,7 @@ export function findImpurities(path, text) {
   /** @param {ts.Node} node */
   const visit = (node) => {
     if (!mayReadTheWorld) checkWorld(node);
+    if (!inCore && !printers.has(path)) checkPrinting(node);
     checkModuleState(node);
     if (inCore) checkCore(node);
     ts.forEachChild(node, visit);
@@ -97,6 +106,29 @@ export function findImpurities(path, text) {
     if (global === "Date" && !isHarmlessDate(node)) {
       report(node, "world", `Date without a time: only ${world} reads the clock`);
     }
+  }
+
+  /** @param {ts.Node} node */
+  function checkPrinting(node) {
+    const because = `only ${writer} writes to the terminal`;
+    const specifier = specifierOf(node);
+    if (specifier !== undefined && printingModules.test(specifier))
+      report(node, "terminal", `"${specifier}": ${because}`);
+    if (ts.isImportSpecifier(node)) {
+      const from = moduleSpecifierText(node.parent.parent.parent).replace(/^node:/, "");
+      const name = (node.propertyName ?? node.name).text;
+      const types = node.isTypeOnly || node.parent.parent.phaseModifier === ts.SyntaxKind.TypeKeyword;
+      const prints =
+        (from === "process" && printingProperties.test(name)) ||
+        (from === "tty" && name === "WriteStream" && !types) ||
+        (from === "fs" && name === "writeSync" && path.startsWith("src/cli/") && !writesToDescriptors.has(path));
+      if (prints) report(node, "terminal", `${name} of "${from}": ${because}`);
+    }
+    const named = memberOf(node);
+    if (named?.object === "process" && printingProperties.test(named.property)) {
+      report(node, "terminal", `process.${named.property}: ${because}`);
+    }
+    if (globalNameOf(node) === "console") report(node, "terminal", `console: ${because}`);
   }
 
   /** @param {ts.Node} node */

@@ -6,6 +6,7 @@
  */
 
 import type { World } from "../contracts/world.ts";
+import type { ColourToken } from "./text/colours.ts";
 
 /** Ends a subscription. */
 export type Off = () => void;
@@ -14,6 +15,8 @@ export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGTSTP" | "SIGCONT";
 
 /** A terminal that can be drawn on. */
 export interface Screen {
+  /** Writes with the controls of frame.ts, which `out` takes out. */
+  draw(text: string): void;
   /** Its size now. */
   size(): { readonly columns: number; readonly rows: number };
   onResize(listener: () => void): Off;
@@ -42,16 +45,16 @@ export interface Host {
   readonly folder: string;
   /** The user's home folder. */
   readonly home: string;
-  /** For what was asked for: answers, lists, JSON. */
+  /** For what was asked for: answers, lists, JSON. Colours are printed, every other control but line feed and tab is taken out. */
   out(text: string): void;
-  /** For what a person wants to know meanwhile: progress, hints, errors. */
+  /** For what a person wants to know meanwhile: progress, hints, errors. The same holds. */
   err(text: string): void;
   /** Resolves once the reader of `out` has room for more, so that a long output does not pile up here; false when it has gone. */
   drained(): Promise<boolean>;
   /** Where `out` goes, when that is a terminal that understands cursor movements; else null. */
   readonly screen: Screen | null;
-  /** Whether `out` and `err` may have colours. */
-  readonly colours: { readonly out: boolean; readonly err: boolean };
+  /** By which `out` and `err` know the colours that they print; null where they print none. */
+  readonly colours: { readonly out: ColourToken; readonly err: ColourToken };
   /** Where standard input comes from, when that is a terminal; else null. */
   readonly keys: Keys | null;
   /** Whether standard input is a pipe, a socket or a file: something that a program or a shell has put there. */

@@ -1,54 +1,47 @@
 /** The host of a real process. */
 
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { isatty, type WriteStream } from "node:tty";
 import { createSystemWorld } from "../runtime/world.ts";
 import type { Host, Screen } from "./host.ts";
+import { problemOf, reportProblem } from "./problem.ts";
 import { terminalKeys } from "./terminal-keys.ts";
+import { createTerminalWriter, type TerminalWriter } from "./terminal-writer.ts";
+import { colourToken, createColours } from "./text/colours.ts";
 
 /** Where Node.js does not know the size of a terminal. */
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
+const TOKEN_DIGITS = 18;
 
 export function createProcessHost(): Host {
-  const { stdout, stderr, env } = process;
+  const { env } = process;
+  const world = createSystemWorld();
   const capable = env["TERM"] !== "dumb";
   const coloured = capable && (env["NO_COLOR"] ?? "") === "";
-  let leaving = false;
-  let gone = false;
-  // A reader that has gone (`errand run | head -1`) ends the output, not the work.
-  for (const stream of [stdout, stderr]) stream.on("error", () => undefined);
-  stdout.on("error", () => {
-    gone = true;
+  const token = coloured ? colourToken(world.random(TOKEN_DIGITS)) : null;
+  const writer = createTerminalWriter(token);
+  const { out, err, drained, terminal } = writer;
+  const colours = { out: terminal === null ? null : token, err: isatty(2) ? token : null };
+  tellWarnings(writer);
+  process.on("uncaughtException", (thrown) => {
+    writer.hurry();
+    const debug = process.argv.includes("--debug");
+    reportProblem(problemOf(thrown), { err, colours: createColours(colours.err), debug });
+    process.exit(1);
   });
-  quietExperiments();
-
-  function writer(stream: NodeJS.WriteStream, descriptor: number): (text: string) => void {
-    return (written) => {
-      if (!leaving) return void stream.write(written);
-      try {
-        // The process is ending: what is not written now is never written.
-        writeSync(descriptor, written);
-      } catch {
-        // Nobody reads it any more.
-      }
-    };
-  }
 
   return {
-    world: createSystemWorld(),
+    world,
     env,
     folder: process.cwd(),
     home: homedir(),
-    out: writer(stdout, 1),
-    err: writer(stderr, 2),
-    async drained() {
-      if (!gone && stdout.writableNeedDrain) await roomOrEnd(stdout);
-      return !gone;
-    },
-    screen: capable && isatty(1) ? screenOf(stdout) : null,
-    colours: { out: coloured && isatty(1), err: coloured && isatty(2) },
+    out,
+    err,
+    drained,
+    screen: capable && terminal !== null ? screenOf(terminal, writer) : null,
+    colours,
     keys: isatty(0) ? terminalKeys(process.stdin) : null,
     piped: pipedIs(0),
     readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
@@ -59,7 +52,7 @@ export function createProcessHost(): Host {
     },
     onExit(listener) {
       const called = (): void => {
-        leaving = true;
+        writer.hurry();
         listener();
       };
       process.on("exit", called);
@@ -68,7 +61,7 @@ export function createProcessHost(): Host {
     suspend: () => void process.kill(process.pid, "SIGSTOP"),
     end(code) {
       process.exitCode = code;
-      stdout.write("", () => stderr.write("", () => process.exit(code)));
+      writer.flushed(() => process.exit(code));
     },
     leave: (code) => process.exit(code),
   };
@@ -84,19 +77,9 @@ function pipedIs(descriptor: number): boolean {
   }
 }
 
-/** Resolves when the stream takes more, or never will. */
-function roomOrEnd(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    const settled = (): void => {
-      for (const event of ["drain", "error", "close"]) stream.off(event, settled);
-      resolve();
-    };
-    for (const event of ["drain", "error", "close"]) stream.once(event, settled);
-  });
-}
-
-function screenOf(stream: WriteStream): Screen {
+function screenOf(stream: WriteStream, { draw }: TerminalWriter): Screen {
   return {
+    draw,
     size: () => ({ columns: stream.columns || USUAL_COLUMNS, rows: stream.rows || USUAL_ROWS }),
     onResize(listener) {
       stream.on("resize", listener);
@@ -106,9 +89,9 @@ function screenOf(stream: WriteStream): Screen {
 }
 
 /** Some versions of Node.js warn of `node:sqlite` being young; a user of Errand can do nothing with that. */
-function quietExperiments(): void {
+function tellWarnings({ err }: TerminalWriter): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning) => {
-    if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.name}: ${warning.message}\n`);
+    if (warning.name !== "ExperimentalWarning") err(`${warning.name}: ${warning.message}\n`);
   });
 }

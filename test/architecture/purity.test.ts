@@ -124,6 +124,38 @@ describe("in core, what is not pure is reported", () => {
   });
 });
 
+describe("outside the terminal writer, printing is reported", () => {
+  test.each([
+    ["console", 'export const f = () => console.log("a");'],
+    ["console through the global object", 'export const f = () => globalThis.console.error("a");'],
+    ["console handed on", "export const f = (g: (c: unknown) => void) => g(console);"],
+    ["the console module", 'import { log } from "node:console"; export const f = () => log("a");'],
+    ["standard output", 'export const f = () => process.stdout.write("a");'],
+    ["standard error by another spelling", 'export const f = () => process["stderr"].write("a");'],
+    ["standard output taken out of process", "export const f = () => { const { stdout } = process; return stdout; };"],
+    ["standard output, imported", 'import { stdout } from "node:process"; export const f = () => stdout;'],
+    ["standard output of the module", 'import process from "node:process"; export const f = () => process.stdout;'],
+    ["a stream on a descriptor", 'import { WriteStream } from "node:tty"; export const f = () => new WriteStream(1);'],
+    ["a descriptor", 'import { writeSync } from "node:fs"; export const f = () => writeSync(1, "a");'],
+  ])("%s", (_name, text) => {
+    expect(rulesBroken("src/cli/commands/ps.ts", text)).toEqual(["terminal"]);
+    expect(rulesBroken("src/cli/terminal-writer.ts", text)).toEqual([]);
+    expect(rulesBroken("src/cli/commands/ps.test.ts", text)).toEqual([]);
+  });
+
+  test("the type of a stream is none", () => {
+    const text =
+      'import { isatty, type WriteStream } from "node:tty"; export const f = (s: WriteStream) => isatty(s.columns);';
+    expect(rulesBroken("src/cli/commands/ps.ts", text)).toEqual([]);
+    expect(
+      rulesBroken(
+        "src/cli/commands/ps.ts",
+        'import type { WriteStream } from "node:tty"; export type W = WriteStream;',
+      ),
+    ).toEqual([]);
+  });
+});
+
 describe("honest code is not reported", () => {
   test.each([
     ["a time that is given", "export const f = (at: number) => new Date(at).toISOString();"],

@@ -55,7 +55,7 @@ export interface ChatScreen extends Display {
 
 export function createChatScreen(host: Host, screen: Screen, editor: LineEditor): ChatScreen {
   const colours = createColours(host.colours.out);
-  const frame = createFrame(host.out);
+  const frame = createFrame(screen.draw);
   let model = createTreeModel();
   let now = (): number => 0;
   let saying = "";
@@ -169,7 +169,7 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
   }
 
   function take(): void {
-    host.out(PASTE_ON);
+    screen.draw(PASTE_ON);
     offs = [
       host.onExit(give),
       screen.onResize(() => {
@@ -181,7 +181,7 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
 
   function give(): void {
     frame.abandon();
-    host.out(PASTE_OFF);
+    screen.draw(PASTE_OFF);
   }
 
   return {
@@ -253,7 +253,7 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
       for (const off of offs) off();
       offs = [];
       frame.close([]);
-      host.out(PASTE_OFF);
+      screen.draw(PASTE_OFF);
     },
   };
 

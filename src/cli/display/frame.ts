@@ -6,10 +6,12 @@
  *  2. While a frame is open, lines do not wrap and the cursor is hidden, unless it was put somewhere; `close` and `abandon` undo this, leave the
  *     cursor below the frame, and are harmless when repeated.
  *  3. What one call writes is one write, which the terminal shows at once (synchronized output).
+ *  4. Lines and texts that are given hold colours and no other control: a text cannot move the cursor, also where somebody forgot to filter it.
  */
 
 import { stripVTControlCharacters } from "node:util";
 import { displayWidth } from "../text/display-width.ts";
+import { colouredText } from "../text/terminal-text.ts";
 
 const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
@@ -111,10 +113,11 @@ export function createFrame(write: (text: string) => void): Frame {
   }
 
   return {
-    draw(lines, wanted, text = "") {
-      put(text === "" ? changed(lines) : whole(lines, ended(text)), wanted ?? null);
+    draw(given, wanted, text = "") {
+      const lines = given.map(colouredText);
+      put(text === "" ? changed(lines) : whole(lines, ended(colouredText(text))), wanted ?? null);
     },
-    above: (text) => put(whole(drawn, ended(text)), cursor),
+    above: (text) => put(whole(drawn, ended(colouredText(text))), cursor),
     resized(columns) {
       const rows = (line: string): number => {
         const width = displayWidth(stripVTControlCharacters(line));
@@ -127,7 +130,7 @@ export function createFrame(write: (text: string) => void): Frame {
       drawn = drawn.map(() => "");
     },
     close(lines) {
-      const text = whole(lines, "");
+      const text = whole(lines.map(colouredText), "");
       write(`${BEGIN}${text}${WRAP}${CURSOR_ON}${END}`);
       open = false;
       forget();

@@ -18,18 +18,16 @@
  */
 
 import { answerOf } from "../../core/spoken.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";
 import { treeTotals } from "../tree/tree-model.ts";
 import type { Display, Said, Setting } from "./display.ts";
 import { JSON_VERSION, type JsonLine } from "./json-types.ts";
 
-/** Control characters that JSON lets pass, and line ends that only JavaScript knows. */
-const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g;
-
 export function jsonLine(value: JsonLine): string {
-  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return `${JSON.stringify({ v: JSON_VERSION, ...value }).replace(UNSAFE, escaped)}\n`;
+  return `${jsonText({ v: JSON_VERSION, ...value })}
+`;
 }
 
 export function problemRecord({ code, message, remedy }: Problem): JsonLine {

@@ -28,7 +28,7 @@ export function openMovingFrame(
   screen: Screen,
   lines: (tick: number) => readonly string[] | null,
 ): MovingFrame {
-  const frame = createFrame(host.out);
+  const frame = createFrame(screen.draw);
   let ticks = 0;
   let timer: CancelTimer | null = null;
   let used = false;

@@ -12,7 +12,7 @@ export function checkTerminal({ env, screen, colours }: Host): Finding {
     return ok("terminal", `plain lines, because ${why}`);
   }
   const { columns, rows } = screen.size();
-  const text = `${columns} columns, ${rows} rows, ${colours.out ? "colours" : "no colours"}, live tree`;
+  const text = `${columns} columns, ${rows} rows, ${colours.out === null ? "no colours" : "colours"}, live tree`;
   if (columns < NARROW) return warning("terminal", text, `Make the window at least ${NARROW} columns wide.`);
   const locale = firstOf(env, ["LC_ALL", "LC_CTYPE", "LANG"]);
   if (locale !== null && !/utf-?8/i.test(locale.value)) {

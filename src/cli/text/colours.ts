@@ -1,9 +1,43 @@
-/** Colours for a terminal, or functions that add none. */
+/**
+ * Colours for a terminal, or functions that add none.
+ *
+ * A colour carries the token of this process, and the writer (terminal-writer.ts) prints only colours that do: a text that was written elsewhere
+ * cannot colour anything, also where somebody forgot to take its escape sequences out.
+ */
 
-import picocolors from "picocolors";
+export type Colour = (text: string) => string;
 
-export type Colours = ReturnType<typeof picocolors.createColors>;
+export interface Colours {
+  readonly bold: Colour;
+  readonly dim: Colour;
+  readonly red: Colour;
+  readonly green: Colour;
+  readonly yellow: Colour;
+  readonly cyan: Colour;
+}
 
-export function createColours(enabled: boolean): Colours {
-  return picocolors.createColors(enabled);
+/** Groups of up to four digits, as the parameters of a sequence have them; null for no colours. */
+export type ColourToken = string | null;
+
+/** A token from hexadecimal digits that nobody can guess. */
+export function colourToken(random: string): string {
+  return [...random.matchAll(/.{1,3}/g)].map(([digits]) => String(Number.parseInt(digits, 16))).join(";");
+}
+
+export function createColours(token: ColourToken): Colours {
+  const sequence = (code: number): string => (token === null ? "" : `\u001b[${code};${token}m`);
+  const style = (opens: number, closes: number): Colour => {
+    const [open, close] = [sequence(opens), sequence(closes)];
+    if (token === null) return (text) => text;
+    // Where a style inside this one ends, this one goes on.
+    return (text) => `${open}${text.replaceAll(close, close + open)}${close}`;
+  };
+  return {
+    bold: style(1, 22),
+    dim: style(2, 22),
+    red: style(31, 39),
+    green: style(32, 39),
+    yellow: style(33, 39),
+    cyan: style(36, 39),
+  };
 }

@@ -17,7 +17,9 @@ const SEQUENCES =
 const LINE_ENDS = /\r\n?/g;
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]/g;
+// oxlint-disable-next-line no-control-regex
+const COLOURS = /(\u001b\[\d{1,2}(?:;\d{1,4})+m)/;
 const SPACES = /\s+/g;
 
 /** Lines and tabs stay. */
@@ -28,6 +30,15 @@ export function terminalText(text: string): string {
     .replace(LINE_ENDS, "\n")
     .replace(CONTROLS, "")
     .replace(DIRECTIONS, "");
+}
+
+/** The same, with what looks like a colour of colours.ts. Whether it is one, the writer knows. */
+export function colouredText(text: string): string {
+  if (!text.includes("\u001b")) return terminalText(text);
+  return text
+    .split(COLOURS)
+    .map((part, index) => (index % 2 === 1 ? part : terminalText(part)))
+    .join("");
 }
 
 /** The same on one line. */

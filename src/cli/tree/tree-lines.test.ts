@@ -9,7 +9,7 @@ import { treeLines } from "./tree-lines.ts";
 import { type AgentModel, createTreeModel, type RunModel, type TreeModel } from "./tree-model.ts";
 
 const price = null;
-const view = { width: 90, now: 65_000, frame: 0, colours: createColours(false) };
+const view = { width: 90, now: 65_000, frame: 0, colours: createColours(null) };
 
 function treeOf(
   ...children: (Partial<AgentModel> & { readonly state?: RunModel["state"]; readonly status?: RunModel["status"] })[]
@@ -108,7 +108,7 @@ test("no line is wider than the terminal, whatever its width and whatever the na
     { name: "", state: "queued" },
   );
   for (let width = 1; width <= 130; width += 1) {
-    for (const line of treeLines(model, { ...view, width, colours: createColours(true) })) {
+    for (const line of treeLines(model, { ...view, width, colours: createColours("1;2") })) {
       expect(displayWidth(stripVTControlCharacters(line))).toBeLessThanOrEqual(width);
     }
   }

@@ -3,11 +3,12 @@
  * line. A file is data: reading one runs no tool and grants no right.
  *
  * Invariant: a changed byte anywhere is found with its line. Rows prove themselves by the chain, definitions by their hash, the first and the last
- * line by a hash of their own.
+ * line by a hash of their own. Control characters and those that turn the direction of text are escaped, so that a file can be looked at.
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { JournalRow, Sha256 } from "../../core/journal.ts";
+import { jsonText } from "../../core/text/json-text.ts";
 import { ErrandError } from "../../errors.ts";
 import { definitionHashes, type JournalSource, storedRows } from "./replay-tree.ts";
 
@@ -40,9 +41,9 @@ export async function* exportLines(store: Store, tree: TreeRecord, sha256: Sha25
     for (const found of definitionHashes(row)) {
       const text = written.has(found) ? null : await store.blob(tree.id, found);
       written.add(found);
-      if (text !== null) yield JSON.stringify({ blob: found, text });
+      if (text !== null) yield jsonText({ blob: found, text });
     }
-    yield JSON.stringify({ seq: row.seq, head: row.head, body: row.body, hash: row.hash });
+    yield jsonText({ seq: row.seq, head: row.head, body: row.body, hash: row.hash });
     rows += 1;
     hash = row.hash;
   }
@@ -50,7 +51,7 @@ export async function* exportLines(store: Store, tree: TreeRecord, sha256: Sha25
 }
 
 function sealed(value: object, sha256: Sha256): string {
-  return JSON.stringify({ ...value, seal: sha256(JSON.stringify(value)) });
+  return jsonText({ ...value, seal: sha256(JSON.stringify(value)) });
 }
 
 /** A file that is not whole: the last good line, and what is wrong with the next. */
@@ -116,7 +117,12 @@ function unsealed(line: string, sha256: Sha256): Record<string, unknown> | null 
   const value = objectOf(line);
   if (value === null) return null;
   const { seal, ...rest } = value;
-  return sha256(JSON.stringify(rest)) === seal && sealed(rest, sha256) === line ? rest : null;
+  return sha256(JSON.stringify(rest)) === seal && writtenAs(value, line) ? rest : null;
+}
+
+/** As it is written now, or as it was before control characters were escaped. */
+function writtenAs(value: object, line: string): boolean {
+  return jsonText(value) === line || JSON.stringify(value) === line;
 }
 
 type Line = { kind: "blob"; hash: string; text: string } | { kind: "row"; row: JournalRow } | { kind: "end" };
@@ -124,7 +130,7 @@ type Line = { kind: "blob"; hash: string; text: string } | { kind: "row"; row: J
 /** What a line holds, or what is wrong with it. */
 function lineRead(line: string, sha256: Sha256): Line | string {
   const value = objectOf(line);
-  if (value === null || JSON.stringify(value) !== line) return "it is not a line that Errand wrote";
+  if (value === null || !writtenAs(value, line)) return "it is not a line that Errand wrote";
   if ("end" in value) return unsealed(line, sha256) === null ? "the closing line was changed" : { kind: "end" };
   const { blob, text, seq, head, body, hash } = value;
   if (typeof blob === "string" && typeof text === "string") {
