@@ -1,6 +1,8 @@
 /** From the process to the program: the quick way for `--version`, and the host for everything else. */
 
 import { enableCompileCache, registerHooks, type ResolveHookSync } from "node:module";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { readVersion } from "./version.ts";
 
 export async function start(): Promise<void> {
@@ -9,8 +11,8 @@ export async function start(): Promise<void> {
     process.stdout.write(`${readVersion()}\n`);
     return;
   }
-  // What is loaded from here on is compiled once and kept in the system's folder for temporary files: half of the time to start.
-  enableCompileCache();
+  // What is loaded from here on is compiled once and kept: half of the time to start.
+  enableCompileCache(compiledFolder());
   registerHooks({ resolve: resolveQuickly });
   const [{ createProcessHost }, { runProgram }, { createModelRegistry }] = await Promise.all([
     import("./process-host.ts"),
@@ -24,6 +26,15 @@ export async function start(): Promise<void> {
       models: (baseUrl) => [createModelRegistry({ env, world, ...(baseUrl === undefined ? {} : { baseUrl }) })],
     }),
   );
+}
+
+/**
+ * In the user's own cache. Node.js would keep compiled code in the folder for temporary files, under a name that anybody can guess and make
+ * first; who can write there decides what this process executes.
+ */
+function compiledFolder(): string {
+  const chosen = process.env["XDG_CACHE_HOME"] ?? "";
+  return join(isAbsolute(chosen) ? chosen : join(homedir(), ".cache"), "errand", "compiled");
 }
 
 /**

@@ -2,6 +2,8 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -25,7 +27,12 @@ function addressesLoadedBy(args: readonly string[], ends = 0): string[] {
   const { status, stderr } = spawnSync(node, [told, ...args], {
     cwd: fileURLToPath(root),
     // Without a user's own agents, which would be read.
-    env: { ...process.env, HOME: NOBODYS_HOME, XDG_CONFIG_HOME: NOBODYS_HOME },
+    env: {
+      ...process.env,
+      HOME: NOBODYS_HOME,
+      XDG_CONFIG_HOME: NOBODYS_HOME,
+      XDG_CACHE_HOME: join(tmpdir(), "errand-cache"),
+    },
     encoding: "utf8",
   });
   expect(status, stderr).toBe(ends);

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -103,6 +103,17 @@ test("the library executes nothing of the folder", async () => {
   expect(await once(child, "close")).toEqual([0, null]);
   expect(planted.executed()).toEqual([]);
   expect(await strangeRows()).toEqual([]);
+});
+
+test("compiled code is kept in the user's own cache, not in a folder that others can write to", async () => {
+  const planted = plant(() => false);
+  const temporary = join(planted.home, "tmp");
+  mkdirSync(temporary);
+  const env = { TMPDIR: temporary, XDG_CACHE_HOME: join(planted.home, "cache") };
+  const args = ["run", "--model", "offline/rehearsal", "--store", "memory", "hello"];
+  expect((await startErrand(args, { ...planted, env }).finished).code).toBe(0);
+  expect(readdirSync(temporary)).toEqual([]);
+  expect(readdirSync(join(planted.home, "cache", "errand"))).toEqual(["compiled"]);
 });
 
 describe.runIf(straceWorks())("seen by the system", () => {

@@ -17,6 +17,8 @@ export const SLOW = fileURLToPath(new URL("./slow-errand.ts", import.meta.url));
 
 /** A home in which nobody lives. */
 const NOBODYS_HOME = join(tmpdir(), "errand-cli-no-home");
+/** For code that is compiled: kept from test to test. */
+const CACHE = join(tmpdir(), "errand-cli-cache");
 
 /** Whoever runs the tests may have chosen about colours, models and settings, and have keys; here the command chooses, and nothing is paid for. */
 const CHOSEN: ReadonlySet<string> = new Set([
@@ -75,7 +77,12 @@ export function startErrand(args: readonly string[], how: HowToRun): RunningErra
   const command = errandCommand(args, how.entry);
   const [file = node, ...rest] = how.terminal === undefined ? command : inTerminal(command, how.terminal);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !CHOSEN.has(name)));
-  const fresh = { HOME: how.home ?? NOBODYS_HOME, TERM: "xterm-256color", OLLAMA_HOST: NOBODYS_OLLAMA };
+  const fresh = {
+    HOME: how.home ?? NOBODYS_HOME,
+    XDG_CACHE_HOME: CACHE,
+    TERM: "xterm-256color",
+    OLLAMA_HOST: NOBODYS_OLLAMA,
+  };
   const child = spawn(file, rest, { cwd: how.folder, env: { ...env, ...fresh, ...how.env } });
   let out = "";
   let err = "";
