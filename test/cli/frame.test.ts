@@ -126,3 +126,13 @@ describe("with a cursor", () => {
     expect(writes[1]).toContain("\u001b[3A\r\u001b[J");
   });
 });
+
+test("a line that was not filtered moves nothing", () => {
+  const { frame, writes, seen } = drawing();
+  frame.draw(["one\u001b[7A\u001b[J", "two\r\u001b[?25h"], undefined, "above\u001b[5B");
+  frame.above("said\u001b[2J\u001b]0;title\u0007");
+  frame.close(["last\u001b[3A"]);
+  expect(seen().lines).toEqual(["above", "said", "last", ""]);
+  // oxlint-disable-next-line no-control-regex
+  expect(writes.join("")).not.toMatch(/\u001b\[(7A|5B|2J|3A)|\u001b\]|\u0007/);
+});

@@ -85,6 +85,10 @@ export function createFrame(write: (text: string) => void): Frame {
     return `${first}${text}`;
   }
 
+  function oneLine(text: string): string {
+    return colouredText(text).replaceAll("\n", " ");
+  }
+
   function ended(text: string): string {
     return text.endsWith("\n") ? text : `${text}\n`;
   }
@@ -114,7 +118,7 @@ export function createFrame(write: (text: string) => void): Frame {
 
   return {
     draw(given, wanted, text = "") {
-      const lines = given.map(colouredText);
+      const lines = given.map(oneLine);
       put(text === "" ? changed(lines) : whole(lines, ended(colouredText(text))), wanted ?? null);
     },
     above: (text) => put(whole(drawn, ended(colouredText(text))), cursor),
@@ -130,7 +134,7 @@ export function createFrame(write: (text: string) => void): Frame {
       drawn = drawn.map(() => "");
     },
     close(lines) {
-      const text = whole(lines.map(colouredText), "");
+      const text = whole(lines.map(oneLine), "");
       write(`${BEGIN}${text}${WRAP}${CURSOR_ON}${END}`);
       open = false;
       forget();

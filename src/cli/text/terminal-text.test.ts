@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { terminalLine, terminalText } from "./terminal-text.ts";
+import { colouredText, terminalLine, terminalText } from "./terminal-text.ts";
 
 const ESC = "\u001b";
 
@@ -45,6 +45,30 @@ describe("E4: terminalText", () => {
     const started = performance.now();
     for (const beginning of [`${ESC}]`, `${ESC}[1;`, `${ESC}P`, ESC, "\u009d"]) terminalText(beginning.repeat(300_000));
     expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
+
+describe("colouredText", () => {
+  test("keeps what looks like a colour of Errand, and nothing else", () => {
+    const red = "\u001b[31;1234;5m";
+    expect(colouredText(`${red}a\u001b[31mb\u001b[2Jc\u001b]0;t\u0007\u001b[39;1234;5m`)).toBe(
+      `${red}abc\u001b[39;1234;5m`,
+    );
+    expect(colouredText(`\u001b\u001b[31;1m[2J\u009b\r`)).toBe("\u001b[31;1m[2J\n");
+  });
+
+  test("leaves no other control, whatever the text", () => {
+    const hostile = fc.string({
+      unit: fc.constantFrom(ESC, "[", "]", "3", "1", ";", "m", "?", "h", "A", "\u009b", "\r", "x"),
+    });
+    fc.assert(
+      fc.property(hostile, (text) => {
+        // oxlint-disable-next-line no-control-regex
+        const rest = colouredText(text).replaceAll(/\u001b\[\d{1,2}(?:;\d{1,4})+m/g, "");
+        // oxlint-disable-next-line no-control-regex
+        expect(rest).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+      }),
+    );
   });
 });
 
