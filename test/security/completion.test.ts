@@ -7,7 +7,6 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { runErrand, terminalAvailable } from "../cli/support/errand-process.ts";
 import { errandProgram, interactiveShell, PROMPT, shellIsThere } from "../cli/support/shells.ts";
@@ -173,25 +172,21 @@ describe.each(["bash", "zsh", "fish"] as const)("Tab and Enter in %s", (name) =>
     const file = join(project.folder, rc);
     writeFileSync(file, `${lines(scripts.get(name) ?? "").join("\n")}\n`);
     const shell = await interactiveShell(command(file), { env, cwd: project.folder });
-    // Twice: the first completes what is common, the second lists. Then the line as it is now is entered.
-    for (const typed of [
+    // Twice: the first completes what is common, the second lists. What is typed after it is shown once the shell has done both.
+    for (const [index, typed] of [
       "errand show --store hostile.db ",
       "errand replay f",
       "errand replay f\\$",
       "errand replay d",
       "./errand show ",
-    ]) {
-      await shell.press(`${typed}\t`);
-      await sleep(1_500);
-      await shell.press("\t");
-      await sleep(500);
+    ].entries()) {
+      await shell.press(`${typed}\t\tdone${index}`, `done${index}`);
       expect(executed(), typed).toEqual([]);
       await shell.clear();
     }
-    await shell.press("errand replay f\\$\\(\t");
-    await sleep(1_500);
-    await shell.press("\r", "error");
-    await sleep(500);
+    // The line with the completed name is entered.
+    await shell.press("errand replay f\\$\\(\t done9", "done9");
+    await shell.press("\r", "error:");
     expect(executed()).toEqual([]);
     shell.close();
     expect(existsSync(join(project.folder, "f$(touch executed-a)"))).toBe(true);
