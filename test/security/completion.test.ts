@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { runErrand, terminalAvailable } from "../cli/support/errand-process.ts";
 import { errandProgram, interactiveShell, PROMPT, shellIsThere } from "../cli/support/shells.ts";
 import { type WorkedProject, workedProject } from "../cli/support/worked-project.ts";
@@ -172,6 +172,7 @@ describe.each(["bash", "zsh", "fish"] as const)("Tab and Enter in %s", (name) =>
     const file = join(project.folder, rc);
     writeFileSync(file, `${lines(scripts.get(name) ?? "").join("\n")}\n`);
     const shell = await interactiveShell(command(file), { env, cwd: project.folder });
+    onTestFinished(() => shell.close());
     // Twice: the first completes what is common, the second lists. What is typed after it is shown once the shell has done both.
     for (const [index, typed] of [
       "errand show --store hostile.db ",
@@ -188,7 +189,6 @@ describe.each(["bash", "zsh", "fish"] as const)("Tab and Enter in %s", (name) =>
     await shell.press("errand replay f\\$\\(\t done9", "done9");
     await shell.press("\r", "error:");
     expect(executed()).toEqual([]);
-    shell.close();
     expect(existsSync(join(project.folder, "f$(touch executed-a)"))).toBe(true);
   });
 });
