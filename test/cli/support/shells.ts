@@ -79,6 +79,7 @@ export async function interactiveShell(
       child.stdin.write(CTRL_C);
       return sees([PROMPT]);
     },
-    close: () => void child.kill("SIGHUP"),
+    // The terminal goes with it, and the shell with the terminal.
+    close: () => void child.kill("SIGKILL"),
   };
 }
