@@ -12,6 +12,7 @@ import { ErrandError } from "../errors.ts";
 import type { ModelProvider } from "../contracts/model.ts";
 import { modelFacts } from "./steps/inputs.ts";
 import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./definitions/output-schema.ts";
+import { checkSchema } from "./schemas/check-schema.ts";
 import type { PostInput } from "./messages/posts.ts";
 import { readHistory } from "./journals/read-history.ts";
 import { runResult } from "./journals/run-result.ts";
@@ -129,6 +130,9 @@ export function createAgent(
     const schema = output === undefined ? undefined : jsonSchemaOf(output);
     if (schema === null)
       throw new ErrandError("usage", "The output schema cannot tell its JSON Schema; give a JSON Schema instead.");
+    const checked = schema === undefined ? null : checkSchema(schema, "user");
+    if (checked !== null && "problem" in checked)
+      throw new ErrandError("usage", `The output schema cannot be used: ${checked.problem}.`);
     const args = {
       ...named,
       ...(maxIterations === undefined ? {} : { max_iterations: maxIterations }),

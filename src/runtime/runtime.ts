@@ -27,7 +27,7 @@ import { createEffectRunner } from "./steps/effects.ts";
 import { createIdleTrees } from "./trees/idle-trees.ts";
 import { createOpenings, type Openings } from "./trees/openings.ts";
 import { createOutbox } from "./messages/outbox.ts";
-import { createSchemaChecker } from "./definitions/output-schema.ts";
+import { createSchemaChecker } from "./schemas/schema-checker.ts";
 import { createPosts, type Posts } from "./messages/posts.ts";
 import { createScheduler } from "./steps/scheduler.ts";
 import { resumeTree } from "./trees/resume-tree.ts";
@@ -156,7 +156,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const effects = createEffectRunner({
     models: parts.models,
     tools: parts.tools,
-    schemas: createSchemaChecker(),
+    schemas: createSchemaChecker(world),
     outputs: catalog.outputs,
     workspace: parts.workspace,
     reader: createStoreReader(store, sha256, () => clock.now()),

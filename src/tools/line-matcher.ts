@@ -3,12 +3,11 @@
  *
  * Invariants:
  *  1. A regular expression is run under a watchdog: one that backtracks without end is stopped after MATCH_MS and reported, not
- *     waited for. Node offers this only around a script, so the matching is entered through a script of one call.
+ *     waited for.
  *  2. Plain text is compared without a locale.
  */
 
-import { createContext, Script } from "node:vm";
-
+import { createWatchdog } from "../watchdog.ts";
 import type { Refusal } from "./workspace.ts";
 
 export interface LineMatch {
@@ -26,7 +25,8 @@ export interface LineMatcherOptions {
   readonly caseSensitive: boolean;
 }
 
-const MATCH_MS = 250;
+/** A call that is aborted meanwhile must be over in 100 ms. */
+const MATCH_MS = 80;
 const PATTERN_LIMIT = 1000;
 
 export function createLineMatcher(query: string, { regex, caseSensitive }: LineMatcherOptions): LineMatcher | Refusal {
@@ -45,8 +45,10 @@ export function createLineMatcher(query: string, { regex, caseSensitive }: LineM
       refused: `\`query\` is not a valid regular expression (${reason}). Mend it, or leave \`regex\` out to search for the text as it is.`,
     };
   }
-  const watchdog = createWatchdog();
-  return { match: (lines) => watchdog(() => collect(lines, (line) => line.search(pattern))) };
+  const watchdog = createWatchdog(MATCH_MS);
+  return {
+    match: (lines) => watchdog(() => collect(lines, (line) => line.search(pattern)))?.result ?? "too-hard",
+  };
 }
 
 function collect(lines: readonly string[], columnOf: (line: string) => number): readonly LineMatch[] {
@@ -56,24 +58,4 @@ function collect(lines: readonly string[], columnOf: (line: string) => number): 
     if (column >= 0) found.push({ index, column });
   }
   return found;
-}
-
-/** Runs work until it is done or the time is over. */
-function createWatchdog(): (work: () => readonly LineMatch[]) => readonly LineMatch[] | "too-hard" {
-  const call = { run: (): void => undefined };
-  const context = createContext(call);
-  const script = new Script("run()");
-  return (work) => {
-    let result: readonly LineMatch[] | "too-hard" = "too-hard";
-    call.run = () => {
-      result = work();
-    };
-    try {
-      script.runInContext(context, { timeout: MATCH_MS });
-    } catch {
-      // Out of time, or a pattern that proves too large only when it is first run.
-      return "too-hard";
-    }
-    return result;
-  };
 }

@@ -7,6 +7,7 @@ import type { DefinitionFacts, DefinitionText } from "../../core/definition.ts";
 import type { Sha256 } from "../../core/journal.ts";
 import { narrower, type PermissionRule, type Permissions } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
+import { checkSchema } from "../schemas/check-schema.ts";
 import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
 
 /** What an agent is made from. */
@@ -134,6 +135,9 @@ function resolve(definition: AgentDefinition, source: CatalogSource): { facts: D
   const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);
   if (output === null)
     throw invalid(definition, "its output schema cannot tell its JSON Schema; give a JSON Schema instead");
+  const checked = output === undefined ? null : checkSchema(output, "user");
+  if (checked !== null && "problem" in checked)
+    throw invalid(definition, `its output schema cannot be used: ${checked.problem}`);
   const text: DefinitionText = {
     name: definition.name,
     description: definition.description ?? "",

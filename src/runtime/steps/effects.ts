@@ -24,7 +24,8 @@ import {
   repliedFacts,
   toolFinishedInput,
 } from "./inputs.ts";
-import { type SchemaChecker, type StandardSchema, standardProblem } from "../definitions/output-schema.ts";
+import type { StandardSchema } from "../definitions/output-schema.ts";
+import type { SchemaChecker } from "../schemas/schema-checker.ts";
 import type { StoreReader } from "../journals/store-reader.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import { holdBack } from "./text-stream.ts";
@@ -144,7 +145,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const schema = run?.typed === true ? tree.contexts.runs.get(agent)?.schema : undefined;
     const own = parts.outputs.get(tree.state.agents.get(agent)?.definition.hash ?? "");
     const check = (data: Json | undefined): Promise<string | null> =>
-      own === undefined ? parts.schemas.dataProblem(schema ?? true, data) : standardProblem(own, data);
+      own === undefined ? parts.schemas.dataProblem(schema ?? true, data) : parts.schemas.standardProblem(own, data);
     const parent = tree.state.agents.get(tree.state.agents.get(agent)?.parent ?? -1)?.id;
     return { models: parts.models, schemas: parts.schemas, parent, dataProblem: schema === undefined ? null : check };
   }

@@ -10,7 +10,7 @@ import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
 import { outputSchemaOf } from "../../core/runs/output-schema-argument.ts";
 import { dataGiven } from "../../core/runs/report-data.ts";
 import { codePointsPrefix } from "../../core/text/index.ts";
-import type { SchemaChecker } from "../definitions/output-schema.ts";
+import type { SchemaChecker } from "../schemas/schema-checker.ts";
 
 interface Keyed {
   readonly key: StepKey;
@@ -104,7 +104,7 @@ async function callFacts({ name, input }: ToolCallPart, edge: EdgeFacts): Promis
   const { model } = input;
   if (name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
   const schema = name === "subagent" ? (outputSchemaOf(input) ?? null) : null;
-  if (schema !== null) return problemFacts(await edge.schemas.schemaProblem(schema));
+  if (schema !== null) return problemFacts(edge.schemas.schemaProblem(schema));
   return edge.dataProblem === null ? null : problemFacts(await edge.dataProblem(dataGiven(input)));
 }
 
