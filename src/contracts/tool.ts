@@ -5,15 +5,26 @@
  *  1. `run` resolves with a result; a failure the model can act on is a result with `failed: true`, not an exception.
  *  2. It checks its own arguments: they are what a model wrote.
  *  3. When the signal aborts it stops and leaves nothing running.
- *  4. `safe` is true only if running it twice does no more than running it once.
+ *  4. Of files it opens, lists or searches only those that the rules of the call allow.
+ *  5. `safe` is true only if running it twice does no more than running it once.
  */
 
 import type { Json } from "../core/json.ts";
+import type { FileFacts, FileJudge } from "../core/permissions/permissions.ts";
 
 export interface ToolContext {
   readonly signal: AbortSignal;
   /** The folder the agent works in: an absolute path. */
   readonly workspace: string;
+  /** The rules for this call; undefined if nobody restricts anything. */
+  readonly rules?: CallRules;
+}
+
+/** How files are judged once they are open, beside what the kernel judged before. */
+export interface CallRules {
+  readonly judge: FileJudge;
+  /** What was known of the file when the call was judged: an opened file must still be that one. */
+  readonly file: FileFacts;
 }
 
 export interface ToolOutput {
@@ -28,4 +39,9 @@ export interface Tool {
   readonly schema: Json;
   readonly safe: boolean;
   run(input: Json, context: ToolContext): Promise<ToolOutput>;
+  /**
+   * Where the path of a call really leads, before the call is judged; null where it is as written, or leads nowhere. It changes nothing, and
+   * does not reject.
+   */
+  locate?(input: Json, context: Pick<ToolContext, "workspace">): Promise<FileFacts | null>;
 }

@@ -11,6 +11,7 @@
  */
 
 import type { DefinitionFacts } from "./definition.ts";
+import type { FileFacts } from "./permissions/permissions.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunStatus } from "./journal.ts";
 import type { Settings } from "./limits.ts";
@@ -118,6 +119,8 @@ export interface CallFacts {
   readonly model?: { readonly window: number | null; readonly price: DefinitionFacts["price"] };
   /** Why the call cannot be honoured. */
   readonly problem?: string;
+  /** Where the call's path really leads, where rules must know it. */
+  readonly file?: FileFacts;
 }
 
 /** Where a report stands: the row of its reply, and its call. */

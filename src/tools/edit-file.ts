@@ -10,11 +10,11 @@
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import type { Json } from "../core/json.ts";
+import { type Json, jsonObjectIs } from "../core/json.ts";
 import { replaceFile } from "./replace-file.ts";
 import { failed, stopped, succeeded } from "./result.ts";
 import { createArgumentReader } from "./tool-arguments.ts";
-import { errorCode, openWorkspace, pathShown } from "./workspace.ts";
+import { errorCode, locatePath, openWorkspace, pathShown } from "./workspace.ts";
 import type { OpenedFile, Refusal } from "./workspace.ts";
 import { CONTENT_BYTES } from "./write-file.ts";
 
@@ -47,7 +47,7 @@ export function createEditFileTool(world: Pick<World, "random">): Tool {
     if (old === "") return failed("`old_text` is empty. Copy the text to replace; for a new file use write_file.");
     if (old === next) return failed("`old_text` and `new_text` are the same. Nothing is to be changed.");
     if (context.signal.aborted) return stopped();
-    const workspace = await openWorkspace(context.workspace);
+    const workspace = await openWorkspace(context.workspace, context.rules);
     if ("refused" in workspace) return failed(workspace.refused);
     const file = await workspace.openFile(path);
     if ("refused" in file) return failed(file.refused);
@@ -94,6 +94,7 @@ export function createEditFileTool(world: Pick<World, "random">): Tool {
     },
     safe: false,
     run: editFile,
+    locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
   };
 }
 

@@ -3,19 +3,28 @@
  *
  * Invariants:
  *  1. Only the .gitignore at the root counts, read within a bound; nested ones do not.
- *  2. As in git, the last pattern that matches decides, and `!` brings a path back, unless its folder is left out.
+ *  2. No more than RULES patterns count, and no more than COST steps are taken for a character of a path: what is beyond is left out.
+ *  3. As in git, the last pattern that matches decides, and `!` brings a path back, unless its folder is left out.
  */
 
-import { createGlob } from "../core/permissions/glob.ts";
+import { createGlob, GLOB_LENGTH } from "../core/permissions/glob.ts";
 import type { Glob } from "../core/permissions/glob.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** True if the walk leaves the path out. `path` is relative to the workspace, with `/`. */
-export type Ignore = (path: string, folder: boolean) => boolean;
+/** What walks leave out. A path is relative to the workspace, with `/`. */
+export interface Ignore {
+  leavesOut(path: string, folder: boolean): boolean;
+  /** Steps for a character of a path, at most. */
+  readonly cost: number;
+}
 
 export const SKIPPED_FOLDERS: readonly string[] = [".git", "node_modules", "dist", "coverage", ".errand"];
 
 const GITIGNORE_BYTES = 64 * 1024;
+const RULES = 1_000;
+const COST = 4_000;
+
+export const IGNORE_NOTHING: Ignore = { leavesOut: () => false, cost: 0 };
 
 interface Rule {
   readonly glob: Glob;
@@ -24,7 +33,7 @@ interface Rule {
 }
 
 export async function readIgnore(workspace: Workspace): Promise<Ignore> {
-  const opened = await workspace.openFile(".gitignore");
+  const opened = await workspace.openFound(".gitignore", workspace.sightFrom("."));
   if ("refused" in opened) return createIgnore("");
   try {
     const buffer = Buffer.alloc(Math.min(opened.size, GITIGNORE_BYTES));
@@ -38,25 +47,36 @@ export async function readIgnore(workspace: Workspace): Promise<Ignore> {
 }
 
 function createIgnore(gitignore: string): Ignore {
-  const rules = gitignore.split("\n").flatMap(ruleOf);
-  return (path, folder) => {
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    if (folder && SKIPPED_FOLDERS.includes(name)) return true;
-    let ignored = false;
-    for (const rule of rules) {
-      if (rule.folderOnly && !folder) continue;
-      if (ignored === rule.back && rule.glob.matches(path)) ignored = !rule.back;
-    }
-    return ignored;
+  const rules: Rule[] = [];
+  let cost = 0;
+  for (const line of gitignore.split("\n")) {
+    const rule = ruleOf(line);
+    if (rule === null || cost + rule.glob.cost > COST) continue;
+    if (rules.length >= RULES) break;
+    rules.push(rule);
+    cost += rule.glob.cost;
+  }
+  return {
+    leavesOut(path, folder) {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      if (folder && SKIPPED_FOLDERS.includes(name)) return true;
+      let ignored = false;
+      for (const rule of rules) {
+        if (rule.folderOnly && !folder) continue;
+        if (ignored === rule.back && rule.glob.matches(path)) ignored = !rule.back;
+      }
+      return ignored;
+    },
+    cost,
   };
 }
 
-function ruleOf(line: string): readonly Rule[] {
+function ruleOf(line: string): Rule | null {
   const text = line.replace(/\r$/, "").trimEnd();
-  if (text === "" || text.startsWith("#")) return [];
+  if (text === "" || text.startsWith("#")) return null;
   const back = text.startsWith("!");
   const pattern = back ? text.slice(1) : text;
   const folderOnly = pattern.endsWith("/");
   const bare = folderOnly ? pattern.slice(0, -1) : pattern;
-  return bare === "" ? [] : [{ glob: createGlob(bare), folderOnly, back }];
+  return bare === "" || bare.length > GLOB_LENGTH ? null : { glob: createGlob(bare), folderOnly, back };
 }

@@ -7,14 +7,14 @@
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
-import type { Json } from "../core/json.ts";
-import { createGlob } from "../core/permissions/glob.ts";
+import { type Json, jsonObjectIs } from "../core/json.ts";
+import { createGlob, GLOB_LENGTH } from "../core/permissions/glob.ts";
 import { readIgnore, SKIPPED_FOLDERS } from "./ignore.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
 import { createArgumentReader } from "./tool-arguments.ts";
 import { createWalkTally, ENTRIES_LIMIT, walk } from "./walk.ts";
 import type { WalkTally } from "./walk.ts";
-import { openWorkspace, pathShown } from "./workspace.ts";
+import { locatePath, openWorkspace, pathShown } from "./workspace.ts";
 
 const LIMIT = { min: 1, max: 2000, standard: 500 };
 const DEPTH = { min: 1, max: 64, standard: 64 };
@@ -57,6 +57,7 @@ export function createListFilesTool(): Tool {
     },
     safe: true,
     run: listFiles,
+    locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
   };
 }
 
@@ -67,7 +68,9 @@ async function listFiles(input: Json, context: ToolContext): Promise<ToolOutput>
   const depth = reader.count("depth", DEPTH);
   const limit = reader.count("limit", LIMIT);
   if (reader.problem !== null) return failed(reader.problem);
-  const workspace = await openWorkspace(context.workspace);
+  if ((pattern ?? "").length > GLOB_LENGTH)
+    return failed(`\`glob\` is longer than ${GLOB_LENGTH} characters. Give a shorter pattern.`);
+  const workspace = await openWorkspace(context.workspace, context.rules);
   if ("refused" in workspace) return failed(workspace.refused);
   const from = await workspace.locate(path);
   if ("refused" in from) return failed(from.refused);
@@ -75,6 +78,7 @@ async function listFiles(input: Json, context: ToolContext): Promise<ToolOutput>
 
   const glob = pattern === undefined ? null : createGlob(pattern);
   const prefix = from.shown === "." ? 0 : from.shown.length + 1;
+  const sight = workspace.sightFrom(from.shown);
   const tally = createWalkTally();
   const shown = createBoundedLines(8192);
   const folders = new Map<string, FolderCount>();
@@ -84,6 +88,7 @@ async function listFiles(input: Json, context: ToolContext): Promise<ToolOutput>
     from,
     depth,
     ignore: await readIgnore(workspace),
+    sight,
     signal: context.signal,
     tally,
   })) {
@@ -134,6 +139,7 @@ function leftOut(tally: WalkTally): string {
   const parts: string[] = [];
   if (tally.irregular > 0) parts.push(`${tally.irregular} not regular files left out`);
   if (tally.unreadable > 0) parts.push(`${tally.unreadable} unreadable`);
+  if (tally.asked > 0) parts.push(`${tally.asked} left out that the rules ask about: name one as path to ask`);
   if (tally.overfull) parts.push(`only the first ${ENTRIES_LIMIT} names were looked at`);
   return parts.map((part) => `; ${part}`).join("");
 }

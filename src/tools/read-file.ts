@@ -8,12 +8,12 @@
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
-import type { Json } from "../core/json.ts";
+import { type Json, jsonObjectIs } from "../core/json.ts";
 import { lineBatches } from "./line-batches.ts";
 import type { Line } from "./line-batches.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
 import { createArgumentReader } from "./tool-arguments.ts";
-import { errorCode, openWorkspace, pathShown } from "./workspace.ts";
+import { errorCode, locatePath, openWorkspace, pathShown } from "./workspace.ts";
 import type { OpenedFile } from "./workspace.ts";
 
 const LINE_BYTES = 16 * 1024;
@@ -51,6 +51,7 @@ export function createReadFileTool(): Tool {
     },
     safe: true,
     run: readFile,
+    locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
   };
 }
 
@@ -60,7 +61,7 @@ async function readFile(input: Json, context: ToolContext): Promise<ToolOutput> 
   const offset = reader.count("offset", OFFSET);
   const limit = reader.count("limit", LIMIT);
   if (reader.problem !== null) return failed(reader.problem);
-  const workspace = await openWorkspace(context.workspace);
+  const workspace = await openWorkspace(context.workspace, context.rules);
   if ("refused" in workspace) return failed(workspace.refused);
   const file = await workspace.openFile(path);
   if ("refused" in file) return failed(file.refused);

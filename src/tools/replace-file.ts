@@ -15,8 +15,10 @@ import type { Stats } from "node:fs";
 import { lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { errorCode, pathIsInside, pathShown } from "./workspace.ts";
-import type { Refusal, Workspace } from "./workspace.ts";
+import type { Json } from "../core/json.ts";
+import type { FileFacts } from "../core/permissions/permissions.ts";
+import { errorCode, factsOf, openWorkspace, pathIsInside, pathShown } from "./workspace.ts";
+import type { Place, Refusal, Workspace } from "./workspace.ts";
 
 export interface Replacement {
   readonly path: string;
@@ -49,6 +51,8 @@ const NEW_FILE_MODE = 0o666;
 export async function replaceFile(workspace: Workspace, wanted: Replacement): Promise<Replaced | Refusal> {
   const target = await targetOf(workspace, wanted.path);
   if ("refused" in target) return target;
+  const refused = workspace.rulesRefuse(wanted.path, target.shown, target.linked);
+  if (refused !== null) return refused;
   const closed = target.shown.split("/").find((name) => CLOSED_FOLDERS.has(name.toLowerCase()));
   if (closed !== undefined)
     return {
@@ -70,12 +74,20 @@ export async function replaceFile(workspace: Workspace, wanted: Replacement): Pr
   }
 }
 
+/** Where a file that a call writes really is, or will be, for the rules. */
+export async function locateTarget(path: Json | undefined, folder: string): Promise<FileFacts | null> {
+  const workspace = await openWorkspace(folder);
+  if ("refused" in workspace || typeof path !== "string") return null;
+  const target = await targetOf(workspace, path);
+  return "refused" in target ? null : factsOf(workspace, path, target);
+}
+
 /** Where the file is, or will be: beneath the deepest folder of its path that is there. */
 async function targetOf(
   workspace: Workspace,
   path: string,
-): Promise<{ readonly absolute: string; readonly shown: string } | Refusal> {
-  const whole = await workspace.locate(path);
+): Promise<Pick<Place, "absolute" | "shown" | "linked"> | Refusal> {
+  const whole = await workspace.find(path);
   if (!("refused" in whole)) {
     if (whole.kind === "file") return whole;
     return { refused: `"${pathShown(path)}" is a folder. Give the path of a file in it.` };
@@ -88,12 +100,12 @@ async function targetOf(
   if (await somethingIs(wanted)) return whole;
   let missing = basename(wanted);
   for (let above = dirname(wanted); pathIsInside(workspace.root, above); above = dirname(above)) {
-    const place = await workspace.locate(above);
+    const place = await workspace.find(above);
     if (!("refused" in place)) {
       if (place.kind === "file")
         return { refused: `"${pathShown(place.shown)}" is a file, not a folder. Write elsewhere.` };
       const absolute = join(place.absolute, missing);
-      return { absolute, shown: relative(workspace.root, absolute).split(sep).join("/") };
+      return { absolute, shown: relative(workspace.root, absolute).split(sep).join("/"), linked: false };
     }
     if (await somethingIs(above)) return place;
     missing = join(basename(above), missing);

@@ -11,7 +11,7 @@
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import type { Json } from "../core/json.ts";
+import { type Json, jsonObjectIs } from "../core/json.ts";
 import type { BoundedOutput } from "./process/bounded-output.ts";
 import { type Enclosure, findEnclosure } from "./process/enclosure.ts";
 import type { KeptOutput } from "./process/kept-output.ts";
@@ -19,7 +19,7 @@ import { findProgram } from "./process/find-program.ts";
 import { type ProcessOutcome, runProcess } from "./process/run-process.ts";
 import { failed, stopped, succeeded } from "./result.ts";
 import { createArgumentReader } from "./tool-arguments.ts";
-import { openWorkspace, pathShown } from "./workspace.ts";
+import { locatePath, openWorkspace, pathShown } from "./workspace.ts";
 
 export interface RunCommandOptions {
   readonly world: Pick<World, "after" | "random" | "wall">;
@@ -78,7 +78,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       return failed(
         'with `shell` the list holds one text, the whole command line: {"argv": ["ls | wc -l"], "shell": true}.',
       );
-    const workspace = await openWorkspace(context.workspace);
+    const workspace = await openWorkspace(context.workspace, context.rules);
     if ("refused" in workspace) return failed(workspace.refused);
     const place = await workspace.locate(folder);
     if ("refused" in place) return failed(place.refused);
@@ -135,6 +135,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     },
     safe: false,
     run: runCommand,
+    locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["folder"] : undefined, workspace),
   };
 }
 

@@ -9,8 +9,8 @@
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
-import type { Json } from "../core/json.ts";
-import { createGlob } from "../core/permissions/glob.ts";
+import { type Json, jsonObjectIs } from "../core/json.ts";
+import { createGlob, GLOB_LENGTH } from "../core/permissions/glob.ts";
 import { readIgnore } from "./ignore.ts";
 import { lineBatches } from "./line-batches.ts";
 import { createLineMatcher } from "./line-matcher.ts";
@@ -18,8 +18,8 @@ import type { LineMatcher } from "./line-matcher.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
 import { createArgumentReader } from "./tool-arguments.ts";
 import { createWalkTally, ENTRIES_LIMIT, walk } from "./walk.ts";
-import { errorCode, NO_CODE, openWorkspace, pathShown } from "./workspace.ts";
-import type { Workspace } from "./workspace.ts";
+import { errorCode, locatePath, NO_CODE, openWorkspace, pathShown } from "./workspace.ts";
+import type { OpenedFile, Refusal } from "./workspace.ts";
 
 const LINE_BYTES = 4096;
 const FILE_BYTES = 8 * 1024 * 1024;
@@ -32,6 +32,12 @@ interface FileMatches {
   readonly shown: readonly string[];
   /** True if the file was longer than is searched. */
   readonly partly: boolean;
+}
+
+interface FileSearch {
+  readonly matcher: LineMatcher;
+  readonly keep: number;
+  readonly signal: AbortSignal;
 }
 
 export function createSearchTextTool(): Tool {
@@ -72,6 +78,7 @@ export function createSearchTextTool(): Tool {
     },
     safe: true,
     run: searchText,
+    locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
   };
 }
 
@@ -86,18 +93,23 @@ async function searchText(input: Json, context: ToolContext): Promise<ToolOutput
   const limit = reader.count("limit", LIMIT);
   const perFile = reader.count("per_file", PER_FILE);
   if (reader.problem !== null) return failed(reader.problem);
+  if ((pattern ?? "").length > GLOB_LENGTH)
+    return failed(`\`glob\` is longer than ${GLOB_LENGTH} characters. Give a shorter pattern.`);
   if (/[\r\n]/.test(query))
     return failed("`query` holds a line break, and lines are searched one by one. Search for a part of one line.");
   const matcher = createLineMatcher(query, { regex, caseSensitive });
   if ("refused" in matcher) return failed(matcher.refused);
-  const workspace = await openWorkspace(context.workspace);
+  const workspace = await openWorkspace(context.workspace, context.rules);
   if ("refused" in workspace) return failed(workspace.refused);
   const from = await workspace.locate(path);
   if ("refused" in from) return failed(from.refused);
 
   const glob = pattern === undefined || from.kind === "file" ? null : createGlob(pattern);
   const prefix = from.shown === "." ? 0 : from.shown.length + 1;
+  const sight = workspace.sightFrom(from.shown);
   const tally = createWalkTally();
+  const openEntry = (found: string): Promise<OpenedFile | Refusal> =>
+    from.kind === "file" ? workspace.openFile(path) : workspace.openFound(found, sight);
   const shown = createBoundedLines();
   let searched = 0;
   let partly = 0;
@@ -109,11 +121,16 @@ async function searchText(input: Json, context: ToolContext): Promise<ToolOutput
     from,
     depth: 64,
     ignore: await readIgnore(workspace),
+    sight,
     signal: context.signal,
     tally,
   })) {
     if (entry.kind !== "file" || (glob !== null && !glob.matches(entry.path.slice(prefix)))) continue;
-    const matches = await searchFile(workspace, entry.path, matcher, Math.min(perFile, limit), context.signal);
+    const matches = await searchFile(entry.path, openEntry(entry.path), {
+      matcher,
+      keep: Math.min(perFile, limit),
+      signal: context.signal,
+    });
     if (matches === "too-hard") {
       return failed(
         `\`query\` takes too long, or grows too large, as a regular expression on "${pathShown(entry.path)}". Avoid nested repetitions such as (a+)+, or search for plain text.`,
@@ -143,18 +160,17 @@ async function searchText(input: Json, context: ToolContext): Promise<ToolOutput
       `[truncated: ${shownMatches} shown; narrow with path, glob or a longer query, or raise limit or per_file]`,
     );
   if (partly > 0) first.push(`[${partly} files are longer than ${FILE_BYTES} bytes and were searched up to there]`);
+  if (tally.asked > 0) first.push(`[${tally.asked} left out that the rules ask about: name one as path to ask]`);
   if (tally.overfull) first.push(`[only the first ${ENTRIES_LIMIT} names were looked at; narrow with path]`);
   return succeeded(shown.count === 0 ? first.join("\n") : `${first.join("\n")}\n${shown.text()}`);
 }
 
 async function searchFile(
-  workspace: Workspace,
   path: string,
-  matcher: LineMatcher,
-  keep: number,
-  signal: AbortSignal,
+  opening: Promise<OpenedFile | Refusal>,
+  { matcher, keep, signal }: FileSearch,
 ): Promise<FileMatches | "left-out" | "too-hard"> {
-  const file = await workspace.openFile(path);
+  const file = await opening;
   if ("refused" in file) return "left-out";
   const shown: string[] = [];
   let total = 0;

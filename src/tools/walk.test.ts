@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { expect, onTestFinished, test } from "vitest";
 
+import { IGNORE_NOTHING } from "./ignore.ts";
 import { createWalkTally, walk } from "./walk.ts";
 import { openWorkspace } from "./workspace.ts";
 
@@ -24,7 +25,8 @@ test("a walk ends where the signal aborts, without opening further folders", asy
   for await (const { path } of walk(workspace, {
     from,
     depth: 9,
-    ignore: () => false,
+    ignore: IGNORE_NOTHING,
+    sight: workspace.sightFrom("."),
     signal: controller.signal,
     tally,
   })) {

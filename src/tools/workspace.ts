@@ -5,15 +5,21 @@
  *  1. A path is judged by its real path, after all symlinks, against the workspace's real path, by whole segments.
  *  2. Only regular files are opened, without waiting (a FIFO cannot hang a tool) and without following a last symlink.
  *  3. What was opened is what was judged: after opening, the path must still lead, inside, to the same inode.
- *  4. `.errand`, where Errand keeps its own records, is outside.
- *  5. Nothing throws: a refusal is a sentence for the model that says what to do.
+ *  4. Where the call has rules, what was opened is what the kernel judged: the same real path, and not a second name of another file.
+ *     A denied file is not opened by any path. (The kernel judges the path as text, core/permissions.)
+ *  5. `.errand`, where Errand keeps its own records, is outside.
+ *  6. Nothing throws: a refusal is a sentence for the model that says what to do.
  */
 
 import { constants } from "node:fs";
 import type { Stats } from "node:fs";
-import { lstat, open, realpath } from "node:fs/promises";
+import { lstat, open, readlink, realpath } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
+
+import type { CallRules } from "../contracts/tool.ts";
+import type { Json } from "../core/json.ts";
+import type { FileFacts } from "../core/permissions/permissions.ts";
 
 export interface Refusal {
   readonly refused: string;
@@ -25,6 +31,8 @@ export interface Place {
   /** The path as tools show it: from the workspace, with `/`; `.` for the workspace itself. */
   readonly shown: string;
   readonly kind: "file" | "folder";
+  /** True for a file that has more than one name. */
+  readonly linked: boolean;
 }
 
 export interface OpenedFile {
@@ -36,9 +44,25 @@ export interface OpenedFile {
 export interface Workspace {
   /** The workspace's real path. */
   readonly root: string;
+  /** Where the path leads, whatever the rules of the call say. */
+  find(path: string): Promise<Place | Refusal>;
+  /** Where the path leads, if the rules of the call allow it. */
   locate(path: string): Promise<Place | Refusal>;
-  /** The caller closes the handle. */
+  /** A file that the call names. The caller closes the handle. */
   openFile(path: string): Promise<OpenedFile | Refusal>;
+  /** A file that a walk found, if it may be seen. The caller closes the handle. */
+  openFound(path: string, sight: Sight): Promise<OpenedFile | Refusal>;
+  /** Why the rules of the call do not allow what its path really leads to; null if they do. */
+  rulesRefuse(path: string, shown: string, linked: boolean): Refusal | null;
+  /** What a walk may see beneath a folder that the call names. */
+  sightFrom(shown: string): Sight;
+}
+
+/** What of the files that a walk finds may be seen: `ask` for what the user would have to be asked about. */
+export interface Sight {
+  of(shown: string, linked: boolean): "seen" | "ask" | "hidden";
+  /** Steps for a character of a path, at most. */
+  readonly cost: number;
 }
 
 const PATH_LIMIT = 4096;
@@ -48,7 +72,7 @@ export const OUTPUT_FOLDER = `${RECORDS_FOLDER}/output`;
 /** What `errorCode` says of an error that is not the operating system's. */
 export const NO_CODE = "unknown error";
 
-export async function openWorkspace(folder: string): Promise<Workspace | Refusal> {
+export async function openWorkspace(folder: string, rules?: CallRules): Promise<Workspace | Refusal> {
   let root: string;
   try {
     root = await realpath(folder);
@@ -83,47 +107,121 @@ export async function openWorkspace(folder: string): Promise<Workspace | Refusal
         refused: `${quote(path)} is in ${RECORDS_FOLDER}, where Errand keeps its own records; it cannot be read. Look elsewhere.`,
       };
     }
-    if (stats.isDirectory()) return { place: { absolute, shown, kind: "folder" }, stats };
-    if (stats.isFile()) return { place: { absolute, shown, kind: "file" }, stats };
+    if (stats.isDirectory()) return { place: { absolute, shown, kind: "folder", linked: false }, stats };
+    if (stats.isFile()) return { place: { absolute, shown, kind: "file", linked: stats.nlink > 1 }, stats };
     return { refused: `${quote(path)} is ${kindOf(stats)}, not a regular file. Only regular files can be read.` };
+  }
+
+  function rulesRefuse(path: string, shown: string, linked: boolean): Refusal | null {
+    if (rules === undefined) return null;
+    if (rules.judge.of(judgedForm(shown), linked) === "deny") return notPermitted(path);
+    const expected = rules.file.real ?? writtenPath(root, path);
+    if (judgedForm(shown) === expected && linked === (rules.file.linked ?? false)) return null;
+    return { refused: `${quote(path)} was replaced after the call was judged. Try again.` };
+  }
+
+  function sightFrom(start: string): Sight {
+    if (rules === undefined) return { of: () => "seen", cost: 0 };
+    const { judge: judgeFile } = rules;
+    // The call is under way, so what it names was allowed, by a rule or by the user: that goes for what is beneath, too.
+    const asked = judgeFile.of(judgedForm(start), false) === "ask";
+    return {
+      of(shown, linked) {
+        const decided = judgeFile.of(judgedForm(shown), linked);
+        return decided === "deny" ? "hidden" : decided === "ask" && !(asked && !linked) ? "ask" : "seen";
+      },
+      cost: judgeFile.cost,
+    };
+  }
+
+  async function openJudged(
+    path: string,
+    refusalOf: (shown: string, linked: boolean) => Refusal | null,
+  ): Promise<OpenedFile | Refusal> {
+    const judged = await judge(path);
+    if ("refused" in judged) return judged;
+    const { absolute, shown, kind, linked } = judged.place;
+    const refused = refusalOf(shown, linked);
+    if (refused !== null) return refused;
+    if (kind === "folder") return { refused: `${quote(path)} is a folder. Use list_files to see what is in it.` };
+    let handle: FileHandle;
+    try {
+      handle = await open(absolute, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    } catch (error) {
+      return { refused: sentenceFor(error, path) };
+    }
+    try {
+      const opened = await handle.stat();
+      const again = await judge(path);
+      const same = !("refused" in again) && again.stats.ino === opened.ino && again.stats.dev === opened.dev;
+      const where = await openedPath(handle, absolute);
+      const late = same ? refusalOf(again.place.shown, opened.nlink > 1) : null;
+      if (opened.isFile() && same && again.place.absolute === where && late === null)
+        return { handle, shown, size: opened.size };
+      await handle.close();
+      return late ?? { refused: `${quote(path)} was replaced while it was being opened. Try again.` };
+    } catch (error) {
+      await handle.close();
+      return { refused: sentenceFor(error, path) };
+    }
   }
 
   return {
     root,
-    async locate(path) {
+    rulesRefuse,
+    sightFrom,
+    async find(path) {
       const judged = await judge(path);
       return "refused" in judged ? judged : judged.place;
     },
-    async openFile(path) {
+    async locate(path) {
       const judged = await judge(path);
       if ("refused" in judged) return judged;
-      const { absolute, shown, kind } = judged.place;
-      if (kind === "folder") return { refused: `${quote(path)} is a folder. Use list_files to see what is in it.` };
-      let handle: FileHandle;
-      try {
-        handle = await open(absolute, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      } catch (error) {
-        return { refused: sentenceFor(error, path) };
-      }
-      try {
-        const opened = await handle.stat();
-        const again = await judge(path);
-        if (
-          opened.isFile() &&
-          !("refused" in again) &&
-          again.stats.ino === opened.ino &&
-          again.stats.dev === opened.dev
-        ) {
-          return { handle, shown, size: opened.size };
-        }
-        await handle.close();
-        return { refused: `${quote(path)} was replaced while it was being opened. Try again.` };
-      } catch (error) {
-        await handle.close();
-        return { refused: sentenceFor(error, path) };
-      }
+      return rulesRefuse(path, judged.place.shown, judged.place.linked) ?? judged.place;
     },
+    openFile: (path) => openJudged(path, (shown, linked) => rulesRefuse(path, shown, linked)),
+    openFound: (path, sight) =>
+      openJudged(path, (shown, linked) => (sight.of(shown, linked) === "seen" ? null : notPermitted(path))),
   };
+}
+
+/** Where an open file really is: on Linux the kernel knows, elsewhere it is where it was opened. */
+async function openedPath(handle: FileHandle, opened: string): Promise<string> {
+  return process.platform === "linux" ? readlink(`/proc/self/fd/${handle.fd}`) : opened;
+}
+
+/** A path as rules judge it: one of several forms in which Unicode writes the same characters. */
+function judgedForm(path: string): string {
+  return path.normalize("NFC");
+}
+
+/** The path as the kernel read it, had no symlink been on its way. */
+export function writtenPath(root: string, path: string): string {
+  return judgedForm(relative(root, resolve(root, path)).split(sep).join("/") || ".");
+}
+
+/** What rules must know of the place that a path leads to; null where it is as written. */
+export function factsOf(
+  { root }: Workspace,
+  path: string,
+  { shown, linked }: Pick<Place, "shown" | "linked">,
+): FileFacts | null {
+  const real = judgedForm(shown);
+  const moved = real !== writtenPath(root, path);
+  if (!moved && !linked) return null;
+  return { ...(moved ? { real } : {}), ...(linked ? { linked: true } : {}) };
+}
+
+/** Where the path of a call leads, for the tools that open what is there. */
+export async function locatePath(path: Json | undefined, workspace: string): Promise<FileFacts | null> {
+  const found = await openWorkspace(workspace);
+  const given = typeof path === "string" ? path : ".";
+  const place = "refused" in found ? found : await found.locate(given);
+  return "refused" in found || "refused" in place ? null : factsOf(found, given, place);
+}
+
+function notPermitted(path: string): Refusal {
+  return { refused: `${quote(path)} is not permitted here. Go on without it.` };
 }
 
 /** True if `path` is `root` or beneath it, by whole segments: `/ws-other` is not inside `/ws`. */

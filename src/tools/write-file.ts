@@ -2,8 +2,8 @@
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import type { Json } from "../core/json.ts";
-import { replaceFile } from "./replace-file.ts";
+import { type Json, jsonObjectIs } from "../core/json.ts";
+import { locateTarget, replaceFile } from "./replace-file.ts";
 import { failed, stopped, succeeded } from "./result.ts";
 import { createArgumentReader } from "./tool-arguments.ts";
 import { openWorkspace, pathShown } from "./workspace.ts";
@@ -18,7 +18,7 @@ export function createWriteFileTool(world: Pick<World, "random">): Tool {
     const text = reader.content("content", CONTENT_BYTES);
     if (reader.problem !== null) return failed(reader.problem);
     if (context.signal.aborted) return stopped();
-    const workspace = await openWorkspace(context.workspace);
+    const workspace = await openWorkspace(context.workspace, context.rules);
     if ("refused" in workspace) return failed(workspace.refused);
     const content = Buffer.from(text);
     const replaced = await replaceFile(workspace, { path, content, unique: world.random(16), signal: context.signal });
@@ -41,5 +41,6 @@ export function createWriteFileTool(world: Pick<World, "random">): Tool {
     },
     safe: false,
     run: writeFile,
+    locate: (input, { workspace }) => locateTarget(jsonObjectIs(input) ? input["path"] : undefined, workspace),
   };
 }

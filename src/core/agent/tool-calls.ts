@@ -43,7 +43,7 @@ export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, f
   if (!tool.safe && JSON.stringify(part.input).includes(REDACTED)) {
     return answer(d, agent, part.id, toolError(`${part.name}: ${HOLDS_MARK}`));
   }
-  const permission = permissionOf(agent.definition.permissions ?? [], part.name, part.input);
+  const permission = permissionOf(agent.definition.permissions ?? [], part.name, part.input, facts.file);
   if (permission === "deny") return answer(d, agent, part.id, toolError(`${part.name}: ${NOT_PERMITTED}`));
   if (permission === "ask") return ask(d, agent, part);
   toolOpens(d, agent, part);

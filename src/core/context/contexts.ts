@@ -12,6 +12,7 @@
 import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
 import type { Sha256 } from "../journal.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../message.ts";
+import type { FileFacts } from "../permissions/permissions.ts";
 import { plainToText } from "../plain-text.ts";
 import { type LastSaid, NOTHING_SAID, type RunTexts } from "./run-texts.ts";
 import { type Toolset, toolsetOf } from "./toolset.ts";
@@ -33,7 +34,7 @@ export interface AgentContext {
     readonly last: ContextMessage | undefined;
   };
   /** Calls of the newest reply and the results that have come so far. */
-  open: { readonly calls: readonly ToolCallPart[]; readonly results: Map<string, ToolResult> } | null;
+  open: OpenCalls | null;
   /** The announcement that the turn placed, to be replaced by its short line. */
   announced: readonly RunTexts[];
   /** Messages that joined since the mark, in order; null where an announcement was placed. */
@@ -46,6 +47,13 @@ export interface AgentContext {
   compacting: boolean;
   /** What the provider said when the newest model call failed; null once one succeeded. */
   failure: string | null;
+}
+
+interface OpenCalls {
+  readonly calls: readonly ToolCallPart[];
+  readonly results: Map<string, ToolResult>;
+  /** What was known of the files that they name when they were judged, by call. */
+  readonly files?: ReadonlyMap<string, FileFacts>;
 }
 
 export interface WaitingMessage {

@@ -5,6 +5,7 @@ import { announcementLine, announcementText } from "../announcements/announcemen
 import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
 import {
   type ContextMessage,
+  type ReplyPart,
   replyPartsOf,
   replyText,
   type TextPart,
@@ -25,6 +26,7 @@ import { EMPTY_REPLY, replyEnters } from "../reports/words.ts";
 import { messageSaid } from "../text/index.ts";
 import type { FactOf, Observing, TextAt } from "./observing.ts";
 import { NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "./nudges.ts";
+import type { FileFacts } from "../permissions/permissions.ts";
 import { COMPACTION_HEADING, RESULT_CUT } from "./prompts.ts";
 import { lastSaid, NOTHING_SAID, type RunTexts } from "./run-texts.ts";
 
@@ -90,7 +92,17 @@ export function reply(o: Observing, fact: FactOf<"model-replied">, textAt: TextA
   if (parts.length === 0) parts.push({ type: "text", text: EMPTY_REPLY });
   contextAppend(context, { role: "assistant", parts });
   const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call");
-  context.open = calls.length === 0 ? null : { calls, results: new Map() };
+  const files = filesOf(parts, fact.facts);
+  context.open = calls.length === 0 ? null : { calls, results: new Map(), ...(files.size === 0 ? {} : { files }) };
+}
+
+function filesOf(parts: readonly ReplyPart[], facts: FactOf<"model-replied">["facts"] = {}): Map<string, FileFacts> {
+  const files = new Map<string, FileFacts>();
+  for (const [index, { file }] of Object.entries(facts)) {
+    const part = parts[Number(index)];
+    if (part?.type === "tool-call" && file !== undefined) files.set(part.id, file);
+  }
+  return files;
 }
 
 /** A result waits until all calls of its reply have one; then they enter the context together, in call order. */

@@ -1,14 +1,17 @@
 /**
- * Owns path patterns: `*`, `**`, `?`, `[abc]`, `[!a-z]` and `{a,b}`, for the tools' `glob` arguments and for .gitignore.
+ * Owns path patterns: `*`, `**`, `?`, `[abc]`, `[!a-z]` and `{a,b}`, for rules, for the tools' `glob` arguments and for .gitignore.
  *
  * Invariants:
- *  1. Matching never backtracks more than pattern length × path length: no pattern a model writes can hang it.
- *  2. A pattern without a slash matches a name at any depth; one with a slash matches the whole path.
+ *  1. Reading a pattern is linear in its length, and one that is longer than GLOB_LENGTH matches nothing: it is refused where it is given.
+ *  2. Matching never takes more steps than `cost` for each character of a path: no pattern a model writes can hang it.
+ *  3. A pattern without a slash matches a name at any depth; one with a slash matches the whole path.
  */
 
 export interface Glob {
   /** `path` is relative, with `/`. */
   matches(path: string): boolean;
+  /** Steps for a character of a path, at most. */
+  readonly cost: number;
 }
 
 type Token =
@@ -18,9 +21,12 @@ type Token =
 
 type Segment = "any-depth" | readonly Token[];
 
+export const GLOB_LENGTH = 1_000;
 const ALTERNATIVES_LIMIT = 64;
+const NOTHING: Glob = { matches: () => false, cost: 0 };
 
 export function createGlob(pattern: string): Glob {
+  if (pattern.length > GLOB_LENGTH) return NOTHING;
   const choices = expandBraces(pattern).map((choice) => {
     const anchored = choice.replace(/^\.?\//, "");
     const names = anchored.split("/").filter((name) => name !== "");
@@ -30,26 +36,38 @@ export function createGlob(pattern: string): Glob {
   });
   return {
     matches(path) {
-      const names = path.split("/");
+      const names = path.split("/").map((name) => [...name]);
       return choices.some((segments) => pathMatches(segments, names));
     },
+    cost: choices.reduce((sum, segments) => sum + segments.reduce((part, segment) => part + costOf(segment), 0), 0),
   };
 }
 
+/** Without a star a segment is left at the first character that differs. */
+function costOf(segment: Segment): number {
+  if (segment === "any-depth") return 1;
+  return segment.some(({ type }) => type === "star") ? segment.length : 2;
+}
+
 /** Which prefixes of the names can be reached after each segment: a table instead of backtracking. */
-function pathMatches(segments: readonly Segment[], names: readonly string[]): boolean {
+function pathMatches(segments: readonly Segment[], names: readonly (readonly string[])[]): boolean {
   let reached: boolean[] = names.map(() => false);
   reached.unshift(true);
   for (const segment of segments) {
     const next: boolean[] = reached.map(() => false);
+    let any = false;
     for (let index = 0; index <= names.length; index++) {
       if (segment === "any-depth") {
         next[index] = reached[index] === true || next[index - 1] === true;
+        any ||= next[index] === true;
         continue;
       }
       const name = names[index];
-      if (reached[index] === true && name !== undefined && nameMatches(segment, [...name])) next[index + 1] = true;
+      if (reached[index] !== true || name === undefined || !nameMatches(segment, name)) continue;
+      next[index + 1] = true;
+      any = true;
     }
+    if (!any) return false;
     reached = next;
   }
   return reached[names.length] === true;
@@ -83,21 +101,18 @@ function nameMatches(pattern: readonly Token[], name: readonly string[]): boolea
 
 function tokens(name: string): readonly Token[] {
   const characters = [...name];
+  const lastClose = characters.lastIndexOf("]");
   const found: Token[] = [];
   for (let index = 0; index < characters.length; index++) {
     const character = characters[index] ?? "";
     if (character === "*") {
-      found.push({ type: "star" });
+      if (found.at(-1)?.type !== "star") found.push({ type: "star" });
     } else if (character === "?") {
       found.push({ type: "any" });
-    } else if (character === "[") {
+    } else if (character === "[" && index + 2 <= lastClose) {
       const close = characters.indexOf("]", index + 2);
-      if (close < 0) {
-        found.push(literal("["));
-      } else {
-        found.push(characterClass(characters.slice(index + 1, close)));
-        index = close;
-      }
+      found.push(characterClass(characters.slice(index + 1, close)));
+      index = close;
     } else if (character === "\\" && index + 1 < characters.length) {
       found.push(literal(characters[++index] ?? ""));
     } else {
@@ -138,18 +153,38 @@ function expandBraces(pattern: string): readonly string[] {
     const next: string[] = [];
     let changed = false;
     for (const choice of done) {
-      const group = /\{([^{}]*,[^{}]*)\}/.exec(choice);
+      const group = innermostBraces(choice);
       if (group === null) {
         next.push(choice);
         continue;
       }
       changed = true;
-      const before = choice.slice(0, group.index);
-      const after = choice.slice(group.index + group[0].length);
-      for (const alternative of (group[1] ?? "").split(",")) next.push(before + alternative + after);
+      const before = choice.slice(0, group.open);
+      const after = choice.slice(group.close + 1);
+      for (const alternative of choice.slice(group.open + 1, group.close).split(","))
+        next.push(before + alternative + after);
       if (next.length > ALTERNATIVES_LIMIT) return [pattern];
     }
     if (!changed) return next;
     done = next;
   }
+}
+
+/** The first braces that hold a comma and no other braces. */
+function innermostBraces(text: string): { readonly open: number; readonly close: number } | null {
+  let open = -1;
+  let comma = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "{") {
+      open = at;
+      comma = false;
+    } else if (character === ",") {
+      comma = true;
+    } else if (character === "}") {
+      if (open >= 0 && comma) return { open, close: at };
+      open = -1;
+    }
+  }
+  return null;
 }

@@ -50,7 +50,8 @@ test("a deny wins over everything more specific; otherwise the most specific rul
     { decision: "deny", tool: "*", path: ".env" },
     { decision: "allow", tool: "read_file", path: ".env" },
   ];
-  expect(permissionOf([rules], "run_command", { argv: ["npm", "test", "--watch"] })).toBe("allow");
+  expect(permissionOf([rules], "run_command", { argv: ["npm", "test"] })).toBe("allow");
+  expect(permissionOf([rules], "run_command", { argv: ["npm", "test", "--watch"] })).toBe("ask");
   expect(permissionOf([rules], "run_command", { argv: ["npm", "publish"] })).toBe("ask");
   expect(permissionOf([rules], "write_file", { path: "docs/a.md" })).toBe("ask");
   expect(permissionOf([rules], "write_file", { path: "tmp/a.md" })).toBe("allow");
@@ -73,7 +74,7 @@ test("a path that hides where it leads is allowed by no pattern, and denied by e
 
 test("a shell is allowed by no prefix, and a denied command is found among its words", () => {
   const rules: PermissionRule[] = [
-    { decision: "allow", tool: "run_command", command: ["git"] },
+    { decision: "allow", tool: "run_command", command: ["git", "*"] },
     { decision: "deny", tool: "run_command", command: ["rm"] },
   ];
   expect(permissionOf([rules], "run_command", { argv: ["git", "log"] })).toBe("allow");
@@ -117,4 +118,85 @@ test("one more deny never allows more, one more allow never undoes a deny, and t
       expect(permissionOf([rules.toReversed()], name, given)).toBe(before);
     }),
   );
+});
+
+test("an allowed command is exactly its words, in the workspace itself, unless the rule says more", () => {
+  const rules: PermissionRule[] = [
+    { decision: "allow", tool: "run_command", command: ["npm", "test"] },
+    { decision: "allow", tool: "run_command", command: ["ls", "*"] },
+    { decision: "allow", tool: "run_command", command: ["make"], path: "tools/**" },
+  ];
+  const of = (input: Json, real?: string): Permission =>
+    permissionOf([rules], "run_command", input, real === undefined ? {} : { real });
+  for (const argv of [["npm", "test"], ["ls"], ["ls", "-l", "x"]]) expect(of({ argv })).toBe("allow");
+  for (const folder of [".", "./", ""]) expect(of({ argv: ["npm", "test"], folder })).toBe("allow");
+  for (const folder of ["vendor/evil", "..", "a/..", "/ws"]) expect(of({ argv: ["npm", "test"], folder })).toBe("ask");
+  expect(of({ argv: ["make"], folder: "tools/a" })).toBe("allow");
+  expect(of({ argv: ["make"], folder: "tools/a" }, "vendor")).toBe("ask");
+  expect(of({ argv: ["make"] })).toBe("ask");
+  for (const argv of [["npm", "test", "--", "x"], ["npm"], ["npm", "test", 7], ["npx"]])
+    expect(of({ argv })).toBe("ask");
+});
+
+test("an allow must match the real path too, and a deny may match either", () => {
+  const rules: PermissionRule[] = [
+    { decision: "allow", tool: "write_file", path: "docs/**" },
+    { decision: "deny", tool: "read_file", path: "secret" },
+  ];
+  expect(permissionOf([rules], "write_file", { path: "docs/a" })).toBe("allow");
+  expect(permissionOf([rules], "write_file", { path: "docs/a" }, { real: "docs/b" })).toBe("allow");
+  expect(permissionOf([rules], "write_file", { path: "docs/a" }, { real: "src/a" })).toBe("ask");
+  for (const tool of ["read_file", "search_text", "list_files", "edit_file"]) {
+    expect(permissionOf([rules], tool, { path: "docs/a" }, { real: "secret/a" })).toBe("deny");
+    for (const path of ["secret", "secret/a/b", "SECRET/a", "secret./a", "Secret ::$DATA", "x/secret/a"])
+      expect(permissionOf([rules], tool, { path })).toBe("deny");
+    expect(permissionOf([rules], tool, { path: "secrets" })).not.toBe("deny");
+  }
+});
+
+test("where a path is denied, a file with several names is asked about", () => {
+  const allowed: PermissionRule = { decision: "allow", tool: "read_file", path: "**" };
+  const denied: PermissionRule = { decision: "deny", tool: "*", path: ".env" };
+  expect(permissionOf([[allowed]], "read_file", { path: "a" }, { linked: true })).toBe("allow");
+  expect(permissionOf([[allowed, denied]], "read_file", { path: "a" }, { linked: true })).toBe("ask");
+  expect(permissionOf([[allowed, denied]], "read_file", { path: "a" })).toBe("allow");
+});
+
+test("a change of a file that changes what Errand does later is asked about, unless a rule names it", () => {
+  const all: PermissionRule = { decision: "allow", tool: "*", path: "**" };
+  const plain: PermissionRule = { decision: "allow", tool: "write_file" };
+  const paths = [
+    "AGENTS.md",
+    "sub/agents.MD",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    ".errand/config.json",
+    ".errand/agents/a.md",
+    ".git/hooks/pre-commit",
+    ".GIT/config",
+    ".git./config",
+    ".g\u200cit/config",
+    "GIT~1/config",
+    "x/.claude/skills/a/SKILL.md",
+    ".gemini/agents/a.md",
+    ".github/agents/a.agent.md",
+    ".opencode/agent/a.md",
+    ".cursor/agents/a.md",
+    ".codex/agents/a.toml",
+    "home/.config/errand/config.json",
+  ];
+  for (const path of paths) {
+    for (const rules of [[all], [plain], [all, plain]]) {
+      expect([path, permissionOf([rules], "write_file", { path })]).toEqual([path, "ask"]);
+      expect(permissionOf([rules], "write_file", { path: "notes.txt" }, { real: path })).toBe("ask");
+    }
+    expect(permissionOf([[all]], "read_file", { path })).toBe("allow");
+  }
+  const exact: PermissionRule = { decision: "allow", tool: "write_file", path: "AGENTS.md" };
+  expect(permissionOf([[exact]], "write_file", { path: "AGENTS.md" })).toBe("allow");
+  expect(permissionOf([[exact]], "write_file", { path: "./AGENTS.md" })).toBe("allow");
+  expect(permissionOf([[exact]], "write_file", { path: "sub/AGENTS.md" })).toBe("ask");
+  expect(permissionOf([[exact]], "write_file", { path: "AGENTS.md" }, { real: "sub/AGENTS.md" })).toBe("ask");
+  expect(permissionOf([[all]], "write_file", { path: ".github/workflows/a.yml" })).toBe("allow");
 });

@@ -1,21 +1,27 @@
 /**
- * Permissions as data: which call of which tool is allowed, asked about, or denied.
+ * Permissions as data: which call of which tool is allowed, asked about, or denied. Here the kernel judges texts: the path as the model wrote
+ * it, and the real path that the edge found and recorded. The tool judges the file that it has opened (tools/workspace.ts).
  *
  * Invariants:
  *  1. In one list of rules, a deny that matches wins. Otherwise the most specific rule that matches decides: one with a pattern before
  *     one without, a named tool before `*`, a longer pattern before a shorter; of equals, ask before allow.
  *  2. What no rule of a list matches is decided by DEFAULT_RULES: reading is allowed, everything else is asked about. Where there is no
  *     list at all, nobody restricts anything.
- *  3. In doubt a rule that restricts matches and a rule that allows does not: an absolute path, a path that leads up, a shell.
+ *  3. In doubt a rule that restricts matches and a rule that allows does not (judged-path.ts, command-rules.ts). An allow must match the path
+ *     as written and the real one; a rule that restricts, either.
  *  4. Lists that were joined by `narrower` must all agree: the strictest decides. What is joined never allows more.
+ *  5. Who may not read a file may not list, search or edit it. Where a path is denied, a file with several names is asked about.
+ *  6. A change of a file that changes what Errand does later is asked about, unless a rule allows exactly that file (own-files.ts).
+ *  7. A command that is allowed without a path is allowed in the workspace itself, and in no folder of it.
  *
- * A pattern judges what the model wrote, not where a symlink leads: the tools' own border holds whatever is allowed here. A denied
- * command is a sign, not a wall: a program that is allowed may start another.
+ * A denied command is a sign, not a wall: a program that is allowed may start another.
  */
 
 import type { Json } from "../json.ts";
 import { jsonObjectIs } from "../json.ts";
-import { createGlob } from "./glob.ts";
+import { commandAllowed, commandIsPrefix, commandRestricted, firstWords } from "./command-rules.ts";
+import { createPathPattern, type JudgedPath, judgedPath, type PathPattern } from "./judged-path.ts";
+import { ownFileIs } from "./own-files.ts";
 
 export type Permission = "allow" | "ask" | "deny";
 
@@ -25,7 +31,7 @@ export interface PermissionRule {
   readonly tool: string;
   /** A glob over the call's `path` (or `folder`), from the workspace: `docs/**`, `*.md`. */
   readonly path?: string;
-  /** The first words of the call's `argv`: `["git", "status"]`. */
+  /** The call's `argv`: `["npm", "test"]`. With `*` as its last word, more may follow. */
   readonly command?: readonly string[];
 }
 
@@ -39,10 +45,64 @@ const DEFAULT_RULES: readonly PermissionRule[] = [
   { decision: "ask", tool: "*" },
 ];
 
-export function permissionOf(permissions: Permissions, tool: string, input: Json): Permission {
-  return permissions
-    .map((rules) => decideByList(rules, tool, input) ?? decideByList(DEFAULT_RULES, tool, input) ?? "ask")
-    .reduce<Permission>(strictest, "allow");
+const READING: ReadonlySet<string> = new Set(["list_files", "search_text", "read_file"]);
+/** What tells the content or the name of a file besides `read_file`. */
+const READ_TOO: ReadonlySet<string> = new Set(["list_files", "search_text", "edit_file"]);
+
+/** What the edge found about the file or folder that a call names; recorded with the call. */
+export interface FileFacts {
+  /** Where the path really leads, from the workspace, where that is not the path as written. */
+  readonly real?: string;
+  /** True if the file has more than one name. */
+  readonly linked?: true;
+}
+
+/** Judges files of one tool by their real paths. */
+export interface FileJudge {
+  of(path: string, linked: boolean): Permission;
+  /** Steps for a character of a path, at most. */
+  readonly cost: number;
+}
+
+interface ReadyRule {
+  readonly rule: PermissionRule;
+  readonly pattern: PathPattern | null;
+}
+
+interface JudgedCall {
+  readonly tool: string;
+  readonly input: Json;
+  readonly paths: readonly JudgedPath[];
+  readonly own: boolean;
+  readonly linked: boolean;
+}
+
+export function permissionOf(permissions: Permissions, tool: string, input: Json, file: FileFacts = {}): Permission {
+  if (permissions.length === 0) return "allow";
+  const written = pathsOf(input);
+  const call = judgedCall(tool, input, file.real === undefined ? written : [...written, file.real], file.linked);
+  return decide(permissions.map(readyRules), call);
+}
+
+export function createFileJudge(permissions: Permissions, tool: string): FileJudge {
+  const lists = permissions.map(readyRules);
+  return {
+    of: (path, linked) => (lists.length === 0 ? "allow" : decide(lists, judgedCall(tool, { path }, [path], linked))),
+    cost: lists.flat().reduce((sum, { pattern }) => sum + (pattern?.cost ?? 0), 0),
+  };
+}
+
+function readyRules(rules: readonly PermissionRule[]): readonly ReadyRule[] {
+  return rules.map((rule) => ({ rule, pattern: rule.path === undefined ? null : createPathPattern(rule.path) }));
+}
+
+function judgedCall(tool: string, input: Json, paths: readonly string[], linked = false): JudgedCall {
+  const own = !READING.has(tool) && paths.some((path) => ownFileIs(path.split("/")));
+  return { tool, input, paths: paths.map(judgedPath), own, linked };
+}
+
+function decide(lists: readonly (readonly ReadyRule[])[], call: JudgedCall): Permission {
+  return lists.map((rules) => decideByList(rules, call)).reduce(strictest, "allow");
 }
 
 /** What both allow: for a child, of its parent's permissions and its own. */
@@ -56,10 +116,18 @@ function strictest(a: Permission, b: Permission): Permission {
   return a === "ask" || b === "ask" ? "ask" : "allow";
 }
 
-function decideByList(rules: readonly PermissionRule[], tool: string, input: Json): Permission | null {
+function decideByList(rules: readonly ReadyRule[], call: JudgedCall): Permission {
+  const decided = ruleFor(rules, call) ?? ruleFor(readyRules(DEFAULT_RULES), call) ?? "ask";
+  if (decided !== "allow") return decided;
+  if (call.linked && rules.some(({ rule }) => rule.decision === "deny" && rule.path !== undefined)) return "ask";
+  return call.own && !rules.some((ready) => allowsExactly(ready, call)) ? "ask" : "allow";
+}
+
+function ruleFor(rules: readonly ReadyRule[], call: JudgedCall): Permission | null {
   let best: PermissionRule | null = null;
-  for (const rule of rules) {
-    if (!ruleMatches(rule, tool, input)) continue;
+  for (const ready of rules) {
+    const { rule } = ready;
+    if (!ruleMatches(ready, call)) continue;
     if (rule.decision === "deny") return "deny";
     const order = best === null ? 1 : compareSpecificity(rule, best);
     if (order > 0 || (order === 0 && rule.decision === "ask")) best = rule;
@@ -77,58 +145,38 @@ function compareSpecificity(a: PermissionRule, b: PermissionRule): number {
   return 0;
 }
 
-function specificity({ tool, path, command }: PermissionRule): readonly number[] {
-  const patterns = (path === undefined ? 0 : 1) + (command === undefined ? 0 : 1);
+function specificity({ tool, path, command = [] }: PermissionRule): readonly number[] {
+  const patterns = (path === undefined ? 0 : 1) + (command.length === 0 ? 0 : 1);
   const literal = (path ?? "").replaceAll(/[*?[\]{}]/g, "").length;
-  return [patterns, tool === "*" ? 0 : 1, command?.length ?? 0, literal];
+  const exact = command.length > 0 && !commandIsPrefix(command) ? 1 : 0;
+  return [patterns, tool === "*" ? 0 : 1, firstWords(command).length, exact, literal];
 }
 
-function ruleMatches(rule: PermissionRule, tool: string, input: Json): boolean {
-  if (rule.tool !== "*" && rule.tool !== tool) return false;
-  const allows = rule.decision === "allow";
-  if (rule.path !== undefined && !pathMatches(rule.path, pathOf(input), allows)) return false;
-  return rule.command === undefined || commandMatches(rule.command, input, allows);
+function ruleMatches({ rule, pattern }: ReadyRule, call: JudgedCall): boolean {
+  if (!toolMatches(rule, call.tool)) return false;
+  if (rule.decision !== "allow") {
+    if (pattern !== null && !call.paths.some((path) => pattern.restricts(path))) return false;
+    return rule.command === undefined || commandRestricted(rule.command, call.input);
+  }
+  if (pattern !== null && !call.paths.every((path) => pattern.allows(path))) return false;
+  if (rule.command === undefined) return true;
+  const inWorkspace = call.paths.every(({ names, plain }) => plain && names.length === 0);
+  return (pattern !== null || inWorkspace) && commandAllowed(rule.command, call.input);
+}
+
+function toolMatches(rule: PermissionRule, tool: string): boolean {
+  if (rule.tool === "*" || rule.tool === tool) return true;
+  return rule.decision === "deny" && rule.tool === "read_file" && rule.path !== undefined && READ_TOO.has(tool);
+}
+
+function allowsExactly(ready: ReadyRule, call: JudgedCall): boolean {
+  const { rule, pattern } = ready;
+  return rule.decision === "allow" && ruleMatches(ready, call) && call.paths.every((path) => pattern?.names(path));
 }
 
 /** What the call is about; a call that names no path is about the whole workspace. */
-function pathOf(input: Json): string {
-  if (!jsonObjectIs(input)) return ".";
-  const given = input["path"] ?? input["folder"];
-  return typeof given === "string" && given !== "" ? given : ".";
-}
-
-function pathMatches(pattern: string, path: string, allows: boolean): boolean {
-  const glob = createGlob(pattern);
-  const names: string[] = [];
-  let certain = !path.startsWith("/") && !path.includes("\\") && !path.includes("\0");
-  for (const name of path.split("/")) {
-    if (name === "" || name === ".") continue;
-    if (name !== "..") names.push(name);
-    // Behind a symlink, `a/..` is not where it seems to be.
-    else if (names.pop() === undefined || allows) certain = false;
-  }
-  if (allows) return certain && glob.matches(names.join("/") || ".");
-  if (certain) return glob.matches(names.join("/") || ".");
-  return names.some((_, index) => glob.matches(names.slice(index).join("/")));
-}
-
-function commandMatches(words: readonly string[], input: Json, allows: boolean): boolean {
-  const given = jsonObjectIs(input) ? input["argv"] : undefined;
-  const argv = Array.isArray(given) ? given.filter((item) => typeof item === "string") : [];
-  if (allows) {
-    const shell = jsonObjectIs(input) && input["shell"] !== undefined && input["shell"] !== false;
-    return !shell && argv.length > 0 && startsWith(argv, words);
-  }
-  // A shell, and programs that start others, hide a command among words: it counts wherever it stands.
-  const spread = argv.flatMap((item) => item.split(/[\s;&|()`$<>"'{}]+/).filter((word) => word !== ""));
-  return [argv, spread].some((list) => list.some((_, index) => startsWith(bare(list.slice(index)), words)));
-}
-
-/** `/usr/bin/rm -r` is `rm -r`. */
-function bare(argv: readonly string[]): readonly string[] {
-  return argv.map((word, index) => (index === 0 ? word.slice(word.lastIndexOf("/") + 1) : word));
-}
-
-function startsWith(argv: readonly string[], words: readonly string[]): boolean {
-  return words.every((word, index) => argv[index] === word);
+function pathsOf(input: Json): readonly string[] {
+  const given = jsonObjectIs(input) ? [input["path"], input["folder"]] : [];
+  const paths = given.filter((path) => typeof path === "string").filter((path) => path !== "");
+  return paths.length === 0 ? ["."] : paths;
 }

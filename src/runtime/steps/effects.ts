@@ -10,11 +10,12 @@
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import { ModelFailure } from "../../contracts/model.ts";
-import type { Tool, ToolOutput } from "../../contracts/tool.ts";
+import type { Tool, ToolContext, ToolOutput } from "../../contracts/tool.ts";
 import type { ContextRequest } from "../../core/context/request.ts";
 import type { Effect } from "../../core/effect.ts";
 import type { AgentNumber, StepKey, TreeId } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
+import { createFileJudge } from "../../core/permissions/permissions.ts";
 import type { Submission } from "./tree-commit.ts";
 import {
   type EdgeFacts,
@@ -60,6 +61,8 @@ interface EffectRunnerParts {
   readonly redactor: Redactor;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
 }
+
+type ToolEffect = Extract<Effect, { type: "call-tool" | "read-store" }>;
 
 /** An effect under way. */
 interface Execution {
@@ -147,10 +150,17 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const check = (data: Json | undefined): Promise<string | null> =>
       own === undefined ? parts.schemas.dataProblem(schema ?? true, data) : parts.schemas.standardProblem(own, data);
     const parent = tree.state.agents.get(tree.state.agents.get(agent)?.parent ?? -1)?.id;
-    return { models: parts.models, schemas: parts.schemas, parent, dataProblem: schema === undefined ? null : check };
+    const restricted = (tree.state.agents.get(agent)?.definition.permissions ?? []).length > 0;
+    return {
+      models: parts.models,
+      schemas: parts.schemas,
+      parent,
+      dataProblem: schema === undefined ? null : check,
+      locate: (name) => (restricted ? locateBy(tools.get(name), parts.workspace) : null),
+    };
   }
 
-  function callTool(loaded: LoadedTree, effect: Extract<Effect, { type: "call-tool" | "read-store" }>): void {
+  function callTool(loaded: LoadedTree, effect: ToolEffect): void {
     const { tree, id } = loaded;
     const call = tree.contexts.agents.get(effect.agent)?.open?.calls.find((given) => given.id === effect.call);
     const input = call?.input ?? null;
@@ -158,17 +168,25 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       const output =
         effect.type === "read-store"
           ? await parts.reader.answer(loaded, effect, input)
-          : await runTool(effect.name, input, signal);
+          : await runTool(effect.name, input, { signal, ...rulesOf(loaded, effect) });
       const { input: finished, texts } = toolFinishedInput(effect, output);
       return { tree: id, input: finished, texts };
     });
   }
 
-  async function runTool(name: string, input: Json, signal: AbortSignal): Promise<ToolOutput> {
+  /** How the tool is to judge the files that it opens. */
+  function rulesOf({ tree }: LoadedTree, { agent, name, call }: ToolEffect): Pick<ToolContext, "rules"> {
+    const permissions = tree.state.agents.get(agent)?.definition.permissions ?? [];
+    if (permissions.length === 0) return {};
+    const file = tree.contexts.agents.get(agent)?.open?.files?.get(call) ?? {};
+    return { rules: { judge: createFileJudge(permissions, name), file } };
+  }
+
+  async function runTool(name: string, input: Json, context: Omit<ToolContext, "workspace">): Promise<ToolOutput> {
     const tool = tools.get(name);
     if (tool === undefined) return { text: `Error: the tool "${name}" is not installed here`, failed: true };
     try {
-      const output: unknown = await tool.run(input, { signal, workspace: parts.workspace });
+      const output: unknown = await tool.run(input, { ...context, workspace: parts.workspace });
       return outputIs(output) ? output : { text: `Error: ${name} gave no result`, failed: true };
     } catch (error) {
       return { text: `Error: ${name} failed: ${error instanceof Error ? error.message : String(error)}`, failed: true };
@@ -202,6 +220,12 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       for (const [tree, mine] of running) for (const key of mine.keys()) abort(tree, key);
     },
   };
+}
+
+/** A tool of the user's own may break its promise: then the path counts as written, and the opened file is judged all the same. */
+function locateBy(tool: Tool | undefined, workspace: string): ReturnType<EdgeFacts["locate"]> {
+  const locate = tool?.locate?.bind(tool);
+  return locate === undefined ? null : (input) => locate(input, { workspace }).catch(() => null);
 }
 
 /** A tool of the user's own may give anything. */

@@ -5,6 +5,7 @@ import type { ToolOutput } from "../../contracts/tool.ts";
 import type { CallFacts, Input } from "../../core/event.ts";
 import type { StepKey } from "../../core/ids.ts";
 import { type Json, jsonObjectIs } from "../../core/json.ts";
+import type { FileFacts } from "../../core/permissions/permissions.ts";
 import { type ReplyPart, replyText, type ToolCallPart, type Usage } from "../../core/message.ts";
 import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
 import { outputSchemaOf } from "../../core/runs/output-schema-argument.ts";
@@ -30,6 +31,8 @@ export interface EdgeFacts {
   readonly parent: string | undefined;
   /** Checks the data of a report of this agent; null when its run is not typed. */
   readonly dataProblem: ((data: Json | undefined) => Promise<string | null>) | null;
+  /** Finds where the path of a tool's call really leads; null where no rule needs to know. */
+  locate(tool: string): ((input: Json) => Promise<FileFacts | null>) | null;
 }
 
 /** What only the edge can know of the calls of a reply, by their positions; null where there is nothing to know. */
@@ -92,6 +95,7 @@ function withUniqueCalls(parts: readonly ReplyPart[], key: StepKey): readonly Re
 
 function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
   if (!jsonObjectIs(input)) return false;
+  if (edge.locate(name) !== null) return true;
   if (name === "start_background_agent") return typeof input["model"] === "string";
   if (name === "subagent") return jsonObjectIs(outputSchemaOf(input) ?? null);
   if (name !== "send_agent_message" || edge.dataProblem === null) return false;
@@ -101,11 +105,17 @@ function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
 /** What only this side can know of a call: whether a model can be had, whether a schema can be used, whether data fit. */
 async function callFacts({ name, input }: ToolCallPart, edge: EdgeFacts): Promise<CallFacts | null> {
   if (!jsonObjectIs(input)) return null;
+  const locate = edge.locate(name);
+  if (locate !== null) return fileFacts(await locate(input));
   const { model } = input;
   if (name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
   const schema = name === "subagent" ? (outputSchemaOf(input) ?? null) : null;
   if (schema !== null) return problemFacts(edge.schemas.schemaProblem(schema));
   return edge.dataProblem === null ? null : problemFacts(await edge.dataProblem(dataGiven(input)));
+}
+
+function fileFacts(file: FileFacts | null): CallFacts | null {
+  return file === null ? null : { file };
 }
 
 function problemFacts(problem: string | null): CallFacts | null {

@@ -1,0 +1,47 @@
+/**
+ * Which commands a rule means. An allow means exactly its words, unless the last of them is `*`; a rule that restricts means every command
+ * that begins so, wherever it stands: a shell, and programs that start others, hide a command among words.
+ */
+
+import { type Json, jsonObjectIs } from "../json.ts";
+
+const REST = "*";
+
+export function commandAllowed(words: readonly string[], input: Json): boolean {
+  if (!jsonObjectIs(input)) return false;
+  const { argv, shell } = input;
+  if (shell !== undefined && shell !== null && shell !== false) return false;
+  if (!Array.isArray(argv) || argv.length === 0 || !argv.every((item) => typeof item === "string")) return false;
+  const wanted = firstWords(words);
+  return (commandIsPrefix(words) || argv.length === wanted.length) && startsWith(argv, wanted);
+}
+
+export function commandRestricted(words: readonly string[], input: Json): boolean {
+  const given = jsonObjectIs(input) ? input["argv"] : undefined;
+  const argv = Array.isArray(given) ? given.filter((item) => typeof item === "string") : [];
+  const wanted = firstWords(words);
+  const spread = argv.flatMap((item) => item.split(/[\s;&|()`$<>"'{}]+/).filter((word) => word !== ""));
+  return [argv, spread].some((list) => list.some((_, index) => startsBare(list, index, wanted)));
+}
+
+/** True if more words may follow those of the rule. */
+export function commandIsPrefix(words: readonly string[]): boolean {
+  return words.at(-1) === REST;
+}
+
+/** The words without the `*` at the end. */
+export function firstWords(words: readonly string[]): readonly string[] {
+  return commandIsPrefix(words) ? words.slice(0, -1) : words;
+}
+
+/** `/usr/bin/rm -r` is `rm -r`. */
+function startsBare(list: readonly string[], index: number, words: readonly string[]): boolean {
+  return words.every((word, offset) => {
+    const given = list[index + offset];
+    return given === word || (offset === 0 && given?.slice(given.lastIndexOf("/") + 1) === word);
+  });
+}
+
+function startsWith(argv: readonly string[], words: readonly string[]): boolean {
+  return words.every((word, index) => argv[index] === word);
+}

@@ -1,0 +1,80 @@
+/**
+ * A path as rules judge it.
+ *
+ * Invariants:
+ *  1. In doubt a rule that restricts matches and a rule that allows does not: an absolute path, one that leads up, one that is very long or
+ *     deep, a short name of FAT.
+ *  2. A rule that restricts a folder restricts what is in it, in any case of letters and whatever dots or blanks stand at a name's end.
+ */
+
+import { createGlob, type Glob } from "./glob.ts";
+
+export interface JudgedPath {
+  /** Without `.`, `..` and empty names, as far as that can be said. */
+  readonly names: readonly string[];
+  /** False: it may lead elsewhere than it seems to. */
+  readonly certain: boolean;
+  /** As `certain`, for rules that allow: behind a symlink, `a/..` is not where it seems to be. */
+  readonly plain: boolean;
+  readonly tooLong: boolean;
+}
+
+export interface PathPattern {
+  allows(path: JudgedPath): boolean;
+  restricts(path: JudgedPath): boolean;
+  /** True if the pattern is the path of exactly this file. */
+  names(path: JudgedPath): boolean;
+  readonly cost: number;
+}
+
+const NAMES_LIMIT = 64;
+const LENGTH_LIMIT = 4_096;
+const SHORT_NAME = /~\d/;
+const WILD = /[*?[\]{}\\]/;
+
+export function judgedPath(path: string): JudgedPath {
+  if (path.length > LENGTH_LIMIT) return { names: [], certain: false, plain: false, tooLong: true };
+  const names: string[] = [];
+  let certain = !path.startsWith("/") && !path.includes("\\") && !path.includes("\0");
+  let plain = certain && !SHORT_NAME.test(path);
+  for (const name of path.split("/")) {
+    if (name === "" || name === ".") continue;
+    if (name !== "..") {
+      names.push(name);
+      continue;
+    }
+    plain = false;
+    if (names.pop() === undefined) certain = false;
+  }
+  return { names, certain, plain: plain && certain, tooLong: names.length > NAMES_LIMIT };
+}
+
+export function createPathPattern(pattern: string): PathPattern {
+  const exact = createGlob(pattern);
+  const folded = createGlob(pattern.toLowerCase());
+  return {
+    allows: ({ names, plain, tooLong }) => plain && !tooLong && exact.matches(names.join("/") || "."),
+    restricts(path) {
+      if (path.tooLong) return true;
+      return restrictsNames(exact, path.names, path) || restrictsNames(folded, path.names.map(foldedName), path);
+    },
+    names: ({ names, plain }) => plain && !WILD.test(pattern) && pattern.replace(/^\.\//, "") === names.join("/"),
+    cost: 2 * (exact.cost + folded.cost),
+  };
+}
+
+function restrictsNames(glob: Glob, names: readonly string[], { certain }: JudgedPath): boolean {
+  if (names.length === 0) return glob.matches(".");
+  const starts = certain ? [0] : names.map((_, index) => index);
+  return starts.some((start) =>
+    names.some((_, end) => end >= start && glob.matches(names.slice(start, end + 1).join("/"))),
+  );
+}
+
+/** A name as a file system may read it that knows no case: without dots and blanks at its end, and without the name of a stream. */
+export function foldedName(name: string): string {
+  const whole = name.split(":", 1)[0] ?? "";
+  let end = whole.length;
+  while (end > 0 && (whole[end - 1] === "." || whole[end - 1] === " ")) end--;
+  return (whole.slice(0, end) || name).toLowerCase();
+}
