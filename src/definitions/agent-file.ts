@@ -45,6 +45,8 @@ export interface AgentText extends ToolsText {
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const NAME_LIMIT = 64;
+/** Of a longer name only the beginning counts. */
+const NAME_SOURCE = 200;
 
 export function readAgent(
   source: AgentText,
@@ -90,6 +92,7 @@ function nameOf({ fields, fileName }: AgentText, warn: (text: string, field?: Fi
   const given = typeof field?.value === "string" && field.value.trim() !== "" ? field.value.trim() : fileName;
   if (NAME.test(given)) return given;
   const plain = given
+    .slice(0, NAME_SOURCE)
     .normalize("NFKD")
     .replaceAll(/[^A-Za-z0-9_-]+/g, "-")
     .replaceAll(/^-+|-+$/g, "")

@@ -57,6 +57,9 @@ export function toolListOf(value: unknown): readonly string[] | null {
   return split(value, /[,\s]/);
 }
 
+/** A file has no more. */
+const LIST_LENGTH = 64 * 1024;
+
 function split(value: unknown, between: RegExp): readonly string[] | null {
   if (Array.isArray(value)) {
     const texts = value.filter((item): item is string => typeof item === "string").map((item) => item.trim());
@@ -66,7 +69,7 @@ function split(value: unknown, between: RegExp): readonly string[] | null {
   const items: string[] = [];
   let depth = 0;
   let item = "";
-  for (const character of value) {
+  for (const character of value.slice(0, LIST_LENGTH)) {
     if (character === "(") depth++;
     if (character === ")") depth = Math.max(0, depth - 1);
     if (depth === 0 && between.test(character)) {

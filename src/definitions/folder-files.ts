@@ -3,13 +3,15 @@
  *
  * Invariants:
  *  1. Only regular files whose real path is inside the folder are read; a symlink that leads out is a problem, not a file.
- *  2. No more than FILES names of a folder are looked at, and no more of a file than its bound.
- *  3. Nothing throws: what cannot be read is a problem. What is not there at all is nothing.
+ *  2. What the rules deny is not read, by its name or by its real path; nor is a file with several names, where any path is denied.
+ *  3. No more than FILES names of a folder are looked at, and no more of a file than its bound.
+ *  4. Nothing throws: what cannot be read is a problem. What is not there at all is nothing.
  */
 
 import { constants } from "node:fs";
-import { open, opendir, realpath } from "node:fs/promises";
+import { open, opendir, readlink, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import type { FileJudge } from "../core/permissions/permissions.ts";
 import type { Problem } from "./fields.ts";
 
 export interface FileText {
@@ -20,7 +22,9 @@ export interface FileText {
   readonly cut: boolean;
 }
 
-const FILES = 500;
+/** Names of one folder, and files in all. */
+export const FILES = 200;
+const DENIED = "the rules deny reading it";
 const LEADS_OUT = "it is a symlink that leads out of its folder";
 
 /** The names in a folder, sorted by code units; null when there is no such folder. */
@@ -45,14 +49,26 @@ export async function namesIn(
 }
 
 /** The first `bytes` of a text file; null when there is no such file. */
-export async function readText(root: string, path: string, bytes: number): Promise<FileText | Problem | null> {
+export async function readText(
+  root: string,
+  path: string,
+  bytes: number,
+  judge: FileJudge | null = null,
+): Promise<FileText | Problem | null> {
   try {
     const real = await realPathInside(root, path);
     if (real === null) return { problem: LEADS_OUT, line: null };
     const linked = real !== join(await realpath(root), relative(root, path));
+    const names = [relative(root, path), relative(await realpath(root), real)].map((name) => judgedName(name));
+    if (names.some((name) => judge?.of(name, false) === "deny")) return { problem: DENIED, line: null };
     const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      if (!(await handle.stat()).isFile()) return { problem: "it is not a regular file", line: null };
+      const stats = await handle.stat();
+      if (!stats.isFile()) return { problem: "it is not a regular file", line: null };
+      if (judge !== null && stats.nlink > 1 && names.some((name) => judge.of(name, true) !== "allow"))
+        return { problem: "it has more than one name, and rules deny some paths", line: null };
+      if (process.platform === "linux" && (await readlink(`/proc/self/fd/${handle.fd}`)) !== real)
+        return { problem: "it was replaced while it was being opened", line: null };
       const buffer = Buffer.alloc(bytes + 1);
       let length = 0;
       for (;;) {
@@ -67,6 +83,11 @@ export async function readText(root: string, path: string, bytes: number): Promi
   } catch (error) {
     return problemOf(error);
   }
+}
+
+/** A path as rules judge it. */
+function judgedName(path: string): string {
+  return path.split(sep).join("/").normalize("NFC");
 }
 
 /** Null if the path leads out of the folder. */

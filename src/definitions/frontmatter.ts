@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. Nothing throws: what cannot be read is a problem with the line of the file on which it was found.
- *  2. No text takes long or much memory: the head is bounded in bytes and depth, and aliases expand to little.
+ *  2. No text takes long or much memory: the head is bounded in bytes, marks and depth, and aliases expand to little.
  */
 
 import { createRequire } from "node:module";
@@ -20,6 +20,9 @@ export interface Frontmatter {
 const FENCE = /^---[ \t]*$/m;
 const HEAD_BYTES = 64 * 1024;
 const HEAD_DEPTH = 50;
+/** Line breaks and signs between values: reading takes long by these, and some of it by their square. */
+const HEAD_MARKS = 1_000;
+const MARKS = "\n,:[]{}&*!|>?#%@`\"'";
 
 /** Loaded by the first file that has frontmatter: most processes read none, and it takes as long as the rest of Errand. */
 function loadYaml(): typeof Yaml {
@@ -44,6 +47,8 @@ function readYaml(yaml: string): Fields | Problem {
     return { problem: `its frontmatter is longer than ${HEAD_BYTES} bytes`, line: 1 };
   const deep = tooDeepAt(yaml);
   if (deep !== null) return { problem: `its frontmatter is nested deeper than ${HEAD_DEPTH} levels`, line: deep + 1 };
+  if (marksIn(yaml) > HEAD_MARKS)
+    return { problem: `its frontmatter has more than ${HEAD_MARKS} lines and values`, line: 1 };
   try {
     const { isMap, LineCounter, parseDocument } = loadYaml();
     const lines = new LineCounter();
@@ -66,6 +71,12 @@ function readYaml(yaml: string): Fields | Problem {
     const why = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : "";
     return { problem: `its frontmatter cannot be read (${why})`, line: 1 };
   }
+}
+
+function marksIn(yaml: string): number {
+  let marks = 0;
+  for (const character of yaml) if (MARKS.includes(character)) marks++;
+  return marks;
 }
 
 function lineOf(key: unknown, lines: Yaml.LineCounter): number | null {

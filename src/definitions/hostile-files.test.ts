@@ -71,7 +71,7 @@ test("NUL bytes, another encoding and a file of ten gigabytes are warnings", asy
   const read = await readDefinitions({ folder });
   expect(read.definitions).toEqual([]);
   expect(warningsOf(read, folder).join("\n")).toMatch(
-    /big\.md:\d it was left out: it holds a NUL[^]*long\.md:- .*longer than 262144 bytes/,
+    /big\.md:\d it was left out: it holds a NUL[^]*long\.md:- .*longer than 65536 bytes/,
   );
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
 });
@@ -136,7 +136,7 @@ test("many files in one folder are looked at up to a bound, which is said", asyn
   const folder = projectFolder(files);
   const read = await readDefinitions({ folder });
   expect(read.definitions).toHaveLength(1);
-  expect(warningsOf(read, folder)[0]).toBe(".claude/agents:- only the first 500 of its files were looked at");
+  expect(warningsOf(read, folder)[0]).toBe(".claude/agents:- only the first 200 of its files were looked at");
 });
 
 test("a description is one line of a bounded length, for agents are told of all of them", async () => {

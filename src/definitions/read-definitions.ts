@@ -13,12 +13,13 @@
 
 import { hash } from "node:crypto";
 import { basename } from "node:path";
+import { createFileJudge, type FileJudge, type PermissionRule } from "../core/permissions/permissions.ts";
 import { type FoundDefinition, readAgent, type Warning } from "./agent-file.ts";
 import { builtInDefinitions } from "./built-in.ts";
 import { type Chosen, chooseDefinitions, type Objection } from "./choose-definitions.ts";
 import { AGENT_CONVENTIONS, type Convention, SKILL_FOLDERS } from "./conventions.ts";
 import { descriptionOf, fieldsOf, type Problem } from "./fields.ts";
-import { type FileText, namesIn, pathIn, readText } from "./folder-files.ts";
+import { FILES, type FileText, namesIn, pathIn, readText } from "./folder-files.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import { trustReasons } from "./needs-trust.ts";
 import { parseSkill, type Skill } from "./skill.ts";
@@ -71,11 +72,13 @@ export interface ReadDefinitionsOptions {
   readonly trusted?: (file: { readonly path: string; readonly hash: string }) => boolean;
   /** Why the model of a definition cannot be had; null when it can. Default: all can. */
   readonly modelProblem?: (definition: FoundDefinition) => string | null;
+  /** Rules for the files of the project: what they deny to `read_file` is not read here either. */
+  readonly permissions?: readonly PermissionRule[];
 }
 
 /** What a definition that names a model asks for. */
 const MODEL = "a model";
-const FILE_BYTES = 256 * 1024;
+const FILE_BYTES = 64 * 1024;
 const CONTEXT_BYTES = 64 * 1024;
 
 type Place = "project" | "home";
@@ -87,6 +90,7 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
     ["project", options.folder],
     ...(options.home === undefined || options.home === options.folder ? [] : [["home", options.home] as const]),
   ];
+  const judge = createFileJudge(options.permissions === undefined ? [] : [options.permissions], "read_file");
   const agentFiles: FileOf<"agent", FoundDefinition>[] = [];
   const skillFiles: FileOf<"skill", FoundSkill>[] = [];
   for (const [place, root] of places) {
@@ -95,14 +99,15 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
       const source = { kind: "agent", program: convention.program, place } as const;
       for (const path of await filesOf(root, folder, convention.ending, source, agentFiles)) {
         const make = (text: string): Made<FoundDefinition> => agentOf(text, path, convention, toolNames);
-        agentFiles.push(...(await fileOf(root, path, source, make)));
+        agentFiles.push(...(await fileOf(root, path, source, place === "home" ? null : judge, make)));
       }
     }
     for (const { program, folder } of SKILL_FOLDERS) {
       const source = { kind: "skill", program, place } as const;
       for (const inner of await filesOf(root, folder, "", source, skillFiles)) {
         const make = (text: string): Made<FoundSkill> => skillOf(text, basename(inner), toolNames);
-        skillFiles.push(...(await fileOf(root, pathIn(inner, "SKILL.md"), source, make)));
+        const path = pathIn(inner, "SKILL.md");
+        skillFiles.push(...(await fileOf(root, path, source, place === "home" ? null : judge, make)));
       }
     }
   }
@@ -116,7 +121,7 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
     agents.find(({ state, found }) => state === "used" && found?.name === name)?.path ??
     (builtIn.has(name) ? "a built-in agent" : null);
   const skills = chooseDefinitions(skillFiles.map(asking), agentNamed, objection);
-  const { context, sources } = await readContext(options.folder);
+  const { context, sources } = await readContext(options.folder, judge);
   return {
     definitions: agents.flatMap(({ state, found }) => (state === "used" && found !== null ? [found] : [])),
     skills: skills.flatMap(({ state, found }) => (state === "used" && found !== null ? [found] : [])),
@@ -188,8 +193,12 @@ async function filesOf<Kind, T>(
     warn(`it was left out: ${found.problem}`);
     return [];
   }
+  const names = found.names.filter((name) => name.endsWith(ending) && name !== ending);
+  const taken = names.slice(0, Math.max(0, FILES - files.length));
   if (found.more) warn(`only the first ${found.names.length} of its files were looked at`);
-  return found.names.filter((name) => name.endsWith(ending) && name !== ending).map((name) => pathIn(path, name));
+  else if (taken.length < names.length)
+    warn(`of its files ${names.length - taken.length} were left out: ${FILES} are read in all`);
+  return taken.map((name) => pathIn(path, name));
 }
 
 /** None when there is no such file. */
@@ -197,9 +206,10 @@ async function fileOf<Kind, T>(
   root: string,
   path: string,
   source: Pick<FileOf<Kind, never>, "kind" | "program" | "place">,
+  judge: FileJudge | null,
   make: (text: string) => Made<T>,
 ): Promise<readonly FileOf<Kind, T>[]> {
-  const read = await readText(root, path, FILE_BYTES);
+  const read = await readText(root, path, FILE_BYTES, judge);
   if (read === null) return [];
   const text = "problem" in read ? null : hash("sha256", read.text);
   const linked = "linked" in read && read.linked;
@@ -264,9 +274,10 @@ function skillOf(text: string, folderName: string, toolNames: readonly string[])
 
 async function readContext(
   folder: string,
+  judge: FileJudge,
 ): Promise<{ readonly context: ReadDefinitions["context"]; readonly sources: readonly ContextSource[] }> {
   const path = pathIn(folder, "AGENTS.md");
-  const read = await readText(folder, path, CONTEXT_BYTES);
+  const read = await readText(folder, path, CONTEXT_BYTES, judge);
   if (read === null) return { context: null, sources: [] };
   const source = { path, kind: "context", program: "agents.md", place: "project", linked: false, found: null } as const;
   if ("problem" in read) {

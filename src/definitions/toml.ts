@@ -15,9 +15,11 @@ export type TomlTable = Map<string, TomlValue>;
 export type TomlValue = string | number | boolean | readonly TomlValue[] | TomlTable;
 
 const DEPTH = 32;
+const LENGTH = 64 * 1024;
 
 /** The keys of the document's top, in order. */
 export function readToml(text: string): readonly Field[] | Problem {
+  if (text.length > LENGTH) return { problem: `it is longer than ${LENGTH} characters`, line: null };
   const scanner = createTomlScanner(text.replaceAll("\r\n", "\n").replace(/^\uFEFF/, ""));
   const lines = new Map<string, number>();
   try {

@@ -22,7 +22,7 @@ export const SKIPPED_FOLDERS: readonly string[] = [".git", "node_modules", "dist
 
 const GITIGNORE_BYTES = 64 * 1024;
 const RULES = 1_000;
-const COST = 4_000;
+const COST = 2_000;
 
 export const IGNORE_NOTHING: Ignore = { leavesOut: () => false, cost: 0 };
 

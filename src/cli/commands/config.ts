@@ -12,6 +12,7 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { configName, readConfig, type Scope, writeConfig } from "../settings/config-file.ts";
 import { resolveSettings, settingAsks, settingItem, type SettingRow } from "../settings/resolve-settings.ts";
+import { riskyRuleNotices } from "../settings/risky-rules.ts";
 import { NONE, type Setting, SETTINGS } from "../settings/setting-table.ts";
 import { readSources, unknownNotices } from "../settings/settings.ts";
 import { meantLabel } from "../text/nearest.ts";
@@ -39,6 +40,9 @@ async function rowsNow({ options, host }: CommandCall): Promise<readonly Setting
   const sources = await readSources(host);
   for (const notice of unknownNotices(sources)) host.err(`${terminalLine(notice)}\n`);
   const rows = resolveSettings(sources);
+  for (const row of rows)
+    for (const notice of row.key === "permissions" ? riskyRuleNotices(row.value) : [])
+      host.err(`${terminalLine(`warning: ${row.where ?? "permissions"}: ${notice}`)}\n`);
   return rows.map((row) => (row.key === "store" ? storeRow(row, options, host) : row));
 }
 

@@ -37,7 +37,7 @@ export interface FolderDefinitions {
 export type ModelOf = (definition: FoundDefinition) => string | undefined;
 
 export async function folderDefinitions(
-  { host, models }: Pick<CommandCall, "host" | "models">,
+  { host, models, settings }: Pick<CommandCall, "host" | "models" | "settings">,
   tools: readonly Tool[],
   modelOf: ModelOf,
 ): Promise<FolderDefinitions> {
@@ -46,6 +46,7 @@ export async function folderDefinitions(
   const read = await readDefinitions({
     folder: host.folder,
     ...(home === folder ? {} : { home: host.home }),
+    permissions: settings.permissions,
     toolNames: tools.map(({ name }) => name),
     trusted: ({ path, hash }) => trustHolds(trust, folder, { name: relative(host.folder, path), hash }),
     modelProblem(definition) {

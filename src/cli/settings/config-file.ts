@@ -14,6 +14,7 @@ type ConfigHost = Pick<Host, "env" | "home" | "folder">;
 /** The project's file, as it is named to people and in the record of what is trusted. */
 export const PROJECT_CONFIG = ".errand/config.json";
 const GROUPS: ReadonlySet<string> = new Set(["limits", "subagent"]);
+const CONFIG_BYTES = 64 * 1024;
 
 function configPath(scope: Scope, host: ConfigHost): string {
   return scope === "project" ? join(host.folder, PROJECT_CONFIG) : join(configFolder(host), "config.json");
@@ -52,7 +53,7 @@ export async function writeConfig(
 
 async function readObject(scope: Scope, host: ConfigHost): Promise<JsonObject> {
   const path = configPath(scope, host);
-  return (await readJsonFile(path, scope === "project" ? host.folder : undefined)) ?? {};
+  return (await readJsonFile(path, scope === "project" ? host.folder : undefined, CONFIG_BYTES)) ?? {};
 }
 
 function spread(key: string, value: Json): (readonly [string, Json])[] {

@@ -22,12 +22,12 @@ const FILE_BYTES = 1024 * 1024;
 const FILE_DEPTH = 50;
 
 /** Null when there is no such file. With `within`, the file must really be in that folder. */
-export async function readJsonFile(path: string, within?: string): Promise<JsonObject | null> {
+export async function readJsonFile(path: string, within?: string, bytes = FILE_BYTES): Promise<JsonObject | null> {
   const real = within === undefined ? await realpath(path).catch(() => path) : path;
-  const read = await readText(within ?? dirname(real), real, FILE_BYTES);
+  const read = await readText(within ?? dirname(real), real, bytes);
   if (read === null) return null;
   if ("problem" in read) throw invalidFile(path, read.problem);
-  if (read.cut) throw invalidFile(path, `it is longer than ${FILE_BYTES} bytes`);
+  if (read.cut) throw invalidFile(path, `it is longer than ${bytes} bytes`);
   if (jsonNestsDeeper(read.text, FILE_DEPTH)) throw invalidFile(path, `it is nested deeper than ${FILE_DEPTH} levels`);
   const value = parsed(path, read.text);
   if (!jsonObjectIs(value)) throw invalidFile(path, "it holds no JSON object");

@@ -1,6 +1,7 @@
 /** Rules of permission as a configuration file holds them: a list of `{ decision, tool, path?, command? }`. */
 
 import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { GLOB_LENGTH } from "../../core/permissions/glob.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 
 const KEYS: ReadonlySet<string> = new Set(["decision", "tool", "path", "command"]);
@@ -26,8 +27,9 @@ function ruleOf(value: Json): PermissionRule | string {
     return "its decision is neither allow, ask nor deny";
   if (typeof tool !== "string" || tool === "") return "its tool is neither a name nor *";
   if (path !== undefined && (typeof path !== "string" || path === "")) return "its path is no pattern";
+  if (path !== undefined && path.length > GLOB_LENGTH) return `its path is longer than ${GLOB_LENGTH} characters`;
   const words = command === undefined ? undefined : wordsOf(command);
-  if (words === null) return 'its command is no list of words, such as ["git", "status"]';
+  if (words === null) return 'its command is no list of words, such as ["npm", "test"]';
   return {
     decision,
     tool,

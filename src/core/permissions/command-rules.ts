@@ -6,6 +6,7 @@
 import { type Json, jsonObjectIs } from "../json.ts";
 
 const REST = "*";
+const ARGV_LENGTH = 128 * 1024;
 
 export function commandAllowed(words: readonly string[], input: Json): boolean {
   if (!jsonObjectIs(input)) return false;
@@ -19,6 +20,8 @@ export function commandAllowed(words: readonly string[], input: Json): boolean {
 export function commandRestricted(words: readonly string[], input: Json): boolean {
   const given = jsonObjectIs(input) ? input["argv"] : undefined;
   const argv = Array.isArray(given) ? given.filter((item) => typeof item === "string") : [];
+  // No tool takes so much, and to look through it would take long.
+  if (argv.reduce((sum, item) => sum + item.length, 0) > ARGV_LENGTH) return true;
   const wanted = firstWords(words);
   const spread = argv.flatMap((item) => item.split(/[\s;&|()`$<>"'{}]+/).filter((word) => word !== ""));
   return [argv, spread].some((list) => list.some((_, index) => startsBare(list, index, wanted)));

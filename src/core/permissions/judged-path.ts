@@ -7,7 +7,7 @@
  *  2. A rule that restricts a folder restricts what is in it, in any case of letters and whatever dots or blanks stand at a name's end.
  */
 
-import { createGlob, type Glob } from "./glob.ts";
+import { createGlob, type Glob, GLOB_LENGTH } from "./glob.ts";
 
 export interface JudgedPath {
   /** Without `.`, `..` and empty names, as far as that can be said. */
@@ -55,7 +55,7 @@ export function createPathPattern(pattern: string): PathPattern {
   return {
     allows: ({ names, plain, tooLong }) => plain && !tooLong && exact.matches(names.join("/") || "."),
     restricts(path) {
-      if (path.tooLong) return true;
+      if (path.tooLong || pattern.length > GLOB_LENGTH) return true;
       return restrictsNames(exact, path.names, path) || restrictsNames(folded, path.names.map(foldedName), path);
     },
     names: ({ names, plain }) => plain && !WILD.test(pattern) && pattern.replace(/^\.\//, "") === names.join("/"),

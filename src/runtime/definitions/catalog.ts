@@ -5,6 +5,7 @@ import type { Blob } from "../../contracts/store.ts";
 import type { Tool } from "../../contracts/tool.ts";
 import type { DefinitionFacts, DefinitionText } from "../../core/definition.ts";
 import type { Sha256 } from "../../core/journal.ts";
+import { GLOB_LENGTH } from "../../core/permissions/glob.ts";
 import { narrower, type PermissionRule, type Permissions } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import { checkSchema } from "../schemas/check-schema.ts";
@@ -146,7 +147,10 @@ function resolve(definition: AgentDefinition, source: CatalogSource): { facts: D
     ...(output === undefined ? {} : { output }),
   };
   const lists = [source.permissions, definition.permissions].filter((rules) => rules !== undefined);
-  const permissions = lists.reduce((joined, rules) => narrower(joined, [rules]), NO_PERMISSIONS);
+  for (const { path = "" } of lists.flat())
+    if (path.length > GLOB_LENGTH)
+      throw invalid(definition, `the path of a rule is longer than ${GLOB_LENGTH} characters`);
+  const permissions = lists.reduce((joined, rules) => narrower(joined, [rules.map(ruleJudged)]), NO_PERMISSIONS);
   const facts: DefinitionFacts = {
     name: definition.name,
     hash: source.sha256(JSON.stringify(text)),
@@ -162,6 +166,11 @@ function resolve(definition: AgentDefinition, source: CatalogSource): { facts: D
     say: definition.say ?? false,
   };
   return { facts, text };
+}
+
+/** Unicode writes some characters in several ways: rules and paths are compared in one of them. */
+function ruleJudged(rule: PermissionRule): PermissionRule {
+  return rule.path === undefined ? rule : { ...rule, path: rule.path.normalize("NFC") };
 }
 
 function toolNamed(definition: AgentDefinition, source: CatalogSource, name: string): Tool {
