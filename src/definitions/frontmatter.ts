@@ -22,7 +22,7 @@ const HEAD_BYTES = 64 * 1024;
 const HEAD_DEPTH = 50;
 /** Line breaks and signs between values: reading takes long by these, and some of it by their square. */
 const HEAD_MARKS = 1_000;
-const MARKS = "\n,:[]{}&*!|>?#%@`\"'";
+const MARKS = "\n,:[]{}&*!|>?#%@`-\\\"'";
 
 /** Loaded by the first file that has frontmatter: most processes read none, and it takes as long as the rest of Errand. */
 function loadYaml(): typeof Yaml {

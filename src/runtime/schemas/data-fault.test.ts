@@ -65,7 +65,7 @@ function createMaker(seed: number) {
       () => ({ oneOf: many(3, inner) }),
       () => ({ allOf: many(2, inner) }),
       () => ({ not: inner() }),
-      () => ({ if: inner(), then: inner(), else: inner() }),
+      () => Object.fromEntries(["if", "then", "else"].map((name) => [name, inner()])),
       () => ({ $ref: one(["#/$defs/a", "#/$defs/b~1c"]) }),
     ];
     return Object.assign({}, ...many(3, () => one(keywords)())) as Json;

@@ -70,7 +70,15 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
   function simple(given: JsonObject, value: Json): DataFault | null {
     const { type, enum: values, const: only } = given;
     if (type !== undefined && !typeFits(type, value))
-      return fault(`must be ${typeof type === "string" ? type : listOf(type).join(" or ")}`);
+      return fault(
+        `must be ${
+          typeof type === "string"
+            ? type
+            : listOf(type)
+                .map((name) => JSON.stringify(name))
+                .join(" or ")
+        }`,
+      );
     if (only !== undefined && !equal(only, value)) return fault("must be equal to the constant of the schema");
     if (Array.isArray(values) && !values.some((item: Json) => equal(item, value)))
       return fault("must be equal to one of the values of the schema");

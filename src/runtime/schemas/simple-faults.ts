@@ -38,8 +38,7 @@ export function numberFault(given: JsonObject, value: number): string | null {
 /** Lengths are in code points. */
 export function textFault({ minLength, maxLength }: JsonObject, value: string): string | null {
   if (minLength === undefined && maxLength === undefined) return null;
-  let length = 0;
-  for (const _ of value) length++;
+  const { length } = [...value];
   if (typeof minLength === "number" && length < minLength) return `must have at least ${minLength} characters`;
   if (typeof maxLength === "number" && length > maxLength) return `must have at most ${maxLength} characters`;
   return null;
