@@ -196,7 +196,7 @@ function judgedForm(path: string): string {
 }
 
 /** The path as the kernel read it, had no symlink been on its way. */
-export function writtenPath(root: string, path: string): string {
+function writtenPath(root: string, path: string): string {
   return judgedForm(relative(root, resolve(root, path)).split(sep).join("/") || ".");
 }
 

@@ -1,8 +1,9 @@
 /** Command rules mean exact arguments in the workspace itself, and risky ones are warned about. */
 
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { RISKY_PROGRAMS } from "../../src/cli/settings/risky-rules.ts";
 import type { PermissionRule } from "../../src/index.ts";
 import { projectFolder, runErrand } from "../cli/support/errand-process.ts";
 import { callIn, hostileFolder } from "./support/hostile-folder.ts";
@@ -46,7 +47,9 @@ test("errand config warns about a program that is allowed with any arguments", a
     const errand = (...args: readonly string[]) => runErrand(args, project);
     const set = (...commands: readonly (readonly string[])[]) =>
       errand(
-        ...["config", "set", "permissions"],
+        "config",
+        "set",
+        "permissions",
         JSON.stringify(commands.map((command) => ({ decision: "allow", tool: "run_command", command }))),
       );
     const risky = await set(["git", "*"], ["/usr/bin/python3.12", "-m", "*"], ["*"]);
@@ -61,3 +64,8 @@ test("errand config warns about a program that is allowed with any arguments", a
     project.remove();
   }
 }, 120_000);
+
+test("the documentation lists the programs that must not be allowed with any arguments", () => {
+  const page = readFileSync(new URL("../../docs/concepts/permissions.md", import.meta.url), "utf8");
+  expect(RISKY_PROGRAMS.filter((program) => !page.includes(`\`${program}\``))).toEqual([]);
+});

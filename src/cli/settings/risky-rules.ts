@@ -6,31 +6,14 @@ import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { permissionRules } from "./permission-rules.ts";
 
 /** As docs/concepts/permissions.md lists them. */
-export const RISKY_PROGRAMS: readonly string[] = [
-  ...["ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "pwsh", "sh", "tcsh", "zsh"],
-  ...["bun", "deno", "java", "lua", "node", "perl", "php", "python", "ruby", "tclsh", "ts-node", "tsx"],
-  ...["awk", "ed", "emacs", "ex", "gawk", "less", "man", "mawk", "more", "nano", "sed", "vi", "vim"],
-  ...["chroot", "doas", "env", "flock", "ionice", "nice", "nohup", "parallel", "script", "setsid", "stdbuf", "strace"],
-  ...["su", "sudo", "time", "timeout", "unshare", "watch", "xargs"],
-  ...[
-    "cargo",
-    "cmake",
-    "gdb",
-    "go",
-    "gradle",
-    "make",
-    "mvn",
-    "ninja",
-    "npm",
-    "npx",
-    "pip",
-    "pnpm",
-    "uv",
-    "uvx",
-    "yarn",
-  ],
-  ...["curl", "docker", "find", "gh", "git", "kubectl", "podman", "rsync", "scp", "sftp", "ssh", "tar", "wget", "zip"],
-];
+const PROGRAMS =
+  "ash awk bash bun busybox cargo chroot cmake csh curl dash deno doas docker ed emacs env ex find fish " +
+  "flock gawk gdb gh git go gradle ionice java ksh kubectl less lua make man mawk more mvn nano nice ninja " +
+  "node nohup npm npx parallel perl php pip pnpm podman pwsh python rsync ruby scp script sed setsid sftp sh " +
+  "ssh stdbuf strace su sudo tar tclsh tcsh time timeout ts-node tsx unshare uv uvx vi vim watch wget xargs " +
+  "yarn zip zsh";
+
+export const RISKY_PROGRAMS: readonly string[] = PROGRAMS.split(" ");
 
 /** A sentence for each rule that allows such a program by its first words. */
 export function riskyRuleNotices(value: Json): readonly string[] {

@@ -26,7 +26,7 @@ export function hostileFolder(files: Readonly<Record<string, string>> = {}): str
   return folder;
 }
 
-export function realTools(): Tool[] {
+function realTools(): Tool[] {
   return workspaceTools({ world: createSystemWorld(), environment: process.env });
 }
 
