@@ -113,6 +113,7 @@ const broken: readonly (readonly [rule: string, from: string, target: string, to
   ["server-imports-no-folder-of-its-layer", "src/server/a.ts", "../mcp/serve.ts", "src/mcp/serve.ts"],
   ["cli-imports-no-folder-of-its-layer", "src/cli/a.ts", "type ../server/http.ts", "src/server/http.ts"],
   ["errors-imports-no-folder-of-its-layer", "src/errors.ts", "type ./core/ids.ts", "src/core/ids.ts"],
+  ["watchdog-imports-no-folder-of-its-layer", "src/watchdog.ts", "type ./errors.ts", "src/errors.ts"],
   ["only-create-runtime-sees-adapters", "src/runtime/c.ts", "../stores/memory.ts", "src/stores/memory.ts"],
   [
     "only-create-runtime-sees-adapters",
