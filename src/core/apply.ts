@@ -66,6 +66,9 @@ export function apply(state: TreeState, fact: Fact, place: Place): void {
       return applyTreeForked(state, fact);
     case "catalog-changed":
       return applyCatalogChanged(state, fact);
+    case "rights-changed":
+      state.rights = fact.rights;
+      return;
     case "message-posted":
       return applyMessagePosted(state, fact, place);
     case "model-replied":

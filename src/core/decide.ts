@@ -51,6 +51,7 @@ function receive(work: DecidingWork, input: Input): string | null {
       return null;
     }
     case "catalog-changed":
+    case "rights-changed":
       work.accept();
       return null;
     case "tree-forked":
@@ -90,17 +91,22 @@ function receive(work: DecidingWork, input: Input): string | null {
   }
 }
 
-/** Looks at everything; and once more at calls that wait for the budget, if what ended meanwhile has left room for them. */
+/**
+ * Looks at everything; and once more at calls that wait for the budget, if what ended meanwhile has left room for them, or was the one that had asked
+ * the user for all of them.
+ */
 function lookAll(work: DecidingWork): void {
   const { ledger } = work.state;
   const reserved = (): number => ledger.reservedTokens + ledger.reservedCost;
   for (let freed = true; freed;) {
     let peak = 0;
+    const { question } = work.state.requestCalls;
     for (let task = work.next(); task !== undefined; task = work.next()) {
       look(work, task);
       if (work.state.budgetQueue.length > 0) peak = Math.max(peak, reserved());
     }
-    freed = work.state.budgetQueue.length > 0 && reserved() < peak;
+    const unasked = question !== null && work.state.requestCalls.question === null;
+    freed = work.state.budgetQueue.length > 0 && (reserved() < peak || unasked);
     if (freed) work.later({ do: "spend" });
   }
 }

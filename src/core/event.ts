@@ -16,6 +16,7 @@ import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunStatus } from "./journal.ts";
 import type { Settings } from "./limits.ts";
 import type { Usage } from "./message.ts";
+import type { Judgement, ProcessRights } from "./permissions/process-rights.ts";
 
 export type AgentKind = "foreground" | "background";
 /** An index into the texts of the fact's own row. */
@@ -32,7 +33,11 @@ export type Input =
       readonly definition: string;
       readonly catalog: readonly DefinitionFacts[];
       readonly settings: Settings;
+      /** The rights of the process that opened it; journals of earlier revisions have none. */
+      readonly rights?: ProcessRights | undefined;
     }
+  /** Another process executes the tree from here on, or the same one with other rights: these replace those before (rule A9). */
+  | { readonly type: "rights-changed"; readonly rights: ProcessRights }
   /** The rows before this one were copied from another tree: from here on they are the history of a new one. */
   | {
       readonly type: "tree-forked";
@@ -98,7 +103,14 @@ export type Input =
   | { readonly type: "slots-offered" }
   | { readonly type: "timers-due" }
   /** A user's answer to a question. Text 0: what they say about it, perhaps nothing. */
-  | { readonly type: "answer-given"; readonly id: PostId; readonly question: StepKey; readonly allow: boolean }
+  | {
+      readonly type: "answer-given";
+      readonly id: PostId;
+      readonly question: StepKey;
+      readonly allow: boolean;
+      /** The user allows it, and the rights in force when the answer was taken do not (rule A9). */
+      readonly refused?: Exclude<Judgement, "allow" | "ask"> | undefined;
+    }
   | { readonly type: "cancel-asked"; readonly id: PostId; readonly run: RunNumber | null }
   | { readonly type: "close-asked"; readonly id: PostId }
   /** The texts of a run that asked for it are gone from the bodies of these rows. */
@@ -178,17 +190,23 @@ export type Decided =
       readonly call: string;
       readonly name: string;
       readonly safe?: true | undefined;
+      /** Set when the user allowed the call. */
+      readonly granted?: true | undefined;
       /** Set for a kernel tool that reads the store. */
       readonly read?: true | undefined;
     }
-  /** A call that its agent's permissions leave to the user. It waits until the answer comes; `to` speaks to the user. */
+  /**
+   * A call that the rights in force leave to the user. It waits until the answer comes; `to` speaks to the user. Without `call` it is asked whether
+   * the request may go on for `calls` more model calls; then all model calls of the tree wait.
+   */
   | {
       readonly type: "question-asked";
       readonly agent: AgentNumber;
       readonly n: number;
-      readonly call: string;
+      readonly call?: string | undefined;
+      readonly calls?: number | undefined;
       readonly name: string;
-      readonly to?: AgentNumber;
+      readonly to?: AgentNumber | undefined;
     }
   /** A call answered by the kernel itself. The result is text `text`, the outcome of run `run`, or the text of skill `skill`. */
   | {

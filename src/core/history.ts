@@ -45,7 +45,7 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
       }
       if (fact.type === "question-asked" && fact.to === number) {
         asked.add(stepKey(row.seq, fact.n));
-        return [{ ...item("agent", questionText(tree.contexts, fact)), kind: "permission" }];
+        return [{ ...item("agent", questionText(tree.contexts, fact, fact.calls ?? 0)), kind: "permission" }];
       }
       if (fact.type === "answer-given" && asked.has(fact.question)) {
         const note = typeof texts[0] === "string" ? texts[0] : "";

@@ -31,6 +31,12 @@ export const LIMITS = {
     meaning: "children of one agent that run at the same time; more are queued",
   },
   runsPerTree: { default: 100, cap: 10_000, unit: "runs", meaning: "runs a tree may ever have" },
+  modelCallsPerRequest: {
+    default: 1_000,
+    cap: null,
+    unit: "calls",
+    meaning: "model calls of a whole tree for one request from outside it",
+  },
   tokensPerTree: { default: null, cap: null, unit: "tokens", meaning: "tokens a tree may use" },
   costPerTree: { default: null, cap: null, unit: "micro-dollars", meaning: "money a tree may spend" },
   barrierSeconds: {

@@ -3,9 +3,9 @@
  * `apply` must read every row ever written, and its revision only says whether a snapshot can be trusted.
  */
 
-const DECIDE_REVISION = 4;
-const CONTEXT_REVISION = 5;
-const APPLY_REVISION = 5;
+const DECIDE_REVISION = 5;
+const CONTEXT_REVISION = 6;
+const APPLY_REVISION = 6;
 
 /** Written into each row. */
 export const ROW_REVISION = `${DECIDE_REVISION}.${CONTEXT_REVISION}`;

@@ -12,6 +12,7 @@ import type { AgentKind, ReportPlace } from "./event.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunState, RunStatus } from "./journal.ts";
 import type { Settings } from "./limits.ts";
+import type { ProcessRights } from "./permissions/process-rights.ts";
 import { plainToText } from "./plain-text.ts";
 import { type Timers, timersEmpty, timersFrom } from "./timers.ts";
 
@@ -91,7 +92,9 @@ export interface AgentState {
   readonly kind: AgentKind;
   readonly parent: AgentNumber | null;
   readonly depth: number;
+  /** What it is made from, with no more rights than its parent has now; and with those it was given, if they are more. */
   definition: DefinitionFacts;
+  granted: DefinitionFacts | null;
   readonly maxIterations: number;
   inbox: InboxMessage[];
   turn: Turn | null;
@@ -168,18 +171,29 @@ export interface OpenEffect {
   readonly call: string | null;
   readonly name: string | null;
   readonly safe: boolean;
+  /** True if the user allowed the call. */
+  readonly granted: boolean;
   readonly compaction: boolean;
   readonly reserved: { readonly tokens: number; readonly cost: number } | null;
   /** Set while it waits to be repeated. */
   retryAt: number | null;
 }
 
-/** A call that waits for the user's answer. */
+/** A call that waits for the user's answer; without a call, the model calls of the whole tree. */
 export interface Question {
   readonly agent: AgentNumber;
-  readonly call: string;
+  readonly call: string | null;
   readonly name: string;
   readonly askedAt: number;
+}
+
+/** Model calls since the newest request from outside the tree. */
+export interface RequestCalls {
+  used: number;
+  /** The question whether it may go on, while it is open. */
+  question: StepKey | null;
+  /** True if the user said no. */
+  refused: boolean;
 }
 
 /** A model call that was given up and booked at an estimate, until its wire tells what it used. */
@@ -208,6 +222,8 @@ export interface TreeState {
   at: number;
   closed: boolean;
   settings: Settings | null;
+  /** Those of the process that executes; null before one of this revision did. */
+  rights: ProcessRights | null;
   catalog: Map<string, DefinitionFacts>;
   agents: Map<AgentNumber, AgentState>;
   runs: Map<RunNumber, Run>;
@@ -222,6 +238,7 @@ export interface TreeState {
   aborted: Map<StepKey, AbortedCall>;
   timers: Timers;
   ledger: Ledger;
+  requestCalls: RequestCalls;
   /** Agents whose next model call waits for room in the budget. */
   budgetQueue: AgentNumber[];
   /** Limits that were said to be near. */
@@ -235,6 +252,7 @@ export function stateEmpty(): TreeState {
     at: 0,
     closed: false,
     settings: null,
+    rights: null,
     catalog: new Map(),
     agents: new Map(),
     runs: new Map(),
@@ -247,6 +265,7 @@ export function stateEmpty(): TreeState {
     aborted: new Map(),
     timers: timersEmpty(),
     ledger: { tokens: 0, cost: 0, reservedTokens: 0, reservedCost: 0 },
+    requestCalls: { used: 0, question: null, refused: false },
     budgetQueue: [],
     neared: new Set(),
   };

@@ -107,7 +107,7 @@ function gatherBefore(tree: Tree, into: Gathered, fact: Fact, place: Place, text
       return void into.outgoing.push(outgoingOf(tree, fact, place, textAt));
     case "question-asked": {
       if (fact.to === undefined) return;
-      const text = questionText(tree.contexts, fact);
+      const text = questionText(tree.contexts, fact, fact.calls ?? 0);
       return void into.outgoing.push({ key: stepKey(place.seq, fact.n), agent: fact.to, text });
     }
     case "tool-answered": {

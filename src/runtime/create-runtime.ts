@@ -22,6 +22,7 @@ import { fileTools } from "../tools/index.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
 import { openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
+import { judgedRules } from "./definitions/judged-rules.ts";
 import { joinProviders } from "./definitions/join-providers.ts";
 import { createRedactor } from "./redaction/redactor.ts";
 import { createSystemWorld } from "./world.ts";
@@ -44,8 +45,9 @@ export interface ErrandOptions {
   /** Ordinary tools. Default: list, search and read files of the workspace. */
   readonly tools?: readonly Tool[];
   /**
-   * Which calls of tools are allowed, asked about or denied, for every agent; a definition's own rules can only narrow them. Given, also
-   * as an empty list: what no rule matches is allowed if it reads files, and asked about otherwise. Left out: every call is allowed.
+   * Which calls of tools are allowed, asked about or denied, for every agent that this process executes; a definition's own rules can only
+   * narrow them. They hold for every tree that is run here, for as long as it is. Given, also as an empty list: what no rule matches is allowed
+   * if it reads files, and asked about otherwise. Left out: every call is allowed.
    */
   readonly permissions?: readonly PermissionRule[];
   /** What agents that are not children are told about the project: usually the text of its AGENTS.md. */
@@ -58,6 +60,11 @@ export interface ErrandOptions {
    */
   readonly secrets?: readonly string[];
   readonly limits?: LimitChoices;
+  /**
+   * What happens when a request has used `limits.modelCallsPerRequest` model calls: the turn ends with reason `model-call-limit`, or a question asks
+   * whether it may go on for as many again, and all its model calls wait for the answer. Default: `end`.
+   */
+  readonly onModelCallLimit?: "ask" | "end";
   /** Hard caps: what models and definitions may ask for at most. */
   readonly caps?: LimitChoices;
   /** False: the tool `subagent` answers that it is not enabled. */
@@ -112,7 +119,6 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     definitions,
     skills,
     tools,
-    permissions: options.permissions,
     models,
     defaultModel: options.model ?? "offline/rehearsal",
     projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
@@ -135,6 +141,11 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     tools,
     catalog,
     settings,
+    rights: {
+      tools: tools.map((tool) => tool.name),
+      ...(options.permissions === undefined ? {} : { permissions: judgedRules(options.permissions) }),
+      ...(options.onModelCallLimit === "ask" ? { asks: true } : {}),
+    },
     sha256,
     redactor,
     workspace: resolve(options.workspace ?? "."),

@@ -12,6 +12,7 @@ import type { Input } from "../core/event.ts";
 import { type PostId, type TreeId, uuidOf } from "../core/ids.ts";
 import type { Sha256 } from "../core/journal.ts";
 import type { Settings } from "../core/limits.ts";
+import type { ProcessRights } from "../core/permissions/process-rights.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
 import { timersNext } from "../core/timers.ts";
@@ -45,6 +46,8 @@ export interface RuntimeParts {
   readonly tools: readonly Tool[];
   readonly catalog: Catalog;
   readonly settings: Settings;
+  /** What agents may do while this process executes them. */
+  readonly rights: ProcessRights;
   readonly workspace: string;
   readonly slots: number;
   /** How long a tree at rest is kept, in milliseconds; null for ever. */
@@ -145,6 +148,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     trees,
     scheduler,
     redactor,
+    rights: parts.rights,
     onCommitted,
     onSettled,
     onAcknowledged: (keys) => outbox.settled(keys),
@@ -157,6 +161,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     models: parts.models,
     tools: parts.tools,
     schemas: createSchemaChecker(world),
+    rights: parts.rights,
     outputs: catalog.outputs,
     workspace: parts.workspace,
     reader: createStoreReader(store, sha256, () => clock.now()),
@@ -259,6 +264,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     catalog,
     library,
     settings: parts.settings,
+    rights: parts.rights,
     source,
     loop,
     posts,

@@ -158,6 +158,9 @@ test("B7: status comes from what happened, never from the child's words", async 
   expect(boaster.run).toMatchObject({ status: "error", reason: "provider-error" });
 });
 
+const PRICE = { input: 1_000_000, output: 1_000_000, cachedInput: 1_000_000 };
+const FREE = { input: 0, output: 0, cachedInput: 0 };
+
 test.each([
   ["tokensPerTree", 6_000, "token-limit"],
   ["costPerTree", 6_000, "cost-limit"],
@@ -165,9 +168,7 @@ test.each([
   const used = { input: 2_500, output: 100 };
   const { run } = await delegate("background", () => callTools([{ name: "look", input: {} }], { usage: used }), {
     limits: { [limit]: value },
-    facts: {
-      "scripted/child": { window: null, price: { input: 1_000_000, output: 1_000_000, cachedInput: 1_000_000 } },
-    },
+    facts: { "scripted/child": { window: null, price: PRICE }, "scripted/parent": { window: null, price: FREE } },
   }).catch((error: unknown) => ({ run: error }));
   expect(run).toMatchObject({ status: "error", reason, nudged: false });
 });

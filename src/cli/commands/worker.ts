@@ -40,6 +40,8 @@ export const workerCommand: CommandAction = async (call) => {
       ...definitions.options,
       store,
       model,
+      // Nobody answers at a worker's terminal.
+      onModelCallLimit: "end",
       recover: true,
       onNotice: say.notice,
       onFailure: (error) => (FATAL.has(error.code) ? stops.onFailure(error) : say.error(error)),

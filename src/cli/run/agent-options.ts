@@ -11,7 +11,15 @@ import { meantLabel } from "../text/nearest.ts";
 
 type AgentOptions = Pick<
   ErrandOptions,
-  "models" | "world" | "permissions" | "recover" | "renewDefinitions" | "limits" | "retentionDays" | "subagentEnabled"
+  | "models"
+  | "world"
+  | "permissions"
+  | "recover"
+  | "renewDefinitions"
+  | "limits"
+  | "onModelCallLimit"
+  | "retentionDays"
+  | "subagentEnabled"
 > & { readonly tools: readonly Tool[] };
 
 export function agentOptions({ options, host, models, settings }: CommandCall): AgentOptions {
@@ -28,6 +36,7 @@ export function agentOptions({ options, host, models, settings }: CommandCall): 
     permissions: [...allowedCalls(options.allow, tools), ...permissions],
     limits,
     subagentEnabled,
+    onModelCallLimit: host.keys !== null && options.json !== true ? "ask" : "end",
     ...(retentionDays === undefined ? {} : { retentionDays }),
     renewDefinitions: false,
     // In a database that workers share, a command runs the tree that it was asked for; the others are the workers'.

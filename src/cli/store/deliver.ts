@@ -82,6 +82,8 @@ async function ownForAMoment(path: string, request: Request, world: World): Prom
     world,
     models: [waitingModels],
     tools: workspaceTools({ world, environment: {} }).map((tool) => ({ ...tool, run: waitingTool })),
+    // What is decided in this moment is executed by nobody here.
+    permissions: [{ decision: "deny", tool: "*" }],
     recover: false,
     renewDefinitions: false,
     onFailure: (error) => void failures.push(error),

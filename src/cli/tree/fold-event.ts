@@ -8,6 +8,7 @@
  */
 
 import { modelCost } from "../../core/agent/prices.ts";
+import { MODEL_CALLS, modelCallsInput } from "../../core/questions/question-text.ts";
 import type { DefinitionFacts } from "../../core/definition.ts";
 import type { Decided, Fact, Input } from "../../core/event.ts";
 import { type StepKey, stepKey } from "../../core/ids.ts";
@@ -39,9 +40,12 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
     case "catalog-changed":
       noteDefinitions(model, [...fact.catalog, fact.root]);
       return [];
+    case "message-posted":
+      return fact.silent === true ? [] : requestBegun(model);
     case "tree-closed":
       return treeClosed(model, at);
     case "run-created":
+      if (fact.call === null) requestBegun(model);
       return runCreated(model, fact, event);
     case "run-started":
     case "run-state-changed":
@@ -281,11 +285,17 @@ function toolFinished(model: TreeModel, fact: FactOf<"tool-finished">, at: numbe
   return [{ type: "tool-ended", at, ...whose(agent), call: effect.call ?? "", tool: tool.name, failed }];
 }
 
+/** A new request has model calls of its own: it is no longer asked whether the one before may have more. */
+function requestBegun(model: TreeModel): Change[] {
+  for (const [key, { tool }] of model.questions) if (tool === MODEL_CALLS) model.questions.delete(key);
+  return [];
+}
+
 function questionAsked(model: TreeModel, fact: FactOf<"question-asked">, event: TreeEvent): Change[] {
   const agent = model.agents.get(fact.agent);
   if (agent === undefined) return [];
   const key = stepKey(event.seq, fact.n);
-  const input = callArguments(event.texts, fact.call);
+  const input = fact.call === undefined ? modelCallsInput(fact.calls ?? 0) : callArguments(event.texts, fact.call);
   model.questions.set(key, { agent: fact.agent, tool: fact.name, input, about: callAbout(input) });
   return [
     { type: "question-asked", at: event.at, ...whose(agent), id: `${event.tree}/${key}`, tool: fact.name, input },

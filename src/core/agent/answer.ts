@@ -43,9 +43,14 @@ export function answer(d: Deciding, agent: AgentState, call: string, given: Answ
 }
 
 /** Lets one of the agent's own tools answer the call. */
-export function toolOpens(d: Deciding, agent: AgentState, part: Pick<ToolCallPart, "id" | "name">): void {
+export function toolOpens(
+  d: Deciding,
+  agent: AgentState,
+  part: Pick<ToolCallPart, "id" | "name">,
+  granted?: true,
+): void {
   const tool = agent.definition.tools.find((known) => known.name === part.name);
-  callOpens(d, agent, part, tool?.safe === true ? { safe: true } : {});
+  callOpens(d, agent, part, { safe: tool?.safe === true ? true : undefined, granted });
 }
 
 /** Lets an effect answer the call. */
@@ -53,11 +58,11 @@ export function callOpens(
   d: Deciding,
   agent: AgentState,
   part: Pick<ToolCallPart, "id" | "name">,
-  how: { readonly safe?: true; readonly read?: true },
+  how: { readonly safe?: true | undefined; readonly granted?: true | undefined; readonly read?: true },
 ): void {
   const n = d.number();
-  const { safe, read } = how;
-  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, safe, read });
+  const { safe, granted, read } = how;
+  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, safe, granted, read });
   d.effect({
     type: read === true ? "read-store" : "call-tool",
     key: d.key(n),

@@ -6,7 +6,7 @@ import type { AgentNumber } from "../ids.ts";
 import { limitAsked } from "../limits.ts";
 import type { AgentState, TreeState, Turn } from "../state.ts";
 import { timerClear } from "../timers.ts";
-import { rightsOf } from "./rights.ts";
+import { rightsOf, rightsSame } from "./rights.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
@@ -25,6 +25,7 @@ export function agentAdd(state: TreeState, agent: NewAgent): void {
   state.numbers.set(agent.id, agent.number);
   state.agents.set(agent.number, {
     ...agent,
+    granted: null,
     inbox: [],
     turn: null,
     turns: 0,
@@ -67,12 +68,27 @@ export function turnDrop(state: TreeState, agent: AgentState): void {
   const turn = agent.turn;
   if (turn === null) return;
   if (state.budgetQueue.length > 0) state.budgetQueue = state.budgetQueue.filter((number) => number !== agent.number);
+  const { question } = state.requestCalls;
+  if (question !== null && state.questions.get(question)?.agent === agent.number) callsQuestionClose(state);
   if (turn.model !== null) effectDrop(state, turn.model);
   for (const call of turn.calls.values()) {
     if (call.effect !== null) effectDrop(state, call.effect);
     if (call.question !== null) state.questions.delete(call.question);
   }
   agent.turn = null;
+}
+
+function callsQuestionClose(state: TreeState): void {
+  const { question } = state.requestCalls;
+  if (question !== null) state.questions.delete(question);
+  state.requestCalls.question = null;
+}
+
+/** A request from outside the tree: its model calls are counted from here. */
+export function requestBegin(state: TreeState): void {
+  callsQuestionClose(state);
+  state.requestCalls.used = 0;
+  state.requestCalls.refused = false;
 }
 
 export function effectDrop(state: TreeState, key: NonNullable<Turn["model"]>): void {
@@ -92,6 +108,7 @@ export function applyTreeOpened(state: TreeState, fact: FactOf<"tree-opened">): 
   if (definition === undefined || state.settings !== null) return;
   state.id = fact.agent;
   state.settings = fact.settings;
+  state.rights = fact.rights ?? null;
   state.catalog = catalog;
   agentAdd(state, {
     number: 0,
@@ -127,10 +144,15 @@ export function applyCatalogChanged(state: TreeState, fact: FactOf<"catalog-chan
   state.catalog = new Map(fact.catalog.map((definition) => [definition.name, definition]));
   const root = state.agents.get(0);
   if (root !== undefined) root.definition = fact.root;
-  // Rights that a parent loses are lost to those below it, which come after it here.
+  // Rights that a parent loses are lost to those below it, which come after it here, until it has them again.
   for (const agent of state.agents.values()) {
     const parent = agent.parent === null ? undefined : state.agents.get(agent.parent);
-    if (parent !== undefined) agent.definition = rightsOf(parent.definition, agent.definition);
+    if (parent === undefined) continue;
+    const granted = agent.granted ?? agent.definition;
+    const held = rightsOf(parent.definition, granted);
+    const whole = rightsSame(held, granted);
+    agent.definition = whole ? granted : held;
+    agent.granted = whole ? null : granted;
   }
 }
 
@@ -204,7 +226,10 @@ export function applyResultsShortened(state: TreeState, fact: FactOf<"results-sh
 
 export function applyWindowLearnt(state: TreeState, fact: FactOf<"window-learnt">): void {
   const agent = state.agents.get(fact.agent);
-  if (agent !== undefined) agent.definition = { ...agent.definition, window: fact.window };
+  if (agent === undefined) return;
+  const { window } = fact;
+  agent.definition = { ...agent.definition, window };
+  if (agent.granted !== null) agent.granted = { ...agent.granted, window };
 }
 
 export function applyTreeClosed(state: TreeState): void {

@@ -14,7 +14,7 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 function effectOpen(
   state: TreeState,
   key: StepKey,
-  { kind, agent, call, name, safe, compaction, reserved }: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
+  { kind, agent, call, name, safe, granted, compaction, reserved }: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
 ): void {
   state.effects.set(key, {
     attempt: 1,
@@ -23,6 +23,7 @@ function effectOpen(
     call: call ?? null,
     name: name ?? null,
     safe: safe ?? false,
+    granted: granted ?? false,
     compaction: compaction ?? false,
     reserved: reserved ?? null,
     retryAt: null,
@@ -39,6 +40,7 @@ export function applyModelCalled(state: TreeState, fact: FactOf<"model-called">,
   if (!compaction) turn.iterations += 1;
   turn.model = key;
   if (state.budgetQueue.length > 0) state.budgetQueue = state.budgetQueue.filter((agent) => agent !== fact.agent);
+  state.requestCalls.used += 1;
   effectOpen(state, key, { kind: "model", agent: fact.agent, compaction, reserved: fact.reserved ?? null });
   if (fact.reserved !== undefined) {
     state.ledger.reservedTokens += fact.reserved.tokens;
@@ -149,6 +151,7 @@ export function applyEffectRepeated(state: TreeState, fact: FactOf<"effect-repea
   if (effect === undefined) return;
   effect.attempt = fact.attempt;
   effect.underWay = true;
+  if (effect.kind === "model") state.requestCalls.used += 1;
   effect.retryAt = null;
   timerClear(state.timers, `retry:${fact.effect}`);
 }
@@ -164,6 +167,7 @@ export function applyToolCalled(state: TreeState, fact: FactOf<"tool-called">, p
     call: fact.call,
     name: fact.name,
     safe: fact.safe === true || fact.read === true,
+    granted: fact.granted === true,
   });
 }
 

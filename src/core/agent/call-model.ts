@@ -1,9 +1,14 @@
-/** Issuing a model call: within the iterations of the turn, the budget of the tree and the window of the model. */
+/**
+ * Issuing a model call: within the iterations of the turn, the model calls of the request, the budget of the tree and the window of the model.
+ */
 
 import type { Deciding } from "../deciding.ts";
 import type { StepKey } from "../ids.ts";
 import type { Usage } from "../message.ts";
+import { agentWithUser } from "../inbox/send-user-message.ts";
+import { MODEL_CALLS } from "../questions/question-text.ts";
 import { closingCall } from "../reports/final-report.ts";
+import { runIs } from "../runs/run-state.ts";
 import type { AgentState } from "../state.ts";
 import { modelCost } from "./prices.ts";
 
@@ -44,12 +49,18 @@ export function callModel(d: Deciding, agent: AgentState): void {
 }
 
 export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): void {
+  if (callsUsedUp(d)) return callsEnd(d, agent);
+  if (d.settings.limits.costPerTree !== null && agent.definition.price === null) {
+    const error = priceUnknown(agent.definition.model);
+    return d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "price-unknown", error } });
+  }
   const room = reserve(d, agent, compaction);
   if (room.refused !== null) {
     if (room.mayWait && !closingCall(agent)) return d.emit({ type: "budget-awaited", agent: agent.number });
     d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: room.refused } });
     return;
   }
+  runIs(d, agent.number, "running");
   const n = d.number();
   d.emit({
     type: "model-called",
@@ -60,6 +71,35 @@ export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): 
   });
   d.effect({ type: "call-model", key: d.key(n), attempt: 1, agent: agent.number });
   warn(d);
+}
+
+/** Why a model of unknown price cannot be used under a limit of money, and what to do. */
+export function priceUnknown(model: string): string {
+  return `the price of ${model} is not known, so that costPerTree cannot be kept; give its price, or limit tokensPerTree instead`;
+}
+
+/** True if the request has used its model calls. Trees of earlier revisions were opened without this limit. */
+function callsUsedUp({ settings, state }: Deciding): boolean {
+  const most: number | undefined = settings.limits.modelCallsPerRequest;
+  return most !== undefined && state.requestCalls.used >= most;
+}
+
+/** Where a person is there, they are asked once whether the request may go on, and all calls wait; else the turn ends. */
+function callsEnd(d: Deciding, agent: AgentState): void {
+  const { requestCalls, rights } = d.state;
+  const most = d.settings.limits.modelCallsPerRequest;
+  const asks = requestCalls.question !== null || (rights?.asks === true && !requestCalls.refused);
+  if (!asks || closingCall(agent)) {
+    const error = `this request has used its ${most} model calls; a new message goes on, limits.modelCallsPerRequest allows more`;
+    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "model-call-limit", error } });
+    return;
+  }
+  d.emit({ type: "budget-awaited", agent: agent.number });
+  if (requestCalls.question === null) {
+    const to = agentWithUser(d, agent)?.number;
+    d.emit({ type: "question-asked", agent: agent.number, n: d.number(), calls: most, name: MODEL_CALLS, to });
+  }
+  runIs(d, agent.number, "needs_input");
 }
 
 interface Room {
@@ -112,6 +152,7 @@ function near(
 
 /** Agents whose call waited for room try again, in the order in which they began to wait. */
 export function spend(d: Deciding): void {
+  if (d.state.requestCalls.question !== null) return;
   for (const number of d.state.budgetQueue.slice()) {
     const agent = d.state.agents.get(number);
     if (agent !== undefined && agent.turn !== null && agent.turn.model === null) callModel(d, agent);

@@ -1,6 +1,7 @@
 /**
  * A child never has more rights than its parent: its tools are those of its definition that its parent has too, and what it may do
- * with them is the narrower of both.
+ * with them is the narrower of both. These are the rights that are recorded; those of the process that executes are
+ * permissions/process-rights.ts.
  */
 
 import type { DefinitionFacts, ModelPrice } from "../definition.ts";
@@ -18,6 +19,14 @@ export function rightsOf(parent: DefinitionFacts, child: DefinitionFacts, model?
   const rights = narrowed ? narrowedRights(parent, child, held) : child;
   if (model === undefined) return rights;
   return { ...rights, model: model.name, window: model.window, price: model.price };
+}
+
+/** True if narrowing took nothing away. It only leaves tools out and adds rules. */
+export function rightsSame(narrowed: DefinitionFacts, granted: DefinitionFacts): boolean {
+  return (
+    narrowed.tools.length === granted.tools.length &&
+    (narrowed.permissions?.length ?? 0) === (granted.permissions?.length ?? 0)
+  );
 }
 
 function narrowedRights(

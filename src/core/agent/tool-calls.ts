@@ -3,7 +3,7 @@
 import type { Deciding } from "../deciding.ts";
 import type { CallFacts, Input } from "../event.ts";
 import { sendUserMessage } from "../inbox/send-user-message.ts";
-import { permissionOf } from "../permissions/permissions.ts";
+import { judgeCall, refusedCall, toolHeld } from "../permissions/process-rights.ts";
 import { ask } from "../questions/questions.ts";
 import { reportRefused, sendAgentMessage } from "../reports/send-agent-message.ts";
 import { cancelRun, steerRun } from "../runs/control.ts";
@@ -29,13 +29,12 @@ import { type Json, jsonObjectIs } from "../json.ts";
 type InputOf<Type extends Input["type"]> = Extract<Input, { type: Type }>;
 
 const HOLDS_MARK = `the arguments hold "${REDACTED}", which stands for a secret that you were not shown; leave the part of the file that holds it as it is, and go on without it`;
-const NOT_PERMITTED = "this call is not permitted here; go on without it, or say in your answer what is missing";
 
 /** Decides one call of a reply. */
 export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, facts: CallFacts): void {
   if (delegationToolIs(part.name)) return answerDelegation(d, agent, { ...part, name: part.name }, facts);
   const tool = agent.definition.tools.find((held) => held.name === part.name);
-  if (tool === undefined) return answer(d, agent, part.id, toolError(noTool(part.name)));
+  if (tool === undefined) return answer(d, agent, part.id, toolError(refusedCall(part.name, "unknown")));
   if (typeof part.input === "string") {
     return answer(d, agent, part.id, toolError(`${part.name}: the arguments are not valid JSON; send one JSON object`));
   }
@@ -43,14 +42,10 @@ export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, f
   if (!tool.safe && JSON.stringify(part.input).includes(REDACTED)) {
     return answer(d, agent, part.id, toolError(`${part.name}: ${HOLDS_MARK}`));
   }
-  const permission = permissionOf(agent.definition.permissions ?? [], part.name, part.input, facts.file);
-  if (permission === "deny") return answer(d, agent, part.id, toolError(`${part.name}: ${NOT_PERMITTED}`));
-  if (permission === "ask") return ask(d, agent, part);
-  toolOpens(d, agent, part);
-}
-
-function noTool(name: string): string {
-  return `there is no tool "${name}" here; use one of those you were given`;
+  const judgement = judgeCall(d.state.rights, agent.definition, { ...part, file: facts.file });
+  if (judgement === "allow") return toolOpens(d, agent, part);
+  if (judgement === "ask") return ask(d, agent, part);
+  answer(d, agent, part.id, toolError(refusedCall(part.name, judgement)));
 }
 
 function answerDelegation(
@@ -63,7 +58,7 @@ function answerDelegation(
   const starts = name === "subagent" || name === "start_background_agent";
   // A child that may not delegate is told the limit by the gate of all runs, in the shape of the tool.
   if (!starts && !delegationToolVisible(name, agent, visibilityOf(d.settings, d.state.catalog))) {
-    return answer(d, agent, id, toolError(noTool(name)));
+    return answer(d, agent, id, toolError(refusedCall(name, "unknown")));
   }
   const input = withSchemaText(part.input);
   const problem = argumentsProblem(delegationSchema(name, agent), input);
@@ -137,7 +132,7 @@ export function effectsLost(d: Deciding, input: InputOf<"effects-lost">): string
     const agent = d.state.agents.get(effect.agent);
     if (effect.kind === "model" && effect.underWay && agent !== undefined)
       d.emit({ type: "usage-estimated", agent: agent.number, effect: key, usage: estimatedUsage(agent) });
-    const held = agent?.definition.tools.some((tool) => tool.name === effect.name) === true;
+    const held = agent !== undefined && toolHeld(d.state.rights, agent.definition, effect.name);
     if (effect.kind === "tool" && !(effect.safe && held) && agent !== undefined && effect.call !== null) {
       answer(
         d,

@@ -1,11 +1,9 @@
 /** How definitions enter the contexts: the root's prompt and tools, what children lose with their parent, and skills. */
 
-import { delegationToolIs } from "../agent/delegation-tools.ts";
 import type { DefinitionFacts, DefinitionText } from "../definition.ts";
 import { contextCarry, contextNew } from "./contexts.ts";
 import type { Observing } from "./observing.ts";
 import { promptOfRoot } from "./prompts.ts";
-import { toolsetOf } from "./toolset.ts";
 
 /** A root's context keeps its messages when its definition changes. */
 export function openRoot(o: Observing): void {
@@ -20,16 +18,15 @@ export function openRoot(o: Observing): void {
   o.contexts.agents.set(0, fresh);
 }
 
-/** Children no longer see tools that they have lost with their parent. */
-export function narrowChildren(o: Observing): void {
+/** Children no longer see tools that they have lost with their parent, and see them again when it has them again. */
+export function renewChildren(o: Observing): void {
   for (const [number, context] of o.contexts.agents) {
     const agent = o.state.agents.get(number);
     if (number === 0 || agent === undefined) continue;
-    const held = new Set(agent.definition.tools.map((tool) => tool.name));
-    const { specs } = context.tools;
-    const left = specs.filter((tool) => delegationToolIs(tool.name) || held.has(tool.name));
-    if (left.length === specs.length) continue;
-    const fresh = contextNew(context.system, toolsetOf(left, o.sha256), context.model);
+    const text = o.definition(agent.definition.hash);
+    const tools = o.toolsetFor(o.state, agent, text, o.contexts.runs.get(number)?.schema);
+    if (tools.hash === context.tools.hash) continue;
+    const fresh = contextNew(context.system, tools, context.model);
     contextCarry(fresh, context);
     o.contexts.agents.set(number, fresh);
   }

@@ -8,7 +8,7 @@ import { runPayload } from "../runs/payload.ts";
 import { messageBuildSystemText, messageBuildUserFacing } from "../text/index.ts";
 import { postedReport } from "../announcements/announcement-text.ts";
 import { contextDrop } from "./contexts.ts";
-import { narrowChildren, openRoot, skillText } from "./observe-definitions.ts";
+import { openRoot, renewChildren, skillText } from "./observe-definitions.ts";
 import { createRun, endRun, report } from "./observe-runs.ts";
 import {
   compact,
@@ -32,7 +32,7 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
       return openRoot(o);
     case "catalog-changed":
       openRoot(o);
-      return narrowChildren(o);
+      return renewChildren(o);
     case "message-posted":
       return void o.contexts.messages.set(stepKey(place.seq, 0), {
         to: fact.to,
@@ -107,6 +107,7 @@ export function observe(o: Observing, fact: Fact, place: Place, textAt: TextAt):
       return contextDrop(o.contexts, 0);
     case "channel-sent":
       return;
+    case "rights-changed":
     case "run-asked":
     case "answer-given":
     case "question-asked":

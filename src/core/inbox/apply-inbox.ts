@@ -1,6 +1,6 @@
 /** What messages do to the state: they wait in an inbox until a turn takes them. */
 
-import { runForget } from "../agent/apply-agent.ts";
+import { requestBegin, runForget } from "../agent/apply-agent.ts";
 import type { Fact } from "../event.ts";
 import { stepKey, type StepKey } from "../ids.ts";
 import type { Place } from "../place.ts";
@@ -10,6 +10,7 @@ import type { TreeState, Turn } from "../state.ts";
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
 export function applyMessagePosted(state: TreeState, fact: FactOf<"message-posted">, place: Place): void {
+  if (fact.silent !== true) requestBegin(state);
   state.agents.get(fact.to)?.inbox.push({
     key: stepKey(place.seq, 0),
     kind: fact.kind,

@@ -9,9 +9,14 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 
 export function applyQuestionAsked(state: TreeState, fact: FactOf<"question-asked">, place: Place): void {
   const turn = state.agents.get(fact.agent)?.turn;
-  if (turn === null || turn === undefined) return;
   const { agent, call, name } = fact;
   const key = stepKey(place.seq, fact.n);
+  if (call === undefined) {
+    state.requestCalls.question = key;
+    state.questions.set(key, { agent, call: null, name, askedAt: place.at });
+    return;
+  }
+  if (turn === null || turn === undefined) return;
   turn.calls.set(call, { id: call, name, effect: null, run: null, question: key, final: false });
   state.questions.set(key, { agent, call, name, askedAt: place.at });
 }
@@ -20,6 +25,12 @@ export function applyAnswerGiven(state: TreeState, fact: FactOf<"answer-given">)
   const question = state.questions.get(fact.question);
   if (question === undefined) return;
   state.questions.delete(fact.question);
+  if (question.call === null) {
+    state.requestCalls.question = null;
+    state.requestCalls.refused = !fact.allow;
+    if (fact.allow) state.requestCalls.used = 0;
+    return;
+  }
   const call = state.agents.get(question.agent)?.turn?.calls.get(question.call);
   if (call !== undefined) call.question = null;
 }

@@ -2,26 +2,52 @@
 
 import type { Contexts } from "../context/contexts.ts";
 import type { AgentNumber } from "../ids.ts";
-import type { Json } from "../json.ts";
+import { type Json, jsonObjectIs } from "../json.ts";
+import type { ToolCallPart } from "../message.ts";
 
 /** Characters of a call's arguments that a question shows; who answers can look at the whole call. */
 const SHOWN = 1_000;
 
-/** What is asked about: the call as the model wrote it, or null when its text is gone. */
-export function askedInput(contexts: Contexts, agent: AgentNumber, call: string): Json {
-  return contexts.agents.get(agent)?.open?.calls.find((given) => given.id === call)?.input ?? null;
+/** An open call as the model wrote it. */
+export function askedCall(contexts: Contexts, agent: AgentNumber, call: string): ToolCallPart | undefined {
+  return contexts.agents.get(agent)?.open?.calls.find((given) => given.id === call);
 }
 
-export function questionText(
-  contexts: Contexts,
-  question: { readonly agent: AgentNumber; readonly call: string; readonly name: string },
-): string {
+/** The arguments of an open call, or null when its text is gone. */
+function askedInput(contexts: Contexts, agent: AgentNumber, call: string): Json {
+  return askedCall(contexts, agent, call)?.input ?? null;
+}
+
+/** The name of a question that is about no tool, but about the model calls of a request. */
+export const MODEL_CALLS = "model_calls";
+
+/** What such a question shows in place of a call's arguments. */
+export function modelCallsInput(calls: number): { readonly calls: number } {
+  return { calls };
+}
+
+interface Asked {
+  readonly agent: AgentNumber;
+  readonly call?: string | null | undefined;
+  readonly name: string;
+}
+
+/** `calls`: how many more model calls are asked for, by a question about these. */
+export function questionInput(contexts: Contexts, { agent, call }: Asked, calls: number): Json {
+  return typeof call === "string" ? askedInput(contexts, agent, call) : modelCallsInput(calls);
+}
+
+export function questionText(contexts: Contexts, question: Asked, calls: number): string {
   const who = contexts.runs.get(question.agent)?.name ?? null;
-  return questionWords(who, question.name, askedInput(contexts, question.agent, question.call));
+  return questionWords(who, question.name, questionInput(contexts, question, calls));
 }
 
 /** `who`: the name of the run that asks; null for the agent that the user speaks with. */
 export function questionWords(who: string | null, tool: string, input: Json): string {
+  if (tool === MODEL_CALLS && jsonObjectIs(input)) {
+    const calls = String(input["calls"]);
+    return `This request has used ${calls} model calls. May it use ${calls} more? Answer yes or no.`;
+  }
   const text = JSON.stringify(input);
   const rest = text.length - SHOWN;
   const shown = rest > 0 ? `${text.slice(0, SHOWN)} … (${rest} more characters)` : text;

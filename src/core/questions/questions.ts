@@ -3,8 +3,9 @@
  * as that takes.
  *
  * Invariants:
- *  1. A question belongs to one call of a turn under way. It ends with its answer, or with the turn.
- *  2. The tool is started in the step that takes the answer in, never before.
+ *  1. A question belongs to one call of a turn under way, or to its next model call, for which all others of the tree wait. It ends with its
+ *     answer or with the turn; one about model calls also with the next request.
+ *  2. The tool is started in the step that takes the answer in, never before, and only if the rights in force then let it (rule A9).
  */
 
 import { answer, toolError, toolOpens } from "../agent/answer.ts";
@@ -12,6 +13,7 @@ import type { Deciding } from "../deciding.ts";
 import type { Input } from "../event.ts";
 import { agentWithUser } from "../inbox/send-user-message.ts";
 import type { ToolCallPart } from "../message.ts";
+import { refusedCall } from "../permissions/process-rights.ts";
 import type { AgentState } from "../state.ts";
 
 export function ask(d: Deciding, agent: AgentState, part: ToolCallPart): void {
@@ -22,19 +24,25 @@ export function ask(d: Deciding, agent: AgentState, part: ToolCallPart): void {
     n: d.number(),
     call: part.id,
     name: part.name,
-    ...(to === null ? {} : { to: to.number }),
+    to: to?.number,
   });
 }
 
 export function answerGiven(d: Deciding, input: Extract<Input, { type: "answer-given" }>): string | null {
   const question = d.state.questions.get(input.question);
-  const agent = question === undefined ? undefined : d.state.agents.get(question.agent);
-  if (question === undefined || agent === undefined) return "no such question is open";
-  d.accept();
+  if (question === undefined) return "no such question is open";
   const { call: id, name } = question;
+  if (id === null) {
+    // The calls that wait for it are looked at again, as after every input.
+    d.accept();
+    return null;
+  }
+  const agent = d.state.agents.get(question.agent);
+  if (agent === undefined) return "no such question is open";
+  d.accept();
   if (!input.allow) answer(d, agent, id, toolError(`${name}: ${refusal(d.texts[0])}`));
-  else if (agent.definition.tools.some((tool) => tool.name === name)) toolOpens(d, agent, { id, name });
-  else answer(d, agent, id, toolError(`${name}: the user allowed it, but the tool is not here any more`));
+  else if (input.refused !== undefined) answer(d, agent, id, toolError(refusedCall(name, input.refused)));
+  else toolOpens(d, agent, { id, name }, true);
   d.later({ do: "iterate", agent: agent.number });
   return null;
 }

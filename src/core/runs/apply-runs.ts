@@ -1,6 +1,6 @@
 /** What facts about runs do to the state. */
 
-import { agentAdd, runForget, turnDrop, turnNew } from "../agent/apply-agent.ts";
+import { agentAdd, requestBegin, runForget, turnDrop, turnNew } from "../agent/apply-agent.ts";
 import { rightsOf } from "../agent/rights.ts";
 import type { Fact } from "../event.ts";
 import type { Place } from "../place.ts";
@@ -22,6 +22,7 @@ export function applyRunCreated(state: TreeState, fact: FactOf<"run-created">, p
   const together = fact.mode === "background" && fact.announce !== "each";
   const batch = together ? batchKey(fact.group, parent.turn?.number, fact.run) : null;
   state.runsCreated = fact.run;
+  if (fact.call === null) requestBegin(state);
   state.numbers.set(fact.id, fact.run);
   state.runs.set(fact.run, {
     number: fact.run,

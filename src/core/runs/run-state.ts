@@ -1,8 +1,8 @@
 /**
  * What an open run is doing: it works, it waits for its children, or nothing below it can go on before a user answers.
  *
- * Invariant: a run is `needs_input` while every call of its turn waits for an answer or for a run that is `needs_input` itself, and,
- * between turns, while all its children are. Its clock stands still then, and so do those above it that wait for nothing else.
+ * Invariant: a run is `needs_input` while every call of its turn waits for an answer or for a run that is `needs_input` itself, while its next
+ * model call waits for an answer, and, between turns, while all its children are. Its clock stands still then, and so do those above it that wait for nothing else.
  */
 
 import type { Deciding } from "../deciding.ts";
@@ -37,6 +37,7 @@ function standing(d: Deciding, agent: AgentState): OpenState {
       agent.queue.length === 0 && agent.live.size > 0 && [...agent.live].every((run) => needsInput(d, run));
     return asking ? "needs_input" : "waiting";
   }
+  if (d.state.requestCalls.question !== null && d.state.budgetQueue.includes(agent.number)) return "needs_input";
   // A final report waits for the other calls.
   const calls = [...agent.turn.calls.values()].filter((call) => !call.final);
   const waits = calls.length > 0 && calls.every((call) => call.run !== null || call.question !== null);

@@ -5,7 +5,7 @@
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import { outputSchemaOf, withSchemaText } from "./output-schema-argument.ts";
 import { refusedDelegation } from "./refusal.ts";
-import { warn } from "../agent/call-model.ts";
+import { priceUnknown, warn } from "../agent/call-model.ts";
 import { type Arguments, argumentsProblem } from "../agent/arguments.ts";
 import { SPAWN_SCHEMA } from "../agent/delegation-tools.ts";
 import type { Deciding, Refusal } from "../deciding.ts";
@@ -56,6 +56,11 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
   }
   if (costPerTree !== null && d.state.ledger.cost >= costPerTree) {
     return { reason: "cost-limit", error: `cost limit reached (${costPerTree} micro-dollars in this tree)` };
+  }
+  const price = typeof args["model"] === "string" ? (facts.model?.price ?? null) : definition.price;
+  if (costPerTree !== null && price === null) {
+    const model = typeof args["model"] === "string" ? args["model"] : definition.model;
+    return { reason: "price-unknown", error: priceUnknown(model) };
   }
   const asked = outputSchemaOf(args);
   if (asked === null)

@@ -5,10 +5,10 @@ import type { Blob } from "../../contracts/store.ts";
 import type { Tool } from "../../contracts/tool.ts";
 import type { DefinitionFacts, DefinitionText } from "../../core/definition.ts";
 import type { Sha256 } from "../../core/journal.ts";
-import { GLOB_LENGTH } from "../../core/permissions/glob.ts";
-import { narrower, type PermissionRule, type Permissions } from "../../core/permissions/permissions.ts";
+import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import { checkSchema } from "../schemas/check-schema.ts";
+import { judgedRules } from "./judged-rules.ts";
 import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
 
 /** What an agent is made from. */
@@ -58,15 +58,12 @@ export interface Catalog {
   readonly outputs: ReadonlyMap<string, StandardSchema>;
 }
 
-const NO_PERMISSIONS: Permissions = [];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface CatalogSource {
   readonly definitions: readonly AgentDefinition[];
   readonly skills: readonly SkillDefinition[];
   readonly tools: readonly Tool[];
-  /** Rules for all of them; undefined if nobody restricts anything. */
-  readonly permissions: readonly PermissionRule[] | undefined;
   readonly models: ModelProvider;
   readonly defaultModel: string;
   /** What roots are told about the project. */
@@ -146,11 +143,6 @@ function resolve(definition: AgentDefinition, source: CatalogSource): { facts: D
     tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
     ...(output === undefined ? {} : { output }),
   };
-  const lists = [source.permissions, definition.permissions].filter((rules) => rules !== undefined);
-  for (const { path = "" } of lists.flat())
-    if (path.length > GLOB_LENGTH)
-      throw invalid(definition, `the path of a rule is longer than ${GLOB_LENGTH} characters`);
-  const permissions = lists.reduce((joined, rules) => narrower(joined, [rules.map(ruleJudged)]), NO_PERMISSIONS);
   const facts: DefinitionFacts = {
     name: definition.name,
     hash: source.sha256(JSON.stringify(text)),
@@ -159,18 +151,13 @@ function resolve(definition: AgentDefinition, source: CatalogSource): { facts: D
     window: found.facts.window,
     price: found.facts.price,
     tools: tools.map(({ name, safe }) => ({ name, safe })),
-    ...(permissions.length === 0 ? {} : { permissions }),
+    ...(definition.permissions === undefined ? {} : { permissions: [judgedRules(definition.permissions)] }),
     iterations: definition.maxIterations ?? null,
     timeoutSeconds: definition.timeoutSeconds ?? null,
     typed: output !== undefined,
     say: definition.say ?? false,
   };
   return { facts, text };
-}
-
-/** Unicode writes some characters in several ways: rules and paths are compared in one of them. */
-function ruleJudged(rule: PermissionRule): PermissionRule {
-  return rule.path === undefined ? rule : { ...rule, path: rule.path.normalize("NFC") };
 }
 
 function toolNamed(definition: AgentDefinition, source: CatalogSource, name: string): Tool {

@@ -4,7 +4,7 @@ import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { asStepKey, asTreeId, type StepKey, type TreeId, uuidIs } from "../../core/ids.ts";
 import type { Sha256 } from "../../core/journal.ts";
 import type { Json } from "../../core/json.ts";
-import { askedInput, questionText } from "../../core/questions/question-text.ts";
+import { questionInput, questionText } from "../../core/questions/question-text.ts";
 import { treeSource } from "../../core/tree.ts";
 import { createDefinitionLibrary } from "../definitions/definition-library.ts";
 import { readTree } from "../trees/read-tree.ts";
@@ -17,6 +17,7 @@ export interface OpenQuestion {
   readonly agent: string;
   /** Its run; null for a root. */
   readonly run: string | null;
+  /** The tool; `model_calls` where it is asked whether the request may use more model calls. */
   readonly tool: string;
   /** The call's arguments, as the model wrote them. */
   readonly input: Json;
@@ -46,14 +47,15 @@ async function questionsOf(store: Store, sha256: Sha256, record: TreeRecord): Pr
   const library = createDefinitionLibrary(new Map());
   const { tree } = await readTree(store, record, treeSource(sha256, library.text), library);
   const { state, contexts } = tree;
+  const calls = state.settings?.limits.modelCallsPerRequest ?? 0;
   return [...state.questions].map(([key, question]) => ({
     id: `${record.id}/${key}`,
     tree: record.id,
     agent: state.agents.get(question.agent)?.id ?? "",
     run: state.runs.get(question.agent)?.id ?? null,
     tool: question.name,
-    input: askedInput(contexts, question.agent, question.call),
-    text: questionText(contexts, question),
+    input: questionInput(contexts, question, calls),
+    text: questionText(contexts, question, calls),
     askedAt: question.askedAt,
   }));
 }

@@ -6,13 +6,17 @@
  *  2. No effect, reply, acknowledgement or subscription sees a step before its commit.
  *  3. If a commit fails, or nobody knows whether it did, the trees of the batch are dropped from memory and their inputs are taken again
  *     after a load. A result that was taken already is late, because it names its effect and attempt; a post is looked up by its id.
- *  4. After a failed fsync nothing is taken any more. While the disk is full new work is refused, and results wait.
+ *  4. A tree's first step in this process records the rights of this process, if the tree holds others (rule A9): nothing is decided here under the
+ *     rights of another process.
+ *  5. After a failed fsync nothing is taken any more. While the disk is full new work is refused, and results wait.
  */
 
 import type { Commit, OutboxKey, Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import { SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
+import type { ProcessRights } from "../../core/permissions/process-rights.ts";
+import { judgedAnswer } from "../../core/questions/judged-answer.ts";
 import { headRead } from "../../core/row.ts";
 import { timersNext } from "../../core/timers.ts";
 import { type Stepped, treeStep } from "../../core/tree.ts";
@@ -45,7 +49,8 @@ interface Waiting {
 
 /** An input that was taken, and what came of it. */
 interface Taken {
-  readonly waiting: Waiting;
+  /** Null for the step that the loop takes by itself. */
+  readonly waiting: Waiting | null;
   readonly submission: Submission;
   readonly stepped: Stepped;
 }
@@ -75,6 +80,8 @@ interface CommitLoopParts {
   readonly trees: TreeCache;
   readonly scheduler: Scheduler;
   readonly redactor: Redactor;
+  /** What agents may do while this process executes them. */
+  readonly rights: ProcessRights;
   /** Called in order for every committed step. */
   readonly onCommitted: (committed: Committed) => void;
   /** Called after the steps of a commit were handed on. */
@@ -96,6 +103,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   let loading = 0;
   let broken: ErrandError | null = null;
   const idlers: (() => void)[] = [];
+  const rightsText = JSON.stringify(parts.rights);
   /** Inputs that are queued or being committed. */
   const open = new Map<TreeId, Waiting[]>();
 
@@ -127,6 +135,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       batch.set(id, part);
       try {
         const { submission } = waiting;
+        const first = rightsOwed(loaded);
+        if (first !== null) part.steps.push({ waiting: null, submission: first, stepped: step(loaded, first) });
         part.steps.push({ waiting, submission, stepped: step(loaded, submission) });
       } catch (error) {
         batch.delete(id);
@@ -136,8 +146,17 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     return [...batch.values()];
   }
 
-  function step(loaded: LoadedTree, { input, texts }: Submission): Stepped {
+  /** The step that must come before any other: the tree holds the rights of another process. */
+  function rightsOwed({ id, tree }: LoadedTree): Submission | null {
+    const { settings, rights, agents } = tree.state;
+    if (rights === parts.rights || settings === null || agents.size === 0) return null;
+    if (JSON.stringify(rights) === rightsText) return null;
+    return { tree: id, input: { type: "rights-changed", rights: parts.rights }, texts: [] };
+  }
+
+  function step(loaded: LoadedTree, { input: given, texts }: Submission): Stepped {
     const { tree } = loaded;
+    const input = judgedAnswer(tree, given);
     const held = tree.state.running;
     const at = Math.max(clock.now(), tree.state.at);
     const offered = input.type === "slots-offered";
@@ -153,9 +172,9 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   }
 
   /** The kernel threw, which is a bug: the tree stops alone. */
-  function abandon(id: TreeId, waiting: readonly Waiting[], error: unknown): void {
+  function abandon(id: TreeId, waiting: readonly (Waiting | null)[], error: unknown): void {
     void trees.fail(id).catch((cause: unknown) => parts.onFailure(storeError(cause)));
-    for (const one of waiting) finish(one).reject(error);
+    for (const one of waiting) if (one !== null) finish(one).reject(error);
   }
 
   function load(waiting: Waiting): void {
@@ -215,7 +234,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       scheduler.wakeAt(timersNext(loaded.tree.state.timers));
       for (const { waiting, stepped } of steps) {
         parts.onCommitted({ tree: loaded.id, loaded, stepped });
-        finish(waiting).resolve(stepped.decision.late);
+        if (waiting !== null) finish(waiting).resolve(stepped.decision.late);
       }
     }
     parts.onSettled(batch.map((part) => part.loaded.id));
@@ -239,6 +258,7 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
       // A refused commit is not in doubt: an effect of the same key that its tree holds now is another writer's.
       if (error.code !== "commit-conflict") parts.onDoubt(loaded.id, decided);
       for (const { waiting: one } of steps) {
+        if (one === null) continue;
         one.failures += 1;
         one.unsure = true;
         if (!worthAnother(one.submission, one.failures, error)) finish(one).reject(error);

@@ -5,7 +5,8 @@
  *  1. An effect is started after the commit that recorded it, once for each attempt.
  *  2. The kernel has gone on without an aborted effect: of a model call it is only told what it had used, where its wire said. A reply
  *     that comes all the same is put on record as late, without its words.
- *  3. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies.
+ *  3. A tool is run only if the rights in force where it starts let it (rule A9), whatever was decided before.
+ *  4. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies.
  */
 
 import type { ModelProvider } from "../../contracts/model.ts";
@@ -16,6 +17,7 @@ import type { Effect } from "../../core/effect.ts";
 import type { AgentNumber, StepKey, TreeId } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { createFileJudge } from "../../core/permissions/permissions.ts";
+import { judgeCall, permissionsInForce, type ProcessRights, refusedCall } from "../../core/permissions/process-rights.ts";
 import type { Submission } from "./tree-commit.ts";
 import {
   type EdgeFacts,
@@ -51,6 +53,8 @@ export interface EffectRunner {
 interface EffectRunnerParts {
   readonly models: ModelProvider;
   readonly tools: readonly Tool[];
+  /** What agents may do while this process executes them. */
+  readonly rights: ProcessRights;
   readonly schemas: SchemaChecker;
   /** Standard Schemas of definitions, by the definition's hash. */
   readonly outputs: ReadonlyMap<string, StandardSchema>;
@@ -150,7 +154,8 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const check = (data: Json | undefined): Promise<string | null> =>
       own === undefined ? parts.schemas.dataProblem(schema ?? true, data) : parts.schemas.standardProblem(own, data);
     const parent = tree.state.agents.get(tree.state.agents.get(agent)?.parent ?? -1)?.id;
-    const restricted = (tree.state.agents.get(agent)?.definition.permissions ?? []).length > 0;
+    const definition = tree.state.agents.get(agent)?.definition;
+    const restricted = definition !== undefined && permissionsInForce(parts.rights, definition).length > 0;
     return {
       models: parts.models,
       schemas: parts.schemas,
@@ -164,19 +169,36 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const { tree, id } = loaded;
     const call = tree.contexts.agents.get(effect.agent)?.open?.calls.find((given) => given.id === effect.call);
     const input = call?.input ?? null;
+    const refused = effect.type === "read-store" ? null : refusedHere(loaded, effect, input);
     begin(id, effect, async (signal) => {
       const output =
         effect.type === "read-store"
           ? await parts.reader.answer(loaded, effect, input)
-          : await runTool(effect.name, input, { signal, ...rulesOf(loaded, effect) });
+          : (refused ?? (await runTool(effect.name, input, { signal, ...rulesOf(loaded, effect) })));
       const { input: finished, texts } = toolFinishedInput(effect, output);
       return { tree: id, input: finished, texts };
     });
   }
 
+  /** What the model is told where the call may not be made here; null where it may. */
+  function refusedHere(
+    { tree }: LoadedTree,
+    effect: Extract<Effect, { type: "call-tool" }>,
+    input: Json,
+  ): ToolOutput | null {
+    const { name, agent, key, call } = effect;
+    const definition = tree.state.agents.get(agent)?.definition;
+    const file = tree.contexts.agents.get(agent)?.open?.files?.get(call);
+    const judgement = definition === undefined ? "unknown" : judgeCall(parts.rights, definition, { name, input, file });
+    const granted = tree.state.effects.get(key)?.granted === true;
+    if (judgement === "allow" || (judgement === "ask" && granted)) return null;
+    return { text: `Error: ${refusedCall(name, judgement)}`, failed: true };
+  }
+
   /** How the tool is to judge the files that it opens. */
   function rulesOf({ tree }: LoadedTree, { agent, name, call }: ToolEffect): Pick<ToolContext, "rules"> {
-    const permissions = tree.state.agents.get(agent)?.definition.permissions ?? [];
+    const definition = tree.state.agents.get(agent)?.definition;
+    const permissions = definition === undefined ? [] : permissionsInForce(parts.rights, definition);
     if (permissions.length === 0) return {};
     const file = tree.contexts.agents.get(agent)?.open?.files?.get(call) ?? {};
     return { rules: { judge: createFileJudge(permissions, name), file } };

@@ -12,6 +12,7 @@ import { outputSchemaOf } from "../../core/runs/output-schema-argument.ts";
 import { dataGiven } from "../../core/runs/report-data.ts";
 import { codePointsPrefix } from "../../core/text/index.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
+import { usageTold } from "./usage-told.ts";
 
 interface Keyed {
   readonly key: StepKey;
@@ -62,7 +63,7 @@ export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: Repli
       type: "model-replied",
       effect: effect.key,
       attempt: effect.attempt,
-      usage: usageIs(reply.usage) ? reply.usage : null,
+      usage: usageOfReply(reply),
       stop: reply.stop,
       size: size + text.length,
       said: replyEnters(reply, false) && salvagedWords(parts) !== "" ? true : undefined,
@@ -72,10 +73,11 @@ export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: Repli
   };
 }
 
-/** A model of the user's own may forget to say what it used. */
-function usageIs(usage: unknown): usage is Usage {
-  if (typeof usage !== "object" || usage === null || !("input" in usage) || !("output" in usage)) return false;
-  return Number.isFinite(usage.input) && Number.isFinite(usage.output);
+
+/** A call that was answered has used something: a reply that says it used nothing says nothing. */
+function usageOfReply(reply: ModelReply): Usage | null {
+  const usage = usageTold(reply.usage);
+  return usage !== null && usage.input === 0 && usage.output === 0 ? null : usage;
 }
 
 /** Providers promise unique call ids; a reply that breaks the promise is mended, because results are paired by them. */
@@ -136,7 +138,7 @@ export function modelFailedInput(effect: Keyed, failure: ModelFailure): InputWit
       code: failure.code,
       retryable: failure.retryable,
       ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-      usage: failure.usage,
+      usage: usageTold(failure.usage),
     },
     texts: [failureWords(failure.message)],
   };

@@ -5,6 +5,7 @@ import type { DefinitionFacts } from "../../core/definition.ts";
 import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import type { Settings } from "../../core/limits.ts";
+import type { ProcessRights } from "../../core/permissions/process-rights.ts";
 import { JOURNAL_FORMAT } from "../../core/revision.ts";
 import type { TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
@@ -37,6 +38,7 @@ interface OpeningsParts {
   readonly catalog: Catalog;
   readonly library: DefinitionLibrary;
   readonly settings: Settings;
+  readonly rights: ProcessRights;
   readonly source: TreeSource;
   readonly loop: CommitLoop;
   readonly posts: Posts;
@@ -57,10 +59,12 @@ export function createOpenings(parts: OpeningsParts): Openings {
       });
     }
     const { facts, blobs } = catalogOfTree(catalog, definition);
+    const { settings, rights } = parts;
+    requirePrice(facts.find((known) => known.name === definition), settings);
     const format = Math.min(await store.format(), JOURNAL_FORMAT);
     return {
       tree,
-      input: { type: "tree-opened", agent: tree, kind, definition, catalog: facts, settings: parts.settings },
+      input: { type: "tree-opened", agent: tree, kind, definition, catalog: facts, settings, rights },
       texts: [],
       create: { agent: definition, kind, format },
       blobs,
@@ -110,4 +114,12 @@ export function createOpenings(parts: OpeningsParts): Openings {
       return id;
     },
   };
+}
+
+/** A limit of money cannot be kept where the price is not known; nothing is counted as free. */
+function requirePrice(root: DefinitionFacts | undefined, { limits }: Settings): void {
+  if (limits.costPerTree === null || root === undefined || root.price !== null) return;
+  throw new ErrandError("price-unknown", `The price of ${root.model} is not known, so that costPerTree cannot be kept.`, {
+    remedy: "Give the model's price (`prices`), choose a model of known price, or set limits.tokensPerTree instead.",
+  });
 }

@@ -13,6 +13,7 @@ type Rules = NonNullable<DefinitionFacts["permissions"]>;
 export function takeQuestionFact(tree: WatchedTree, fact: Fact, { seq, now }: Moment): void {
   switch (fact.type) {
     case "question-asked": {
+      if (fact.call === undefined) return callsAsked(tree, fact, seq);
       const agent = liveAgent(tree, fact.agent);
       demand("I19", agent?.turn !== null && agent !== undefined, () => `row ${seq} asks for an agent without a turn`);
       const judged = judge(rulesOf(tree, fact.agent), fact.name);
@@ -54,6 +55,12 @@ export function takeQuestionFact(tree: WatchedTree, fact: Fact, { seq, now }: Mo
       return close(tree, 0);
     default:
   }
+}
+
+/** It is asked whether the request may use more model calls. */
+function callsAsked(tree: WatchedTree, fact: Extract<Fact, { type: "question-asked" }>, seq: number): void {
+  tree.questions.set(`${seq}.${fact.n}`, { agent: fact.agent, call: null });
+  if (fact.to !== undefined) tree.sent.add(`${seq}.${fact.n}`);
 }
 
 function close(tree: WatchedTree, agent: number): void {

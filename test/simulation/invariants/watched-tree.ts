@@ -82,7 +82,8 @@ export interface WatchedEffect {
 
 export interface WatchedQuestion {
   readonly agent: number;
-  readonly call: string;
+  /** Null where it is asked about model calls. */
+  readonly call: string | null;
 }
 
 export interface WatchedTree {
