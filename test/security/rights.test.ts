@@ -15,7 +15,10 @@ const ALLOW: readonly PermissionRule[] = [{ decision: "allow", tool: "press" }];
 const ASK: readonly PermissionRule[] = [{ decision: "ask", tool: "press" }];
 const DENY: readonly PermissionRule[] = [{ decision: "deny", tool: "press" }];
 
-function buttons(names: readonly string[] = ["press"]): { readonly tools: readonly Tool[]; readonly pressed: unknown[] } {
+function buttons(names: readonly string[] = ["press"]): {
+  readonly tools: readonly Tool[];
+  readonly pressed: unknown[];
+} {
   const pressed: unknown[] = [];
   const tools = names.map((name) => ({
     name,
@@ -27,10 +30,20 @@ function buttons(names: readonly string[] = ["press"]): { readonly tools: readon
   return { tools, pressed };
 }
 
-const pressing = byContext([callTool("press", { floor: 1 }), say("First."), callTool("press", { floor: 2 }), say("Second.")]);
+const pressing = byContext([
+  callTool("press", { floor: 1 }),
+  say("First."),
+  callTool("press", { floor: 2 }),
+  say("Second."),
+]);
 
 /** A process that executes trees of a store which others execute too, with rights of its own. */
-async function openProcess(store: string, script: Script, options: Partial<ErrandOptions>, child: Script = []): Promise<Errand> {
+async function openProcess(
+  store: string,
+  script: Script,
+  options: Partial<ErrandOptions>,
+  child: Script = [],
+): Promise<Errand> {
   const { errand } = await openTestErrand({ parent: script, child }, { store, renewDefinitions: false, ...options });
   return errand;
 }
@@ -75,7 +88,14 @@ test("what one process allowed is asked about by the next one: `allow` ends with
 test("a new deny applies to an old conversation, and ends with its process", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const { tools, pressed } = buttons();
-  const script = byContext([callTool("press", { floor: 1 }), say("a"), callTool("press", { floor: 2 }), say("b"), callTool("press", { floor: 3 }), say("c")]);
+  const script = byContext([
+    callTool("press", { floor: 1 }),
+    say("a"),
+    callTool("press", { floor: 2 }),
+    say("b"),
+    callTool("press", { floor: 3 }),
+    say("c"),
+  ]);
   const rights = [ALLOW, DENY, ALLOW];
   let tree = "";
   for (const [index, permissions] of rights.entries()) {
@@ -118,7 +138,9 @@ test("a yes that was put into the mail before is judged by the process that take
   const file = await openSqliteStore({ path: store, access: "read", durability: "full" });
   const key = asStepKey(question.slice(question.indexOf("/") + 1));
   const id = asPostId("0198c0de-0000-7000-8000-0000000000aa");
-  await file.putMail(mailOf(asTreeId(agent.id), { type: "answer-given", id, question: key, allow: true }, [""], sha256));
+  await file.putMail(
+    mailOf(asTreeId(agent.id), { type: "answer-given", id, question: key, allow: true }, [""], sha256),
+  );
   await file.close();
   const second = await openProcess(store, pressing, { tools, permissions: DENY });
   await eventsUntil(second, agent.id, turnsEnded(1));
@@ -161,37 +183,40 @@ test("a child's calls are judged by the process that executes, too", async () =>
   expect(pressed).toEqual([]);
 });
 
-test.each([false, true])("a process without a tool takes nothing away for good (definitions renewed: %s)", async (renewDefinitions) => {
-  const store = join(temporaryFolder(), "errand.db");
-  const both = buttons(["press", "knock"]);
-  const knock = both.tools.filter((tool) => tool.name === "knock");
-  const parent = byContext([callTool("subagent", { task: "press", agent: "worker" }), say("Done.")]);
-  const child = byContext([
-    callTool("knock", { door: 1 }),
-    callTool("press", { floor: 1 }),
-    callTool("knock", { door: 2 }),
-    callTool("press", { floor: 2 }),
-    callTool("send_agent_message", { text: "reported", final: true }),
-  ]);
-  const permissions: readonly PermissionRule[] = [
-    { decision: "ask", tool: "knock" },
-    { decision: "allow", tool: "press" },
-  ];
-  let tree = "";
-  // Each process answers the question that the one before left open; the second has no button to press.
-  for (const [index, tools] of [both.tools, knock, both.tools].entries()) {
-    const errand = await openProcess(store, parent, { tools, permissions, renewDefinitions }, child);
-    const agent = index === 0 ? await errand.openAgent() : await errand.agent(tree);
-    tree = agent.id;
-    if (index === 0) await agent.post("go");
-    else for (const { id } of await errand.questions({ tree })) await errand.answer(id, { allow: true });
-    if (index < 2) await asked(errand, tree, index + 1);
-    else await eventsUntil(errand, tree, turnsEnded(1));
-    if (index === 2) expect(await errand.replay(tree)).toMatchObject({ difference: null, foreign: [] });
-    await errand.close();
-  }
-  expect(both.pressed).toEqual([{ door: 1 }, { door: 2 }, { floor: 2 }]);
-});
+test.each([false, true])(
+  "a process without a tool takes nothing away for good (definitions renewed: %s)",
+  async (renewDefinitions) => {
+    const store = join(temporaryFolder(), "errand.db");
+    const both = buttons(["press", "knock"]);
+    const knock = both.tools.filter((tool) => tool.name === "knock");
+    const parent = byContext([callTool("subagent", { task: "press", agent: "worker" }), say("Done.")]);
+    const child = byContext([
+      callTool("knock", { door: 1 }),
+      callTool("press", { floor: 1 }),
+      callTool("knock", { door: 2 }),
+      callTool("press", { floor: 2 }),
+      callTool("send_agent_message", { text: "reported", final: true }),
+    ]);
+    const permissions: readonly PermissionRule[] = [
+      { decision: "ask", tool: "knock" },
+      { decision: "allow", tool: "press" },
+    ];
+    let tree = "";
+    // Each process answers the question that the one before left open; the second has no button to press.
+    for (const [index, tools] of [both.tools, knock, both.tools].entries()) {
+      const errand = await openProcess(store, parent, { tools, permissions, renewDefinitions }, child);
+      const agent = index === 0 ? await errand.openAgent() : await errand.agent(tree);
+      tree = agent.id;
+      if (index === 0) await agent.post("go");
+      else for (const { id } of await errand.questions({ tree })) await errand.answer(id, { allow: true });
+      if (index < 2) await asked(errand, tree, index + 1);
+      else await eventsUntil(errand, tree, turnsEnded(1));
+      if (index === 2) expect(await errand.replay(tree)).toMatchObject({ difference: null, foreign: [] });
+      await errand.close();
+    }
+    expect(both.pressed).toEqual([{ door: 1 }, { door: 2 }, { floor: 2 }]);
+  },
+);
 
 test.each([
   ["denies", DENY, "not permitted here"],
@@ -206,7 +231,10 @@ test.each([
     safe: true,
     run: (...given) => (runs.push(name), run(...given)),
   });
-  const first = await openProcess(store, pressing, { tools: [tool("first", () => new Promise(() => {}))], permissions: ALLOW });
+  const first = await openProcess(store, pressing, {
+    tools: [tool("first", () => new Promise(() => {}))],
+    permissions: ALLOW,
+  });
   const agent = await first.openAgent();
   await agent.post("go");
   await eventsUntil(first, agent.id, ({ facts }) => facts.some((fact) => fact.type === "tool-called"));

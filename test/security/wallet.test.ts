@@ -138,7 +138,10 @@ describe("where a person is asked", () => {
     await agent.post("go");
     const question = await questioned(first, agent.id);
     await first.close({ withinMs: 0 });
-    const { errand: second, models } = await openTestErrand({ parent: looking }, { ...asking, store, onModelCallLimit: "end" });
+    const { errand: second, models } = await openTestErrand(
+      { parent: looking },
+      { ...asking, store, onModelCallLimit: "end" },
+    );
     expect((await second.questions()).map(({ id }) => id)).toEqual([question]);
     const again = (await second.agent(agent.id)).postAndAwait("go on");
     await expect(again).rejects.toMatchObject({ details: { reason: "model-call-limit" } });
@@ -154,7 +157,11 @@ describe("a limit of money with a model of unknown price", () => {
 
   test("a conversation is refused with the remedy, and nothing is made", async () => {
     const { errand, models } = await openTestErrand({ parent: [say("free?")] }, limited);
-    const refused = { code: "price-unknown", message: expect.stringContaining("scripted/parent"), remedy: expect.stringContaining("tokensPerTree") };
+    const refused = {
+      code: "price-unknown",
+      message: expect.stringContaining("scripted/parent"),
+      remedy: expect.stringContaining("tokensPerTree"),
+    };
     await expect(errand.openAgent()).rejects.toMatchObject(refused);
     await expect(errand.start("go")).rejects.toMatchObject(refused);
     expect(await errand.agents()).toEqual([]);
@@ -171,7 +178,8 @@ describe("a limit of money with a model of unknown price", () => {
     );
     const agent = await errand.openAgent();
     await agent.postAndAwait("go");
-    const [result] = models.requests.at(-1)?.messages.flatMap((message) => (message.role === "tool" ? message.results : [])) ?? [];
+    const [result] =
+      models.requests.at(-1)?.messages.flatMap((message) => (message.role === "tool" ? message.results : [])) ?? [];
     expect(JSON.parse(result?.text ?? "")).toMatchObject({ status: "refused", reason: "price-unknown" });
     expect(await errand.runs()).toEqual([]);
   });
@@ -192,11 +200,26 @@ describe("a limit of money with a model of unknown price", () => {
 
 describe("what providers say of usage", () => {
   test.each([
-    [{ input: 10, output: 3 }, { input: 10, output: 3 }],
-    [{ input: 10.2, output: 3.5, cachedInput: 1.5 }, { input: 11, output: 4, cachedInput: 2 }],
-    [{ input: 10, output: 3, cachedInput: 99 }, { input: 10, output: 3, cachedInput: 10 }],
-    [{ input: 10, output: 3, cachedInput: -99 }, { input: 10, output: 3 }],
-    [{ input: 1e300, output: Number.POSITIVE_INFINITY }, { input: 1e9, output: 1e9 }],
+    [
+      { input: 10, output: 3 },
+      { input: 10, output: 3 },
+    ],
+    [
+      { input: 10.2, output: 3.5, cachedInput: 1.5 },
+      { input: 11, output: 4, cachedInput: 2 },
+    ],
+    [
+      { input: 10, output: 3, cachedInput: 99 },
+      { input: 10, output: 3, cachedInput: 10 },
+    ],
+    [
+      { input: 10, output: 3, cachedInput: -99 },
+      { input: 10, output: 3 },
+    ],
+    [
+      { input: 1e300, output: Number.POSITIVE_INFINITY },
+      { input: 1e9, output: 1e9 },
+    ],
     [{ input: -5, output: 3 }, null],
     [{ input: 10, output: -3 }, null],
     [{ input: Number.NaN, output: 3 }, null],

@@ -14,7 +14,10 @@ export function parkedProblem(model: TreeModel, store: string): Problem {
     store === "memory"
       ? "Run it in a terminal and answer there, or allow such calls: errand run --allow TOOL"
       : `errand answer ${model.tree}/${key} yes, then: errand resume ${model.tree}.${tool === MODEL_CALLS ? "" : ` Or allow such calls: --allow ${tool}`}`;
-  const asked = tool === MODEL_CALLS ? "may the request use more model calls" : `may ${tool} be used${about === "" ? "" : ` for ${about}`}`;
+  const asked =
+    tool === MODEL_CALLS
+      ? "may the request use more model calls"
+      : `may ${tool} be used${about === "" ? "" : ` for ${about}`}`;
   const message = `The work waits for an answer: ${asked}?${more}`;
   return problemOf(new ErrandError("needs-input", message, { remedy }));
 }

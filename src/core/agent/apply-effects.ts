@@ -14,7 +14,16 @@ type FactOf<Type extends Fact["type"]> = Extract<Fact, { type: Type }>;
 function effectOpen(
   state: TreeState,
   key: StepKey,
-  { kind, agent, call, name, safe, granted, compaction, reserved }: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
+  {
+    kind,
+    agent,
+    call,
+    name,
+    safe,
+    granted,
+    compaction,
+    reserved,
+  }: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
 ): void {
   state.effects.set(key, {
     attempt: 1,

@@ -9,6 +9,7 @@ import { NO_OUTPUT, type RunTexts } from "../context/run-texts.ts";
 import type { AgentKind } from "../event.ts";
 import type { Sha256 } from "../journal.ts";
 import type { Limits } from "../limits.ts";
+import { quoted } from "../text/frame.ts";
 import { durationLabel, frameBuild, messageBuildSystemText } from "../text/index.ts";
 
 interface Announced {
@@ -30,7 +31,7 @@ export function announcementText(announced: Announced, limits: Limits, sha256: S
   );
   const blocks = runs.length === 1 && only !== undefined ? single(only, share, sha256) : all(runs, share, sha256);
   const open = stragglers.map(
-    (run) => `Task "${run.name}" (run ${run.id}): still running; you will be told when it ends.`,
+    (run) => `Task ${quoted(run.name)} (run ${run.id}): still running; you will be told when it ends.`,
   );
   return [...blocks, ...open, instructions(kind, runs.length)].join("\n\n");
 }
@@ -38,7 +39,7 @@ export function announcementText(announced: Announced, limits: Limits, sha256: S
 function single(run: RunTexts, maxBytes: number, sha256: Sha256): string[] {
   const told = findings(run, maxBytes, sha256);
   return [
-    `Background task "${run.name}" ${sentenceEnd(outcomeLabel(run.outcome))}`,
+    `Background task ${quoted(run.name)} ${sentenceEnd(outcomeLabel(run.outcome))}`,
     `Findings:\n${told.text}`,
     ...stats(run, told.cut),
   ];
@@ -108,7 +109,7 @@ function several(run: RunTexts, number: number, maxBytes: number, sha256: Sha256
   const duration = runtime === null ? "" : ` (${durationLabel(runtime)})`;
   const told = findings(run, maxBytes, sha256);
   const lines = [
-    `### Task ${number}: "${run.name}"`,
+    `### Task ${number}: ${quoted(run.name)}`,
     `Status: ${outcomeLabel(run.outcome)}${duration}`,
     told.text,
     ...statsLine(more(run, told.cut)),
@@ -146,10 +147,10 @@ function instructions(kind: AgentKind, count: number): string {
 
 /** What stands in the context for an announcement once its turn has ended well (rule D8). */
 export function announcementLine(runs: readonly RunTexts[], started: readonly RunTexts[]): string {
-  const ended = runs.map((run) => `"${run.name}" (run ${run.id}) ${outcomeLabel(run.outcome)}`).join("; ");
+  const ended = runs.map((run) => `${quoted(run.name)} (run ${run.id}) ${outcomeLabel(run.outcome)}`).join("; ");
   const begun =
     started.length === 0
       ? ""
-      : ` Started meanwhile: ${started.map((run) => `"${run.name}" (run ${run.id})`).join("; ")}.`;
+      : ` Started meanwhile: ${started.map((run) => `${quoted(run.name)} (run ${run.id})`).join("; ")}.`;
   return `[Told of background tasks: ${sentenceEnd(ended)} Details: read_result.${begun}]`;
 }

@@ -23,7 +23,7 @@ import {
   contextRewind,
 } from "./contexts.ts";
 import { EMPTY_REPLY, replyEnters } from "../reports/words.ts";
-import { messageSaid } from "../text/index.ts";
+import { messageBuildSystemText, messageSaid } from "../text/index.ts";
 import type { FactOf, Observing, TextAt } from "./observing.ts";
 import { NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "./nudges.ts";
 import type { FileFacts } from "../permissions/permissions.ts";
@@ -172,7 +172,9 @@ export function compact(o: Observing, fact: FactOf<"context-compacted">, textAt:
   const before = o.state.runs.has(fact.agent) ? lastSaid(contextEarlier(context), context.before) : NOTHING_SAID;
   const summary = replyText(replyPartsOf(textAt(0)));
   const fresh = contextNew(context.system, context.tools, context.model);
-  contextAppend(fresh, { role: "user", text: `${COMPACTION_HEADING}\n${summary}` });
+  const origin = o.state.agents.get(fact.agent)?.id ?? "runtime";
+  const text = messageBuildSystemText(`${COMPACTION_HEADING}\n${summary}`, origin);
+  contextAppend(fresh, { role: "user", text });
   const { announced, started, relays, joined } = context;
   Object.assign(context, fresh, { announced, relays, before });
   contextMark(context);

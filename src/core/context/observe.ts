@@ -5,6 +5,7 @@ import { stepKey, type StepKey } from "../ids.ts";
 import type { Json } from "../json.ts";
 import type { Place } from "../place.ts";
 import { runPayload } from "../runs/payload.ts";
+import { quoted } from "../text/frame.ts";
 import { messageBuildSystemText, messageBuildUserFacing } from "../text/index.ts";
 import { postedReport } from "../announcements/announcement-text.ts";
 import { contextDrop } from "./contexts.ts";
@@ -144,7 +145,10 @@ function sent(o: Observing, fact: FactOf<"message-sent">, key: StepKey, textAt: 
     const ended = runs.get(fact.run);
     runs.delete(fact.run);
     if (ended === undefined) return;
-    const text = messageBuildSystemText(sentenceEnd(`"${ended.name}" ${outcomeLabel(ended.outcome)}`), ended.agent);
+    const text = messageBuildSystemText(
+      sentenceEnd(`${quoted(ended.name)} ${outcomeLabel(ended.outcome)}`),
+      ended.agent,
+    );
     return void messages.set(key, { to: fact.to, text, internal: true });
   }
   const report = postedAtOnce(o, fact);

@@ -7,6 +7,7 @@ import type { DefinitionText } from "../definition.ts";
 import type { Json } from "../json.ts";
 import { dataArgument } from "../runs/report-data.ts";
 import type { AgentState, Run } from "../state.ts";
+import { quoted } from "../text/frame.ts";
 import { durationLabel } from "../text/index.ts";
 
 const FOREGROUND = promptTemplate(`{prompt}
@@ -91,7 +92,7 @@ export function promptOfChild(definition: DefinitionText, facts: ChildFacts): st
     prompt: definition.prompt,
     id: child.id,
     parent: facts.parent,
-    label: facts.label === null ? "" : `, labelled "${facts.label}"`,
+    label: facts.label === null ? "" : `, labelled ${quoted(facts.label)}`,
     iterations: String(child.maxIterations),
     timeout: durationLabel(run.timeoutMs),
     reporting: reportingOf(child, facts.schema),

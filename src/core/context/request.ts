@@ -3,6 +3,7 @@
 import type { AgentNumber } from "../ids.ts";
 import type { ContextMessage, ToolSpec } from "../message.ts";
 import type { AgentState, Run, TreeState } from "../state.ts";
+import { quoted } from "../text/frame.ts";
 import { durationLabel } from "../text/index.ts";
 import type { Sha256 } from "../journal.ts";
 import { type AgentContext, contextEarlier, contextHash, type Contexts } from "./contexts.ts";
@@ -84,5 +85,5 @@ function acceptedNow(context: AgentContext): readonly string[] {
 function openLine(run: Run, name: string, at: number): string {
   const since = run.startedAt === null ? "" : ` ${durationLabel(at - run.startedAt)}`;
   const state = run.outcome === null ? `${run.state}${since}` : "ended, its result will follow";
-  return `[run ${run.id} "${name}": ${state}]`;
+  return `[run ${run.id} ${quoted(name)}: ${state}]`;
 }

@@ -19,8 +19,7 @@ export function judgedAnswer({ state, contexts }: JudgedTree, input: Input): Inp
   const { type, id, question, allow } = input;
   const asked = state.questions.get(question);
   const agent = asked === undefined ? undefined : state.agents.get(asked.agent);
-  if (!allow || asked === undefined || asked.call === null || agent === undefined)
-    return { type, id, question, allow };
+  if (!allow || asked === undefined || asked.call === null || agent === undefined) return { type, id, question, allow };
   const call = askedCall(contexts, asked.agent, asked.call);
   const file = contexts.agents.get(asked.agent)?.open?.files?.get(asked.call);
   const judgement = call === undefined ? "deny" : judgeCall(state.rights, agent.definition, { ...call, file });

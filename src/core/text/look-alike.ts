@@ -8,6 +8,8 @@
 //    of Node is parsed under another. A test compares it with NFKC.
 // 3. Only the raw `~` reads as `~`: it is the mark that frame.ts sets, and a look-alike of it must not pass for one.
 
+import { combiningMarkRanges } from "./combining-marks.ts";
+
 /** The readings that are not ASCII characters of their own; from firstPair on come the two-letter signs. */
 export const READING = { opaque: 0, invisible: 1, firstPair: 2, lastPair: 6, space: 0x20 } as const;
 
@@ -81,15 +83,13 @@ const PAIR_SIGNS: readonly (readonly [(typeof PAIRS)[number], readonly number[]]
   ["st", [0xfb05, 0xfb06]],
 ];
 
-/** Controls, joiners, direction marks, combining marks, variation selectors, fillers, lone surrogates, U+FFFC, U+FFFD. */
+/** Controls, joiners, direction marks, variation selectors, fillers, lone surrogates, U+FFFC, U+FFFD; combining marks besides. */
 const INVISIBLE_RANGES: readonly (readonly [number, number])[] = [
   [0x00, 0x08],
   [0x0e, 0x1f],
   [0x7f, 0x84],
   [0x86, 0x9f],
   [0xad, 0xad],
-  [0x0300, 0x036f],
-  [0x0483, 0x0489],
   [0x0600, 0x0605],
   [0x061c, 0x061c],
   [0x06dd, 0x06dd],
@@ -140,7 +140,8 @@ const SPACE_RANGES: readonly (readonly [number, number])[] = [
 /** The readings of all code points below 0x10000, for who reads much text. */
 export function basicPlaneReadings(): Uint8Array {
   const table = new Uint8Array(0x10000);
-  for (const [first, last] of INVISIBLE_RANGES) table.fill(READING.invisible, first, last + 1);
+  for (const [first, last] of [...combiningMarkRanges(), ...INVISIBLE_RANGES])
+    if (first < table.length) table.fill(READING.invisible, first, last + 1);
   for (const [first, last] of SPACE_RANGES) table.fill(READING.space, first, last + 1);
   for (const ascii of "0123456789&#%;\\{}/<_~") table[ascii.charCodeAt(0)] = ascii.charCodeAt(0);
   for (let letter = 0; letter < 26; letter++) {
@@ -161,10 +162,27 @@ const BASIC_PLANE: Readonly<Uint8Array> = basicPlaneReadings();
 /** First code points of alphabets A to Z outside the basic plane. */
 const ALPHABETS = [0x1ccd6, 0x1f130, 0x1f150, 0x1f170] as const;
 
+const MARKS_BEYOND_BASIC_PLANE = combiningMarkRanges().filter(([first]) => first > 0xffff);
+
+/** Whether one of the ranges, which are in order, holds the code point. */
+function markBeyondBasicPlane(codePoint: number): boolean {
+  let low = 0;
+  let high = MARKS_BEYOND_BASIC_PLANE.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const [first, last] = MARKS_BEYOND_BASIC_PLANE[middle] ?? [0, 0];
+    if (codePoint >= first && codePoint <= last) return true;
+    if (codePoint < first) high = middle;
+    else low = middle + 1;
+  }
+  return false;
+}
+
 function readingBeyondBasicPlane(codePoint: number): number {
   for (const [first, last] of INVISIBLE_BEYOND_BASIC_PLANE) {
     if (codePoint >= first && codePoint <= last) return READING.invisible;
   }
+  if (markBeyondBasicPlane(codePoint)) return READING.invisible;
   if (codePoint === 0x1d236) return 0x3c;
   if (codePoint === 0x1f14d) return READING.firstPair + PAIRS.indexOf("ss");
   if (codePoint >= 0x1d400 && codePoint <= 0x1d6a3) return 0x61 + ((codePoint - 0x1d400) % 26);

@@ -73,7 +73,6 @@ export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: Repli
   };
 }
 
-
 /** A call that was answered has used something: a reply that says it used nothing says nothing. */
 function usageOfReply(reply: ModelReply): Usage | null {
   const usage = usageTold(reply.usage);

@@ -60,7 +60,10 @@ export function createOpenings(parts: OpeningsParts): Openings {
     }
     const { facts, blobs } = catalogOfTree(catalog, definition);
     const { settings, rights } = parts;
-    requirePrice(facts.find((known) => known.name === definition), settings);
+    requirePrice(
+      facts.find((known) => known.name === definition),
+      settings,
+    );
     const format = Math.min(await store.format(), JOURNAL_FORMAT);
     return {
       tree,
@@ -119,7 +122,11 @@ export function createOpenings(parts: OpeningsParts): Openings {
 /** A limit of money cannot be kept where the price is not known; nothing is counted as free. */
 function requirePrice(root: DefinitionFacts | undefined, { limits }: Settings): void {
   if (limits.costPerTree === null || root === undefined || root.price !== null) return;
-  throw new ErrandError("price-unknown", `The price of ${root.model} is not known, so that costPerTree cannot be kept.`, {
-    remedy: "Give the model's price (`prices`), choose a model of known price, or set limits.tokensPerTree instead.",
-  });
+  throw new ErrandError(
+    "price-unknown",
+    `The price of ${root.model} is not known, so that costPerTree cannot be kept.`,
+    {
+      remedy: "Give the model's price (`prices`), choose a model of known price, or set limits.tokensPerTree instead.",
+    },
+  );
 }
