@@ -94,8 +94,8 @@ test("D4: an unknown cost is left out, a known one stands in dollars", async () 
 const labels: readonly (readonly [string, Script, Record<string, number>])[] = [
   ["completed successfully", reporting, {}],
   ["completed without reporting", () => say("just words"), {}],
-  ["failed: no credit", () => fail({ message: "no credit" }), {}],
-  ["failed: no credit left", () => fail({ message: "Error: no credit left." }), {}],
+  ['failed: "no credit"', () => fail({ message: "no credit" }), {}],
+  ['failed: "no credit left."', () => fail({ message: "Error: no credit left." }), {}],
   ["timed out", () => hang(), { timeout_seconds: 7 }],
 ];
 
@@ -138,7 +138,7 @@ test("D5: several runs are told with count, sections, findings once, wall time, 
   const sections = text.split("\n\n").filter((block) => block.startsWith("### "));
   expect(sections.map((section) => section.split("\n").slice(0, 2))).toEqual([
     ['### Task 1: "first"', "Status: completed successfully (1m1s)"],
-    ['### Task 2: "fails"', "Status: failed: no credit (0s)"],
+    ['### Task 2: "fails"', 'Status: failed: "no credit" (0s)'],
     ['### Task 3: "hangs"', "Status: timed out (1m30s)"],
   ]);
   expect(times(text, "late findings")).toBe(1);

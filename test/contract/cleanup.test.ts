@@ -148,7 +148,7 @@ test("D10: a run whose outcome reached nobody keeps its texts", async () => {
 });
 
 const kinds: readonly (readonly [string, Script, string])[] = [
-  ["an error", () => fail({ message: "no credit" }), "failed: no credit"],
+  ["an error", () => fail({ message: "no credit" }), 'failed: \\"no credit\\"'],
   [
     "a message for the user",
     byContext([callTool("send_user_message", { text: "WORDS FOR THE USER" }), report("the findings"), say("done")]),

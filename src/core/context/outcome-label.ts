@@ -5,11 +5,13 @@ import { codePointsPrefix, statusLabel } from "../text/index.ts";
 import type { RunOutcomeTexts } from "./run-texts.ts";
 
 const MAX_ERROR = 200;
+/** Reasons whose errors are words of Errand's own. */
+const OWN_ERRORS: ReadonlySet<string> = new Set(["no-report", "model-call-limit"]);
 
 export function outcomeLabel(outcome: RunOutcomeTexts | null): string {
   if (outcome === null) return statusLabel(null);
-  // A reason is a word of Errand's; an error was written by a provider, a tool or a child.
-  const error = outcome.error === null ? outcome.reason : errorWords(outcome.error);
+  const { error: said, reason } = outcome;
+  const error = said === null ? reason : errorWords(said, OWN_ERRORS.has(reason ?? ""));
   return statusLabel({
     status: outcome.status,
     ...(outcome.reason === null ? {} : { reason: outcome.reason }),
@@ -17,9 +19,10 @@ export function outcomeLabel(outcome: RunOutcomeTexts | null): string {
   });
 }
 
-function errorWords(error: string): string {
+/** Any other error was written by a provider, a tool or a child: it stands as a JSON string (rule I26). */
+function errorWords(error: string, own: boolean): string {
   const words = codePointsPrefix(firstLine(error), MAX_ERROR).trim();
-  return words === "" ? "" : quoted(words);
+  return own || words === "" ? words : quoted(words);
 }
 
 /** The label says "failed" already: an error that begins with "Error:" does not say it again. */
