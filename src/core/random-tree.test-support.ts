@@ -11,6 +11,8 @@ import { asPostId, asStepKey, type StepKey } from "./ids.ts";
 import type { JournalRow } from "./journal.ts";
 import type { Json } from "./json.ts";
 import { type LimitChoices, settingsOf } from "./limits.ts";
+import type { ProcessRights } from "./permissions/process-rights.ts";
+import { judgedAnswer } from "./questions/judged-answer.ts";
 import { headRead } from "./row.ts";
 import { type Stepped, type Tree, treeNew, type TreeSource, treeSource, treeStep } from "./tree.ts";
 
@@ -122,7 +124,13 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
   const questions = [...tree.state.questions.keys(), asStepKey("1.1")];
   if (kind < 15 && next() % 3 === 0) {
     const question = questions[next() % questions.length] ?? asStepKey("1.1");
-    return [{ type: "answer-given", id: asPostId(`answer-${count}`), question, allow: next() % 2 === 0 }, [""]];
+    const given: Input = {
+      type: "answer-given",
+      id: asPostId(`answer-${count}`),
+      question,
+      allow: next() % 2 === 0,
+    };
+    return [judgedAnswer(tree, given), [""]];
   }
   const [aborted] = tree.state.aborted;
   if (aborted !== undefined && next() % 2 === 0) {
@@ -152,6 +160,8 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
     case 14:
       return [{ type: "effects-lost", effects: open.filter(() => next() % 2 === 0).map(([key]) => key) }, []];
     case 15:
+      if (next() % 3 === 0) return [{ type: "rights-changed", rights: RIGHTS[next() % RIGHTS.length] ?? FULL }, []];
+      if (next() % 8 === 0) return catalogChanged(next);
       return [{ type: "slots-offered" }, []];
     case 16:
       return [{ type: "run-asked", id: asPostId(`ask-${count}`), parent: agent, facts: {} }, [spawnArguments(next)]];
@@ -167,6 +177,24 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
     default:
       return modelInput(tree, asStepKey(`${next() % 50}.${next() % 4}`), 1, next);
   }
+}
+
+const FULL: ProcessRights = { tools: ["look", "break"] };
+/** Of processes that execute the tree one after the other. */
+const RIGHTS: readonly ProcessRights[] = [
+  FULL,
+  FULL,
+  { tools: ["look"] },
+  { tools: ["look", "break"], permissions: [{ decision: "deny", tool: "break" }], asks: true },
+  { tools: ["look", "break"], permissions: [{ decision: "ask", tool: "*" }], asks: true },
+];
+
+/** Definitions that lose a tool, or have it again. */
+function catalogChanged(next: () => number): Choice {
+  const tools = [{ name: "look", safe: true }, ...(next() % 2 === 0 ? [] : [{ name: "break", safe: false }])];
+  const root = testDefinition("boss", { tools });
+  const tagger = testDefinition("tagger", { reporting: "tag", window: 3_000, tools });
+  return [{ type: "catalog-changed", catalog: [root, testDefinition("worker", { tools }), tagger], root }, []];
 }
 
 function forked(tree: Tree, next: () => number): Choice {
@@ -255,7 +283,7 @@ function chooseCall(tree: Tree, next: () => number): { name: string; input: Json
     case 10:
       return { name: next() % 2 === 0 ? "look" : "break", input: next() % 3 === 0 ? "not json" : {} };
     default:
-      return { name: "no_such_tool", input: [1, 2] };
+      return next() % 2 === 0 ? { name: "look", input: {} } : { name: "no_such_tool", input: [1, 2] };
   }
 }
 

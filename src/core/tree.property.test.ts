@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { contextsToText } from "./context/contexts.ts";
+import { judgeCall } from "./permissions/process-rights.ts";
 import { drive, factsOf, testSource } from "./random-tree.test-support.ts";
 import { replayBegin, replayVerdict } from "./replay.ts";
 import { stateToText } from "./state.ts";
@@ -13,6 +14,7 @@ const limits = fc.record({
   runsPerTree: fc.integer({ min: 1, max: 40 }),
   tokensPerTree: fc.option(fc.integer({ min: 1_000, max: 500_000 })),
   delegatedIterations: fc.integer({ min: 1, max: 4 }),
+  modelCallsPerRequest: fc.constantFrom(2, 5, 1_000),
 });
 const RUNS = 400;
 
@@ -179,6 +181,30 @@ test("the ledger is what calls were told to have used, and estimates where nobod
   expect(corrected).toBeGreaterThan(0);
 });
 
+test("I18: a child never has more rights than its parent, and a call that runs was allowed or granted under the rights in force", () => {
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const tree = treeNew(testSource);
+      for (const step of drive(list, bounds).steps) {
+        const { decision } = treeStep(tree, step, "salt");
+        for (const agent of tree.state.agents.values()) {
+          const parent = tree.state.agents.get(agent.parent ?? -1);
+          const held = parent?.definition.tools.map((tool) => tool.name);
+          if (held !== undefined) for (const { name } of agent.definition.tools) expect(held).toContain(name);
+        }
+        for (const fact of decision.events) {
+          if (fact.type !== "tool-called" || fact.read === true) continue;
+          const agent = tree.state.agents.get(fact.agent);
+          if (agent === undefined) continue;
+          const judged = judgeCall(tree.state.rights, agent.definition, { name: fact.name, input: {} });
+          expect(judged).toBe(fact.granted === true && judged === "ask" ? "ask" : "allow");
+        }
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 test("at rest nothing is left behind: no effect, timer or text of an agent that is gone", () => {
   fc.assert(
     fc.property(numbers, limits, (list, bounds) => {
@@ -209,10 +235,15 @@ test("a question is open exactly while its call waits, and a run needs input exa
       const { state } = drive(list, bounds).tree;
       const waiting = [...state.agents.values()].flatMap(({ turn }) => [...(turn?.calls.values() ?? [])]);
       const asked = waiting.map((call) => call.question).filter((key) => key !== null);
-      expect(asked.toSorted()).toEqual([...state.questions.keys()].toSorted());
+      const { question } = state.requestCalls;
+      if (question !== null) expect(state.budgetQueue).toContain(state.questions.get(question)?.agent);
+      expect([...asked, ...(question === null ? [] : [question])].toSorted()).toEqual(
+        [...state.questions.keys()].toSorted(),
+      );
       const stuck = (number: number): boolean => {
         const agent = state.agents.get(number);
         if (agent === undefined || state.runs.get(number)?.state === "queued") return false;
+        if (question !== null && state.budgetQueue.includes(number)) return true;
         if (agent.turn === null) return agent.queue.length === 0 && agent.live.size > 0 && [...agent.live].every(stuck);
         const calls = [...agent.turn.calls.values()];
         return (
@@ -242,10 +273,13 @@ test("the random driver reaches every kind of fact and every way to end", () => 
       liveChildren: 1 + (seed % 4),
       runsPerTree: 60,
       tokensPerTree: seed % 4 === 0 ? 5_000 : null,
+      modelCallsPerRequest: seed % 5 === 0 ? 4 : 1_000,
       delegatedIterations: 3,
     };
     for (const fact of factsOf(drive(list, bounds).rows)) {
       facts.add(fact.type);
+      if (fact.type === "question-asked" && fact.call === undefined) facts.add(`${fact.type}/calls`);
+      if (fact.type === "answer-given" && fact.refused !== undefined) facts.add(`${fact.type}/${fact.refused}`);
       if (fact.type === "run-state-changed") facts.add(`${fact.type}/${fact.state}`);
       if (fact.type === "run-ended") ends.add(`${fact.status}/${fact.reason ?? ""}`);
     }
@@ -258,6 +292,10 @@ test("the random driver reaches every kind of fact and every way to end", () => 
   expect(facts).toContain("question-asked");
   expect(facts).toContain("answer-given");
   expect(facts).toContain("run-state-changed/needs_input");
+  expect(facts).toContain("rights-changed");
+  expect(facts).toContain("catalog-changed");
+  expect(facts).toContain("question-asked/calls");
+  expect([...facts].some((fact) => fact.startsWith("answer-given/"))).toBe(true);
   expect(facts.size).toBeGreaterThanOrEqual(37);
   for (const end of [
     "ok/",
@@ -265,6 +303,7 @@ test("the random driver reaches every kind of fact and every way to end", () => 
     "error/no-report",
     "error/iteration-limit",
     "error/token-limit",
+    "error/model-call-limit",
     "timeout/deadline",
     "timeout/queue-timeout",
     "cancelled/",

@@ -31,6 +31,7 @@ import {
 } from "./invariants/outside-checks.ts";
 import { createProvenJournal, type ProvenJournal } from "./invariants/proven-journal.ts";
 import { checkEvent, checkSeen, checkStillThere } from "./invariants/reading.ts";
+import { checkRights } from "./invariants/rights-facts.ts";
 import { checkRequest, checkRoles } from "./invariants/requests.ts";
 import { Violation } from "./invariants/violation.ts";
 import type { WatchedRun, WatchedTree } from "./invariants/watched-tree.ts";
@@ -44,6 +45,7 @@ import {
   ROOT_ID,
   RUN_ID,
   RUN_NAME,
+  SMALL_RIGHTS,
   smallRows,
   type SmallStep,
   smallSteps,
@@ -85,6 +87,25 @@ const ended = { type: "run-ended", run: 1, status: "ok", report: "tool" };
 const DOCTORED: readonly (readonly [string, string, (steps: SmallStep[]) => unknown])[] = [
   ["I1", "a run is created twice", (steps) => at(steps, 3).push({ ...at(steps, 3)[0], type: "run-created" })],
   ["I1", "a post is taken twice", (steps) => steps.push(steps[1] ?? { input: ended, events: [] })],
+  ["I17", "a request has more model calls than its limit", (steps) => limit(steps, { modelCallsPerRequest: 1 })],
+  [
+    "I17",
+    "it is asked for more model calls before they are used",
+    (steps) => at(steps, 2).push({ type: "question-asked", agent: 0, n: 9, calls: 1_000, name: "model_calls" }),
+  ],
+  [
+    "I18",
+    "a tool is called that the process does not have",
+    (steps) => Object.assign(steps[0]?.input ?? {}, { rights: { tools: [] } }),
+  ],
+  [
+    "I18",
+    "a tool is called that the process denies",
+    (steps) =>
+      Object.assign(steps[0]?.input ?? {}, {
+        rights: { ...SMALL_RIGHTS, permissions: [{ decision: "deny", tool: "look" }] },
+      }),
+  ],
   ["I2", "a run ends twice", (steps) => at(steps, 8).push(ended)],
   ["I3", "the end of a run reaches nobody", (steps) => void at(steps, 7).splice(3, 3)],
   [
@@ -318,6 +339,12 @@ test("I16: a run that waits beside a free slot is found, unless its parent has e
   expect(looks({ sibling: "running" })).toBe("nothing");
   expect(looks({ sibling: "waiting" })).toBe("nothing");
   expect(looks({ slots: 0 })).toBe("nothing");
+});
+
+test("I18: a row that was decided under the rights of another process is found", () => {
+  const tree = watchRows(smallRows(smallSteps()));
+  expect(violated(() => checkRights(tree, SMALL_RIGHTS, 1))).toBe("nothing");
+  expect(violated(() => checkRights(tree, { ...SMALL_RIGHTS, asks: true }, 1))).toBe("I18");
 });
 
 test("I9: a call for an agent that is gone, or in no turn, is found", () => {

@@ -3,9 +3,11 @@
  * again on what it left. Nothing of an earlier life reaches a later one but through the store.
  */
 
-import { createErrand, type Errand, ErrandError, type Store } from "../../src/index.ts";
+import { createErrand, type Errand, ErrandError, type PermissionRule, type Store, type Tool } from "../../src/index.ts";
+import type { ProcessRights } from "../../src/core/permissions/process-rights.ts";
 import { type CallsUnderWay, createCallsUnderWay, type OnStray } from "./calls.ts";
 import { createFaultyStore, type Fault } from "./faulty-store.ts";
+import { judge } from "./invariants/question-facts.ts";
 import { Violation } from "./invariants/violation.ts";
 import { createSimulatedModels, type SimulatedModels } from "./models.ts";
 import type { Disk } from "./place.ts";
@@ -144,7 +146,31 @@ export function createMachine(parts: MachineParts): Machine {
     });
   }
 
+  /** I18: no process runs a tool that it denies, whatever another one had decided before. */
+  function permitted(tool: Tool, permissions: readonly PermissionRule[] | undefined): Tool {
+    if (permissions === undefined || judge([permissions], tool.name) !== "deny") return tool;
+    return {
+      ...tool,
+      run() {
+        watch.check(() => {
+          throw new Violation("I18", `the process runs ${tool.name}, which it denies`);
+        });
+        return Promise.resolve({ text: "", failed: true });
+      },
+    };
+  }
+
   async function open(own: Life): Promise<Errand> {
+    const given = plan.rights[(machine.lives - 1) % plan.rights.length];
+    const permissions = given?.permissions;
+    const tools = createSimulatedTools(parts.tools, under, own)
+      .filter((tool) => tool.name !== "strike" || given?.strikes !== false)
+      .map((tool) => permitted(tool, permissions));
+    const rights: ProcessRights = {
+      tools: tools.map((tool) => tool.name),
+      ...(permissions === undefined ? {} : { permissions }),
+      ...(given?.asks === true ? { asks: true } : {}),
+    };
     const raw = parts.disk.own();
     machine.store = raw;
     // Its first write says who the owner is now. It waits for the disk, and takes along what stood there before, also what a disk had refused.
@@ -160,7 +186,7 @@ export function createMachine(parts: MachineParts): Machine {
       sync: parts.power.sync,
       waitForDisk: () => parts.waitForDisk(own),
       onCommitted(commit) {
-        watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt);
+        watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt, rights);
         if (commit.trails === true) parts.onTrailing();
       },
       die,
@@ -170,10 +196,11 @@ export function createMachine(parts: MachineParts): Machine {
       store: walled,
       world: own,
       models: [createSimulatedModels(parts.models, under, own)],
-      tools: createSimulatedTools(parts.tools, under, own),
+      tools,
       agents: plan.agents,
       skills: plan.skills,
-      ...(plan.permissions === undefined ? {} : { permissions: plan.permissions }),
+      ...(permissions === undefined ? {} : { permissions }),
+      onModelCallLimit: given?.asks === true ? "ask" : "end",
       model: "sim/child",
       limits: plan.limits,
       slots: plan.slots,

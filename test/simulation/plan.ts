@@ -16,8 +16,18 @@ export interface Plan {
   /** Failing deliveries in a hundred. */
   readonly deaf: number;
   readonly mail: boolean;
-  /** What agents may do without asking; undefined if nobody restricts anything. */
+  /** What agents may do in one life of the process after the other, from the first again after the last. */
+  readonly rights: readonly LifeRights[];
+}
+
+/** What one process lets agents do. */
+export interface LifeRights {
+  /** What they may do without asking; undefined if nobody restricts anything. */
   readonly permissions: readonly PermissionRule[] | undefined;
+  /** False: it has no tool `strike`. */
+  readonly strikes: boolean;
+  /** True: a person is asked when a request has used its model calls. */
+  readonly asks: boolean;
 }
 
 /** Definitions of roots: each is used for one tree, so that a request tells its tree. */
@@ -31,6 +41,7 @@ const DENIED: readonly PermissionRule[] = [
   { decision: "ask", tool: "look" },
   { decision: "deny", tool: "strike" },
 ];
+const RULES = [undefined, undefined, ASKED, DENIED] as const;
 const PROMPT = "You work.";
 
 export function planOf(random: Random): Plan {
@@ -48,6 +59,7 @@ export function planOf(random: Random): Plan {
       agentTurns: random.pick([3, 100]),
       ...(random.percent(10) ? { inboxMessages: 2 } : {}),
       ...(random.percent(10) ? { summaryBytes: 12 } : {}),
+      ...(random.percent(15) ? { modelCallsPerRequest: random.pick([1, 3, 8]) } : {}),
     },
     slots: 1 + random.below(4),
     agents: [
@@ -66,6 +78,18 @@ export function planOf(random: Random): Plan {
     faults: faulty ? 1 + random.below(3) : 0,
     deaf: random.percent(30) ? random.pick([20, 60]) : 0,
     mail: random.percent(25),
-    permissions: random.pick([undefined, undefined, ASKED, DENIED]),
+    rights: rightsOf(random),
   };
+}
+
+/** Half of the simulations have one process after the other with the same rights. */
+function rightsOf(random: Random): readonly LifeRights[] {
+  const first = { permissions: random.pick(RULES), strikes: true, asks: random.percent(50) };
+  if (random.percent(50)) return [first];
+  const others = Array.from({ length: 1 + random.below(2) }, () => ({
+    permissions: random.pick(RULES),
+    strikes: random.percent(70),
+    asks: random.percent(50),
+  }));
+  return [first, ...others];
 }

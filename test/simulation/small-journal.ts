@@ -47,6 +47,9 @@ const replied = (effect: string): LooseFact => ({
 });
 const called = (agent: number, n: number): LooseFact => ({ type: "model-called", agent, n });
 
+/** The rights of the process that wrote it. */
+export const SMALL_RIGHTS = { tools: ["look", "strike"] };
+
 /** A message, a background child with a tool and a report, its announcement, the answer. */
 export function smallSteps(): SmallStep[] {
   const catalog = [definition("boss", [LOOK, STRIKE]), definition("worker", [LOOK])];
@@ -59,6 +62,7 @@ export function smallSteps(): SmallStep[] {
         definition: "boss",
         catalog,
         settings: settingsOf(),
+        rights: SMALL_RIGHTS,
       },
       events: [],
     },

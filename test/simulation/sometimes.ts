@@ -86,6 +86,13 @@ export const SOMETIMES = [
   "parked run",
   "parked root",
   "parked over a crash",
+  "model calls asked",
+  "answer refused deny",
+  // Rights and money
+  "fact rights-changed",
+  "fact catalog-changed",
+  "end error model-call-limit",
+  "turn failed model-call-limit",
   // Trouble
   "crashed",
   "rebooted",

@@ -1,5 +1,7 @@
 /** The onlooker: sees every commit and every request of all trees, checks what can be checked then, and counts what was reached. */
 
+import type { ProcessRights } from "../../src/core/permissions/process-rights.ts";
+import { checkRights } from "./invariants/rights-facts.ts";
 import type { ModelRequest } from "../../src/index.ts";
 import type { Commit, TreeCommit } from "../../src/contracts/store.ts";
 import type { Decided, Fact } from "../../src/core/event.ts";
@@ -21,8 +23,8 @@ export interface Watch {
   commits: number;
   /** Runs a check; what it throws is kept. */
   check(work: () => void): void;
-  /** `excuse`: the last moment at which the process was down or its disk full; null once monotonic time began anew. */
-  onCommitted(commit: Commit, now: number, excuse: number | null): void;
+  /** `rights`: those of the process that committed. `excuse`: the last moment at which the process was down or its disk full; null once monotonic time began anew. */
+  onCommitted(commit: Commit, now: number, excuse: number | null, rights: ProcessRights): void;
   /** The power was cut: only these commits were ever seen. */
   rewind(kept: ReadonlySet<Commit>): void;
   /** Checks a request, whose messages are given as JSON too, and says which agent it is of. */
@@ -80,7 +82,7 @@ export function createWatch(
     return events.filter(leaves).length;
   }
 
-  function take(commit: Commit, part: TreeCommit, now: number, excuse: number | null): void {
+  function take(commit: Commit, part: TreeCommit, now: number, excuse: number | null, rights: ProcessRights): void {
     const tree = trees.get(part.tree) ?? watchedTree(part.tree, part.create?.agent ?? "");
     const journal = journals.get(part.tree) ?? createProvenJournal();
     trees.set(part.tree, tree);
@@ -104,6 +106,7 @@ export function createWatch(
       checkSecret(`row ${row.seq}`, row.body);
       const head = headRead(row.head);
       const facts = checkRow(tree, row, head, now, calm ? free : Number.POSITIVE_INFINITY);
+      checkRights(tree, rights, row.seq);
       journal.take(row, head);
       if (facts.length === 0) count(`late ${head.input.type}`);
       for (const fact of facts) {
@@ -135,11 +138,11 @@ export function createWatch(
     commits: 0,
     failure: null,
     check,
-    onCommitted(commit, now, excuse) {
+    onCommitted(commit, now, excuse, rights) {
       watch.commits += 1;
-      seen.push({ commit, see: () => watch.onCommitted(commit, now, excuse) });
+      seen.push({ commit, see: () => watch.onCommitted(commit, now, excuse, rights) });
       check(() => {
-        for (const part of commit.trees) take(commit, part, now, excuse);
+        for (const part of commit.trees) take(commit, part, now, excuse, rights);
       });
       for (const { tree, key } of commit.acknowledged) outside.acknowledged.add(`${tree}/${key}`);
     },
@@ -196,6 +199,8 @@ function countFact(tree: WatchedTree, fact: Fact, count: (what: string) => void)
   if (fact.type === "turn-ended") count(`turn ${fact.outcome} ${fact.reason ?? ""}`.trim());
   if (fact.type === "run-state-changed" && fact.state === "needs_input") count("parked run");
   if (fact.type === "question-asked" && fact.agent === 0) count("parked root");
+  if (fact.type === "question-asked" && fact.call === undefined) count("model calls asked");
+  if (fact.type === "answer-given" && fact.refused !== undefined) count(`answer refused ${fact.refused}`);
   if (fact.type === "nudge-given") count(`nudge ${fact.about}`);
   if (fact.type === "channel-sent" && fact.relay !== undefined) count("channel relay");
   if (fact.type === "message-sent") count(`message ${fact.kind}${fact.run === undefined ? "" : " end line"}`);

@@ -67,9 +67,9 @@ function close(tree: WatchedTree, agent: number): void {
   for (const [key, question] of tree.questions) if (question.agent === agent) tree.questions.delete(key);
 }
 
-/** The lists of the agent's definition and of those above it: all must agree. */
+/** The lists of the process, of the agent's definition and of those above it: all must agree. */
 function rulesOf(tree: WatchedTree, number: number): Rules {
-  const lists: Rules[number][] = [];
+  const lists: Rules[number][] = tree.rights?.permissions === undefined ? [] : [tree.rights.permissions];
   for (let at: number | null = number; at !== null; at = tree.agents.get(at)?.parent ?? null) {
     const definition = at === 0 ? tree.definition : (tree.runs.get(at)?.definition ?? "");
     lists.push(...(tree.catalog.get(definition)?.permissions ?? []));
@@ -78,7 +78,7 @@ function rulesOf(tree: WatchedTree, number: number): Rules {
 }
 
 /** Rules of a simulation name a tool and nothing else; what a list does not name is asked about. */
-function judge(lists: Rules, tool: string): "allow" | "ask" | "deny" {
+export function judge(lists: Rules, tool: string): "allow" | "ask" | "deny" {
   const each = new Set(lists.map((rules) => rules.find((rule) => rule.tool === tool)?.decision ?? "ask"));
   return each.has("deny") ? "deny" : each.has("ask") ? "ask" : "allow";
 }

@@ -9,6 +9,7 @@ import { bodyRead, type RowHead } from "../../../src/core/row.ts";
 import { checkChain } from "./chain.ts";
 import { takeMessageFact } from "./message-facts.ts";
 import { takeQuestionFact } from "./question-facts.ts";
+import { takeRightsFact } from "./rights-facts.ts";
 import { takeRunFact } from "./run-facts.ts";
 import { demand } from "./violation.ts";
 import { takeWorkFact } from "./work-facts.ts";
@@ -37,6 +38,7 @@ export function checkRow(
   const moment: Moment = { seq: row.seq, now, facts, texts: bodyRead(row.body).texts };
   for (const fact of facts) {
     takeQuestionFact(tree, fact, moment);
+    takeRightsFact(tree, fact, moment);
     takeRunFact(tree, fact, moment);
     takeMessageFact(tree, fact, moment);
     takeWorkFact(tree, fact, moment);

@@ -103,13 +103,17 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
     told: [],
   });
   const held = new Set(parent.tools);
+  const granted = (tree.catalog.get(fact.definition)?.tools ?? [])
+    .map((tool) => tool.name)
+    .filter((name) => held.has(name));
   tree.agents.set(fact.run, {
     number: fact.run,
     id: fact.agent,
     parent: fact.parent,
     depth,
     kind: "background",
-    tools: (tree.catalog.get(fact.definition)?.tools ?? []).map((tool) => tool.name).filter((name) => held.has(name)),
+    tools: granted,
+    granted,
     maxIterations: fact.iterations,
     alive: true,
     inbox: [],

@@ -8,6 +8,7 @@ import type { Fact } from "../../../src/core/event.ts";
 import type { Settings } from "../../../src/core/limits.ts";
 import type { Json } from "../../../src/core/json.ts";
 import type { JournalRow } from "../../../src/core/journal.ts";
+import type { ProcessRights } from "../../../src/core/permissions/process-rights.ts";
 
 export interface WatchedMessage {
   readonly key: string;
@@ -26,7 +27,9 @@ export interface WatchedAgent {
   readonly parent: number | null;
   readonly depth: number;
   readonly kind: "foreground" | "background";
+  /** The tools that it has now, and those that it was given when it was made. */
   tools: readonly string[];
+  readonly granted: readonly string[];
   maxIterations: number;
   alive: boolean;
   inbox: WatchedMessage[];
@@ -107,6 +110,10 @@ export interface WatchedTree {
   readonly erased: Map<number, string | null>;
   closed: boolean;
   tokens: number;
+  /** Those of the process that wrote the newest row. */
+  rights: ProcessRights | null;
+  /** Model calls since the newest request from outside. */
+  calls: number;
 }
 
 /** Where a fact stands. */
@@ -136,6 +143,8 @@ export function watchedTree(id: string, definition: string): WatchedTree {
     erased: new Map(),
     closed: false,
     tokens: 0,
+    rights: null,
+    calls: 0,
   };
 }
 

@@ -20,6 +20,7 @@ export function takeWorkFact(tree: WatchedTree, fact: Fact, moment: Moment): voi
         depth: 0,
         kind: fact.kind,
         tools: definition?.tools.map((tool) => tool.name) ?? [],
+        granted: [],
         maxIterations: definition?.iterations ?? fact.settings.limits.turnIterations,
         alive: true,
         inbox: [],
