@@ -41,7 +41,9 @@ const DENIED: readonly PermissionRule[] = [
   { decision: "ask", tool: "look" },
   { decision: "deny", tool: "strike" },
 ];
-const RULES = [undefined, undefined, ASKED, DENIED] as const;
+const RULES = [undefined, undefined, ASKED, ASKED, DENIED] as const;
+/** Of processes that come after one that asked. */
+const LATER_RULES = [undefined, ASKED, DENIED, DENIED] as const;
 const PROMPT = "You work.";
 
 export function planOf(random: Random): Plan {
@@ -87,7 +89,7 @@ function rightsOf(random: Random): readonly LifeRights[] {
   const first = { permissions: random.pick(RULES), strikes: true, asks: random.percent(50) };
   if (random.percent(50)) return [first];
   const others = Array.from({ length: 1 + random.below(2) }, () => ({
-    permissions: random.pick(RULES),
+    permissions: random.pick(LATER_RULES),
     strikes: random.percent(70),
     asks: random.percent(50),
   }));

@@ -200,7 +200,7 @@ function countFact(tree: WatchedTree, fact: Fact, count: (what: string) => void)
   if (fact.type === "run-state-changed" && fact.state === "needs_input") count("parked run");
   if (fact.type === "question-asked" && fact.agent === 0) count("parked root");
   if (fact.type === "question-asked" && fact.call === undefined) count("model calls asked");
-  if (fact.type === "answer-given" && fact.refused !== undefined) count(`answer refused ${fact.refused}`);
+  if (fact.type === "answer-given" && fact.refused !== undefined) count("answer refused");
   if (fact.type === "nudge-given") count(`nudge ${fact.about}`);
   if (fact.type === "channel-sent" && fact.relay !== undefined) count("channel relay");
   if (fact.type === "message-sent") count(`message ${fact.kind}${fact.run === undefined ? "" : " end line"}`);
