@@ -135,7 +135,7 @@ test("a yes that was put into the mail before is judged by the process that take
   await agent.post("go");
   const question = await questioned(first, agent.id);
   await first.close({ withinMs: 0 });
-  const file = await openSqliteStore({ path: store, access: "read", durability: "full" });
+  const file = openSqliteStore({ path: store, access: "read", durability: "full" });
   const key = asStepKey(question.slice(question.indexOf("/") + 1));
   const id = asPostId("0198c0de-0000-7000-8000-0000000000aa");
   await file.putMail(

@@ -45,7 +45,7 @@ export function questionText(contexts: Contexts, question: Asked, calls: number)
 /** `who`: the name of the run that asks; null for the agent that the user speaks with. */
 export function questionWords(who: string | null, tool: string, input: Json): string {
   if (tool === MODEL_CALLS && jsonObjectIs(input)) {
-    const calls = String(input["calls"]);
+    const calls = JSON.stringify(input["calls"]);
     return `This request has used ${calls} model calls. May it use ${calls} more? Answer yes or no.`;
   }
   const text = JSON.stringify(input);
