@@ -62,6 +62,20 @@ describe("without a terminal", () => {
     expect((await errand("replay", tree)).out).toContain("proven");
   });
 
+  test("A9: a deny that came after the question holds, though the user's yes waits in the mail", async () => {
+    const first = await errand(...WRITE, "--allow", "write_file");
+    const [, question = "", tree = ""] =
+      /errand answer (\S+) yes, then: errand resume ([0-9a-f-]+)/.exec(first.err) ?? [];
+    expect(first.err).toMatch(/may run_command be used for touch made/);
+    expect((await errand("answer", question, "yes")).code).toBe(0);
+    const rules = JSON.stringify([{ decision: "deny", tool: "run_command" }]);
+    expect((await errand("config", "set", "permissions", rules)).code).toBe(0);
+    const second = await errand("resume", tree);
+    expect(second.out).toContain("this call is not permitted here");
+    expect([made("out.txt"), made("made")]).toEqual([true, false]);
+    expect((await errand("replay", tree)).out).toContain("proven");
+  });
+
   test("calls that were allowed beforehand are not asked about, and only those", async () => {
     const some = await errand(...WRITE, "--allow", "write_file:*.txt, run_command:ls", "--json");
     expect(records(some.out).filter(({ type }) => type === "question-asked")).toMatchObject([
