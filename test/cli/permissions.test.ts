@@ -76,6 +76,14 @@ describe("without a terminal", () => {
     expect((await errand("replay", tree)).out).toContain("proven");
   });
 
+  test("a request that has used its model calls ends with `model-call-limit`, and nobody is asked", async () => {
+    expect((await errand("config", "set", "limits.modelCallsPerRequest", "3")).code).toBe(0);
+    const ended = await errand(...WRITE, "--allow", "write_file,run_command");
+    expect(ended.code).not.toBe(0);
+    expect(ended.err).toContain("model-call-limit");
+    expect((await errand("answer")).err).toBe("no question waits for an answer\n");
+  });
+
   test("calls that were allowed beforehand are not asked about, and only those", async () => {
     const some = await errand(...WRITE, "--allow", "write_file:*.txt, run_command:ls", "--json");
     expect(records(some.out).filter(({ type }) => type === "question-asked")).toMatchObject([
@@ -144,6 +152,16 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     expect(text).not.toContain("y allows it");
     expect(text).toContain("the user does not allow this call");
     expect(text).not.toContain("xq");
+  });
+
+  test("a request that has used its model calls asks for more, and goes on after a yes", async () => {
+    expect((await errand("config", "set", "limits.modelCallsPerRequest", "3")).code).toBe(0);
+    const running = startErrand([...WRITE, "--allow", "write_file,run_command"], { ...project, entry: SLOW, terminal });
+    await running.seen("y allows it");
+    running.type("y");
+    const { code, out } = await running.finished;
+    expect([code, made("out.txt"), made("made")]).toEqual([0, true, true]);
+    expect(screenOf(out).lines.join("\n")).toContain("This request has used 3 model calls. May it use 3 more?");
   });
 
   test("Ctrl-C at a question cancels as ever, and nothing was run", async () => {

@@ -43,7 +43,7 @@ const DENIED: readonly PermissionRule[] = [
 ];
 const RULES = [undefined, undefined, ASKED, ASKED, DENIED] as const;
 /** Of processes that come after one that asked. */
-const LATER_RULES = [undefined, ASKED, DENIED, DENIED] as const;
+const LATER_RULES = [undefined, ASKED, DENIED, DENIED, DENIED] as const;
 const PROMPT = "You work.";
 
 export function planOf(random: Random): Plan {
@@ -90,7 +90,7 @@ function rightsOf(random: Random): readonly LifeRights[] {
   if (random.percent(50)) return [first];
   const others = Array.from({ length: 1 + random.below(2) }, () => ({
     permissions: random.pick(LATER_RULES),
-    strikes: random.percent(70),
+    strikes: random.percent(50),
     asks: random.percent(50),
   }));
   return [first, ...others];
