@@ -87,7 +87,6 @@ export const SOMETIMES = [
   "parked root",
   "parked over a crash",
   "model calls asked",
-  "answer refused",
   // Rights and money
   "fact rights-changed",
   "fact catalog-changed",
