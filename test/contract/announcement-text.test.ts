@@ -101,7 +101,8 @@ const labels: readonly (readonly [string, Script, Record<string, number>])[] = [
 
 test.each(labels)("D4: the status label %s", async (label, child, more) => {
   const { text } = await told([start("x", more)], child);
-  expect(text.split("\n")[0]).toBe(`Background task "x" ${label}.`);
+  const stop = label.endsWith('."') ? "" : ".";
+  expect(text.split("\n")[0]).toBe(`Background task "x" ${label}${stop}`);
 });
 
 test("D4: the status label was cancelled", async () => {

@@ -91,7 +91,7 @@ test("D4: the failure of a background child is announced with what its server sa
   const talk = await apart(server.url, calling("start_background_agent", { task: TASK }));
   await talk.ask(2, 2);
   const told = contextOf(anthropic, talk.bodies()[2]);
-  expect(told).toMatch(/Background task "count the herons" failed: .*status 400: Error: no such model\.\n/);
+  expect(told).toMatch(/Background task "count the herons" failed: ".*status 400: Error: no such model\."\n/);
   expect(told).toContain("Findings:\n(no output)");
 });
 

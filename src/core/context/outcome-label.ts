@@ -32,5 +32,5 @@ function firstLine(error: string): string {
 
 /** The text with a full stop, unless it ends as a sentence already. */
 export function sentenceEnd(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+  return /[.!?…]"?$/.test(text) ? text : `${text}.`;
 }

@@ -17,7 +17,12 @@ import type { Effect } from "../../core/effect.ts";
 import type { AgentNumber, StepKey, TreeId } from "../../core/ids.ts";
 import type { Json } from "../../core/json.ts";
 import { createFileJudge } from "../../core/permissions/permissions.ts";
-import { judgeCall, permissionsInForce, type ProcessRights, refusedCall } from "../../core/permissions/process-rights.ts";
+import {
+  judgeCall,
+  permissionsInForce,
+  type ProcessRights,
+  refusedCall,
+} from "../../core/permissions/process-rights.ts";
 import type { Submission } from "./tree-commit.ts";
 import {
   type EdgeFacts,
