@@ -1,4 +1,4 @@
-/** Errand, as built: awaited children (`subagent`) that report by the default protocol, in memory or in SQLite. */
+/** Errand, as built: awaited children (`subagent`) that report with `final`, in memory or in SQLite: as many model calls as the peers. */
 import { createErrand } from "../../dist/index.js";
 import { answerFor, CHILD_PROMPT, itemIn, lookUp, PARENT_PROMPT, tasksFor } from "../script.mjs";
 
@@ -31,8 +31,7 @@ const models = {
     async call({ messages }) {
       const results = lastResults(messages);
       if (results === null) return calls("lookup", [{ key: itemIn(messages.at(-1).text) }]);
-      if (messages.length === 3) return calls("send_agent_message", [{ text: results[0] }]);
-      return says("Reported.");
+      return calls("send_agent_message", [{ text: results[0], final: true }]);
     },
   },
 };

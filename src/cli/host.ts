@@ -6,6 +6,7 @@
  */
 
 import type { World } from "../contracts/world.ts";
+import type { Redactor } from "../runtime/redaction/redactor.ts";
 import type { ColourToken } from "./text/colours.ts";
 
 /** Ends a subscription. */
@@ -41,6 +42,8 @@ export interface Key {
 export interface Host {
   readonly world: World;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Removes the secrets that the environment configures; what is printed has passed it. */
+  readonly redactor: Redactor;
   /** The folder it was started in. */
   readonly folder: string;
   /** The user's home folder. */

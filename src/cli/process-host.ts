@@ -3,7 +3,9 @@
 import { fstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { isatty, type WriteStream } from "node:tty";
+import { createRedactor } from "../runtime/redaction/redactor.ts";
 import { createSystemWorld } from "../runtime/world.ts";
+import { configuredSecrets } from "./configured-secrets.ts";
 import type { Host, Screen } from "./host.ts";
 import { problemOf, reportProblem } from "./problem.ts";
 import { terminalKeys } from "./terminal-keys.ts";
@@ -21,7 +23,8 @@ export function createProcessHost(): Host {
   const capable = env["TERM"] !== "dumb";
   const coloured = capable && (env["NO_COLOR"] ?? "") === "";
   const token = coloured ? colourToken(world.random(TOKEN_DIGITS)) : null;
-  const writer = createTerminalWriter(token);
+  const redactor = createRedactor(configuredSecrets(env));
+  const writer = createTerminalWriter(token, redactor.text);
   const { out, err, drained, terminal } = writer;
   const colours = { out: terminal === null ? null : token, err: isatty(2) ? token : null };
   tellWarnings(writer);
@@ -35,6 +38,7 @@ export function createProcessHost(): Host {
   return {
     world,
     env,
+    redactor,
     folder: process.cwd(),
     home: homedir(),
     out,

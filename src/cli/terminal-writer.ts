@@ -5,7 +5,8 @@
  *  1. Everything that the process prints passes here, also what a package prints through `console` or `process.stdout`.
  *  2. What is printed holds no control character but line feed and tab, no escape sequence, and no character that changes the direction of
  *     text. Two exceptions: colours with the token of this process; and, through `draw`, the controls of a live picture.
- *  3. Writing never throws, also when the reader has gone.
+ *  3. No secret that Errand was configured with is printed (invariant I28).
+ *  4. Writing never throws, also when the reader has gone.
  */
 
 import { writeSync } from "node:fs";
@@ -31,7 +32,7 @@ export interface TerminalWriter {
 type Write = (text: string, done?: () => void) => boolean;
 type Done = (error?: Error | null) => void;
 
-export function createTerminalWriter(token: ColourToken): TerminalWriter {
+export function createTerminalWriter(token: ColourToken, redact: (text: string) => string): TerminalWriter {
   const { stdout, stderr } = process;
   const colours = token === null ? [] : [`\\u001b\\[(\\d{1,2});${token}m`];
   const printed = new RegExp(["(?!)", ...colours].join("|"), "g");
@@ -53,7 +54,7 @@ export function createTerminalWriter(token: ColourToken): TerminalWriter {
     stream.write = (chunk: string | Uint8Array, encoding?: BufferEncoding | Done, done?: Done): boolean => {
       const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
       const called = typeof encoding === "function" ? encoding : done;
-      return raw(filtered(text, printed), () => called?.());
+      return raw(filtered(redact(text), printed), () => called?.());
     };
     return raw;
   }
@@ -68,9 +69,9 @@ export function createTerminalWriter(token: ColourToken): TerminalWriter {
   }
 
   return {
-    out: (text) => put("out", filtered(text, printed)),
-    err: (text) => put("err", filtered(text, printed)),
-    draw: (text) => put("out", filtered(text, drawn)),
+    out: (text) => put("out", filtered(redact(text), printed)),
+    err: (text) => put("err", filtered(redact(text), printed)),
+    draw: (text) => put("out", filtered(redact(text), drawn)),
     async drained() {
       if (!gone && stdout.writableNeedDrain) await roomOrEnd(stdout);
       return !gone;

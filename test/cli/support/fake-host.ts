@@ -1,5 +1,6 @@
 /** A host whose signals, timers and end a test makes happen. */
 
+import { createRedactor } from "../../../src/runtime/redaction/redactor.ts";
 import type { Host, Signal } from "../../../src/cli/host.ts";
 
 export interface FakeHost {
@@ -46,6 +47,7 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
       next: (callback) => callback(),
     },
     env: {},
+    redactor: createRedactor([]),
     folder: "/nowhere",
     home: "/nowhere",
     out: (text) => void (written.out += text),
