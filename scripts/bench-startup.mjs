@@ -5,4 +5,4 @@ import { root, setUpOrExit } from "./setup.mjs";
 
 setUpOrExit();
 execSync("npm run --silent build", { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-runSources("bench/startup.ts", process.argv.slice(2));
+runSources("bench/startup.ts", process.argv.slice(2), { scratch: true });

@@ -18,7 +18,7 @@ execSync("npm install --no-audit --no-fund --ignore-scripts", {
   stdio: ["ignore", "ignore", "inherit"],
 });
 if (!driverWorks()) buildDriver();
-runSources("bench/run.ts", process.argv.slice(2));
+runSources("bench/run.ts", process.argv.slice(2), { scratch: true });
 
 /** The SQLite driver of langgraph's checkpointer is native. */
 function driverWorks() {

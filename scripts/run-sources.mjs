@@ -5,7 +5,8 @@
  * command that calls it, not `setup && node …`, because a shell keeps the Node that it found for the first of two commands.
  */
 import { spawn } from "node:child_process";
-import { constants } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { projectNode, root, setUpOrExit } from "./setup.mjs";
 
@@ -13,10 +14,14 @@ import { projectNode, root, setUpOrExit } from "./setup.mjs";
  * The file's exit code becomes this process's.
  * @param {string} file relative to the root
  * @param {readonly string[]} args
+ * @param {{ scratch?: boolean }} [how] scratch: the stores that it makes are registered in a data folder that goes
+ * with it, not in the user's own
  */
-export function runSources(file, args) {
+export function runSources(file, args, { scratch = false } = {}) {
   setUpOrExit();
-  const child = spawn(projectNode, [join(root, file), ...args], { stdio: "inherit" });
+  const data = scratch ? mkdtempSync(join(tmpdir(), "errand-data-")) : null;
+  const env = data === null ? process.env : { ...process.env, XDG_DATA_HOME: data };
+  const child = spawn(projectNode, [join(root, file), ...args], { stdio: "inherit", env });
 
   // Ctrl-C in a terminal reaches the child by itself (and this process twice, because npm passes it on as well).
   const atTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
@@ -41,6 +46,7 @@ export function runSources(file, args) {
     process.exitCode = 1;
   });
   child.on("exit", (code, signal) => {
+    if (data !== null) rmSync(data, { recursive: true, force: true });
     process.exitCode = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
   });
 }

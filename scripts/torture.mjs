@@ -3,4 +3,4 @@ import { crashTools } from "./crash-tools.mjs";
 import { runSources } from "./run-sources.mjs";
 
 crashTools();
-runSources("test/crash/torture.ts", process.argv.slice(2));
+runSources("test/crash/torture.ts", process.argv.slice(2), { scratch: true });

@@ -18,6 +18,10 @@ export const ERROR_CODES = {
   "store-not-empty": "The database that a store is to be moved to holds other trees.",
   "store-differs": "What arrived in the other store is not what was carried there.",
   "store-read-only": "This process may read the store and put mail, but does not own it.",
+  "store-not-trusted":
+    "The store was not made by this user's Errand: it can be read, and nothing of it runs before the user trusts it.",
+  "data-folder-unusable":
+    "The user's data folder, which holds stores and the register of them, cannot be made or is open to others.",
   "store-corrupt": "A row of the store does not say what its hash promises.",
   "store-full": "The disk that holds the store is full.",
   "store-failed": "The store could not make a write durable.",

@@ -4,6 +4,7 @@ import type { ModelProvider } from "../contracts/model.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 import type { Settings } from "./settings/settings.ts";
+import type { StoreScope } from "./store/scope.ts";
 
 /** What the command line is given by whoever runs it in a program of their own. */
 export interface ProgramParts {
@@ -13,9 +14,8 @@ export interface ProgramParts {
 
 /** The options of all commands, as they were typed; a command reads those that it declares. */
 export interface CommandOptions {
-  readonly store: string;
-  /** True if it stood on the command line. */
-  readonly storeTyped?: boolean;
+  /** As it was typed; which stores a command is about is its `scope`. */
+  readonly store?: string;
   readonly json?: boolean;
   readonly debug?: boolean;
   readonly model?: string;
@@ -41,6 +41,8 @@ export interface CommandCall {
   /** The arguments, in order; those that were left out are undefined. */
   readonly args: readonly (string | undefined)[];
   readonly options: CommandOptions;
+  /** The stores that it is about. */
+  readonly scope: StoreScope;
   readonly host: Host;
   readonly models: readonly ModelProvider[];
   /** All of them, for a command that tells about the others. */
@@ -78,7 +80,7 @@ export interface Command {
 
 /** Every command has these too, after its own. */
 export const COMMON_OPTIONS = [
-  ["--store <path>", "the file that keeps conversations and runs"],
+  ["--store <path>", "a store's file or PostgreSQL URL; without it, those of this folder"],
   ["--json", "print one JSON object a line instead"],
   ["--debug", "print the stack of an error"],
 ] as const;

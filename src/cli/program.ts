@@ -2,15 +2,14 @@
 
 import { Command as Commander, CommanderError, Option } from "commander";
 import { ErrandError } from "../errors.ts";
-import { defaultStore } from "../stores/store-url.ts";
 import { type Command, COMMON_OPTIONS, type CommandOptions, type ProgramParts } from "./command.ts";
 import { COMMANDS } from "./command-list.ts";
 import { jsonLine, problemRecord } from "./display/jsonl.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 import { problemExit, problemOf, reportProblem } from "./problem.ts";
-import { DEFAULT_STORE } from "./settings/setting-table.ts";
 import { NO_SETTINGS, readSettings, type Settings } from "./settings/settings.ts";
+import { chooseScope } from "./store/choose-scope.ts";
 import { createColours } from "./text/colours.ts";
 import { terminalLine } from "./text/terminal-text.ts";
 import { readVersion } from "./version.ts";
@@ -26,11 +25,10 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
       const action = await command.load();
       const settings = command.ownSettings === true ? NO_SETTINGS : await readSettings(host);
       for (const notice of settings.notices) host.err(`${terminalLine(notice)}\n`);
-      const named = settings.store ?? defaultStore(host.env["DATABASE_URL"]);
-      const chosen = { ...options, ...untyped(command, { ...settings, store: named }, typed) };
       code = await action({
         args: given,
-        options: chosen,
+        options: { ...options, ...untyped(command, settings, typed) },
+        scope: chooseScope(options.store, settings, host),
         host,
         models: parts.models?.(options.baseUrl ?? settings.baseUrl ?? undefined) ?? [],
         commands: COMMANDS,
@@ -57,18 +55,14 @@ type Call = (
   typed: (name: string) => boolean,
 ) => Promise<void>;
 
-/** Options that were not typed, and that the settings or the environment give. */
+/** Options that were not typed, and that the settings give. */
 function untyped(
   { options }: Command,
-  { store, timeoutSeconds }: Settings & { readonly store: string },
+  { timeoutSeconds }: Settings,
   typed: (name: string) => boolean,
 ): Partial<CommandOptions> {
   const timed = options.some(([flags]) => flags.startsWith("--timeout"));
-  return {
-    storeTyped: typed("store"),
-    ...(typed("store") ? {} : { store }),
-    ...(timeoutSeconds === null || !timed || typed("timeout") ? {} : { timeout: String(timeoutSeconds) }),
-  };
+  return timeoutSeconds === null || !timed || typed("timeout") ? {} : { timeout: String(timeoutSeconds) };
 }
 
 /** The program with the command that is named; with all of them where none is. */
@@ -96,7 +90,7 @@ function addCommand(program: Commander, command: Command, call: Call): void {
   }
   for (const flags of command.hidden ?? []) made.addOption(new Option(flags).hideHelp());
   const [[store, kept], ...others] = COMMON_OPTIONS;
-  made.option(store, command.memory === true ? `${kept}; memory keeps nothing` : kept, DEFAULT_STORE);
+  made.option(store, command.memory === true ? `${kept}; memory keeps nothing` : kept);
   for (const [flags, meaning] of others) made.option(flags, meaning);
   made.addHelpText("after", command.help).action((...given: unknown[]) => {
     const args = given.slice(0, command.args.length).map((arg) => (typeof arg === "string" ? arg : undefined));

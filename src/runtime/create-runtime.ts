@@ -4,7 +4,7 @@
  */
 
 import { hash } from "node:crypto";
-import { hostname } from "node:os";
+import { homedir, hostname } from "node:os";
 import { resolve } from "node:path";
 import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
@@ -13,11 +13,16 @@ import type { World } from "../contracts/world.ts";
 import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/limits.ts";
 import type { PermissionRule } from "../core/permissions/permissions.ts";
 import { builtInDefinitions } from "../definitions/built-in.ts";
-import type { ErrandError } from "../errors.ts";
+import { ErrandError } from "../errors.ts";
 import { createRehearsalProvider } from "../models/rehearsal-provider.ts";
 import { createMemoryStore } from "../stores/memory/memory-store.ts";
-import { openSqliteStore } from "../stores/sqlite/sqlite-store.ts";
-import { defaultStore, postgresUrlIs, storeSecrets } from "../stores/store-url.ts";
+import { canonicalPath } from "../stores/sqlite/open-database.ts";
+import type { SqliteStore } from "../stores/sqlite/sqlite-store.ts";
+import { postgresUrlIs, storeSecrets } from "../stores/store-url.ts";
+import { openForeignStore } from "../stores/trust/foreign-store.ts";
+import { openOwnStore, openTrustedReader } from "../stores/trust/open-trusted.ts";
+import { type Standing, standingOf, type TrustParts } from "../stores/trust/standing.ts";
+import { dataFolder } from "../stores/user-data.ts";
 import { fileTools } from "../tools/index.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
 import { openClock } from "./clock.ts";
@@ -31,9 +36,10 @@ export interface ErrandOptions {
   /**
    * Where journals are kept: a path of a SQLite file, `{ path, durability }`, the URL of a PostgreSQL database, `"memory"`, or a store
    * of your own. `relaxed` durability may lose the last moments before a power failure; a crash of the process loses nothing either
-   * way. Default: the database that the environment's DATABASE_URL names, if it is PostgreSQL's, else `.errand/errand.db`.
+   * way. A file that Errand did not make for this user is `store-not-trusted`: `errand trust --store PATH`, or
+   * `ERRAND_TRUST_STORE=ID` in the environment.
    */
-  readonly store?: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
+  readonly store: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
   /** Where models come from, asked in order. The offline rehearsal model is always there. */
   readonly models?: readonly ModelProvider[];
   /** `provider/model` of agents whose definition names none. Default: `offline/rehearsal`. */
@@ -98,14 +104,14 @@ const DEFAULT_RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /** Opens a store and takes up what an earlier process left unfinished in it. */
-export async function createErrand(options: ErrandOptions = {}): Promise<Errand> {
+export async function createErrand(options: ErrandOptions): Promise<Errand> {
+  requireStoreGiven(options);
   const world = options.world ?? createSystemWorld();
   const models = joinProviders([...(options.models ?? []), createRehearsalProvider(world)]);
   const tools = options.tools ?? fileTools();
-  const place = options.store ?? defaultStore(process.env["DATABASE_URL"]);
   const redactor = createRedactor([
     ...(models.secrets ?? []),
-    ...(typeof place === "string" ? storeSecrets(place) : []),
+    ...(typeof options.store === "string" ? storeSecrets(options.store) : []),
     ...(options.secrets ?? []),
   ]);
   const given = (options.agents ?? []).map((agent) => ({ ...agent, prompt: redactor.text(agent.prompt) }));
@@ -124,7 +130,7 @@ export async function createErrand(options: ErrandOptions = {}): Promise<Errand>
     projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
     sha256,
   });
-  const store = await openStore(place, world);
+  const store = await openStore(options.store, world);
   const clock = await openClock(store, world);
   const { limits, caps, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
   const settings = settingsOf({
@@ -169,25 +175,66 @@ function skillWithin(skill: SkillDefinition, tools: readonly Tool[]): SkillDefin
   return { ...skill, tools: skill.tools.filter((name) => held.has(name)) };
 }
 
-async function openStore(store: NonNullable<ErrandOptions["store"]>, world: World): Promise<Store> {
+/** Programs in JavaScript are not compiled against the options. */
+function requireStoreGiven(options: Partial<ErrandOptions> | undefined): void {
+  if (options?.store !== undefined && options.store !== "") return;
+  throw new ErrandError("usage", "createErrand was given no store.", {
+    remedy: 'Say where journals are kept: createErrand({ store: "errand.db" }), a PostgreSQL URL, or "memory".',
+  });
+}
+
+async function openStore(store: ErrandOptions["store"], world: World): Promise<Store> {
   if (store === "memory") return createMemoryStore();
   if (typeof store === "object" && "commit" in store) return store;
   const { path, durability = "full" } = typeof store === "string" ? { path: store } : store;
   return openStoreAt(path, "own", { world, durability });
 }
 
-/** The store at a path or a URL: `own` to run its trees, `read` to look and to put mail while other processes may run them. */
+/**
+ * The store at a path or a URL: `own` to run its trees, `read` to look and to put mail while other processes may run
+ * them. Every store that is run is opened
+ * here, so a file that is not trusted is refused to whoever wants to own it; to read, it is opened as a copy that
+ * takes no mail.
+ */
 export async function openStoreAt(
   path: string,
   access: "own" | "read",
   { world = createSystemWorld(), durability = "full" }: { world?: World; durability?: "full" | "relaxed" } = {},
 ): Promise<Store> {
-  const owner = thisProcess();
-  if (!postgresUrlIs(path)) return openSqliteStore({ path, access, durability, owner });
+  if (!postgresUrlIs(path)) return access === "own" ? openOwnFile(path, { durability }) : openFileToRead(path);
   const { requirePackages } = await import("../stores/postgres/packages.ts");
   requirePackages();
   const { openPostgresStore } = await import("../stores/postgres/postgres-store.ts");
   return openPostgresStore({ url: path, access, world, name: workerName() });
+}
+
+/** A file to run its trees, or to move them elsewhere. */
+export function openOwnFile(
+  path: string,
+  options: { readonly durability?: "full" | "relaxed"; readonly evenMoved?: true } = {},
+): SqliteStore {
+  return openOwnStore({ path, owner: thisProcess(), ...options }, trustParts());
+}
+
+function openFileToRead(path: string): Store {
+  const parts = trustParts();
+  const real = canonicalPath(path);
+  return storeStanding(path).status === "foreign" ? openForeignStore(real) : openTrustedReader(real, parts);
+}
+
+/** Whether the store of a file may run. */
+export function storeStanding(path: string): Standing {
+  return standingOf(canonicalPath(path), trustParts());
+}
+
+/**
+ * What decides which stores may run, as this process has it. Ids and seals are the system's random numbers, whatever
+ * world the runtime lives in.
+ */
+export function trustParts(): TrustParts {
+  const { env } = process;
+  const trustedIds = (env["ERRAND_TRUST_STORE"] ?? "").split(/[\s,]+/).filter((id) => id !== "");
+  return { data: dataFolder({ env, home: homedir() }), world: createSystemWorld(), trustedIds };
 }
 
 /** How this process is named to people among the workers of a database. */

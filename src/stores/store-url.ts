@@ -22,10 +22,3 @@ export function storeSecrets(store: string): readonly string[] {
     return [password];
   }
 }
-
-const DEFAULT_FILE = ".errand/errand.db";
-
-/** Where journals are kept when nobody says. DATABASE_URL may also be that of another program, with another kind of database. */
-export function defaultStore(databaseUrl: string | undefined): string {
-  return databaseUrl !== undefined && postgresUrlIs(databaseUrl) ? databaseUrl : DEFAULT_FILE;
-}

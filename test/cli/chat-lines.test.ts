@@ -3,7 +3,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Finished, projectFolder, records, runErrand, SLOW, startErrand } from "./support/errand-process.ts";
+import {
+  type Finished,
+  projectFolder,
+  records,
+  runErrand,
+  SLOW,
+  startErrand,
+  storeOf,
+} from "./support/errand-process.ts";
 import { saidOf } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -32,7 +40,7 @@ describe("lines", () => {
     expect(err).not.toContain("I asked 2 helpers");
     expect(code).toBe(0);
     const tree = await onlyTree();
-    expect(err).toContain(`tree ${tree} in .errand/errand.db`);
+    expect(err).toContain(`tree ${tree} in ${storeOf(project.folder)}`);
     expect((await errand("logs", tree)).out.match(/message-posted/g)).toHaveLength(2);
   });
 
@@ -169,10 +177,14 @@ describe("what does not go well", () => {
   test("a model that cannot be had, and a store that another process owns", async () => {
     const unknown = await chat("hello\n", "--model", "nothing/here");
     expect(saidOf(unknown.err)).toMatchObject({ code: "model-unknown", lines: 2 });
-    const owner = startErrand(["chat", "--model", "slow/60000"], { ...project, entry: SLOW, open: true });
+    const owner = startErrand(["chat", "--store", "own.db", "--model", "slow/60000"], {
+      ...project,
+      entry: SLOW,
+      open: true,
+    });
     owner.type("the store\n");
     await owner.seen("opened");
-    const refused = await chat("hello\n");
+    const refused = await chat("hello\n", "--store", "own.db");
     expect(saidOf(refused.err)).toMatchObject({ code: "store-owned", lines: 2 });
     expect(refused.code).toBe(1);
     owner.kill("SIGINT");

@@ -30,9 +30,9 @@ async function messages(): Promise<unknown[]> {
 
 describe.runIf(terminalAvailable)("at the keyboard", () => {
   test("a message is answered below the tree that worked on it, and Ctrl-D says how to come back", async () => {
-    const { type, sees, prompt, lines, screen, finished } = await chat("--model", "slow/150");
+    const { type, sees, prompt, lines, screen, finished } = await chat("--model", "slow/150", "--store", "own.db");
     expect(lines().slice(0, 2)).toEqual([
-      "model slow/150 (because --model names it) · store .errand/errand.db",
+      "model slow/150 (because --model names it) · store own.db",
       "Enter sends, Ctrl-D leaves, /help",
     ]);
     type(`what opens the store?${ENTER}`);
@@ -47,7 +47,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(screen()).toMatchObject({ cursorVisible: true, cursor: { column: 2 } });
     type(CTRL_D);
     const { code, out } = await finished;
-    const [tree] = records((await errand("ps", "--all", "--json")).out);
+    const [tree] = records((await errand("ps", "--all", "--json", "--store", "own.db")).out);
     const { lines: last, cursorVisible, wraps } = screenOf(out);
     expect(last.findLast((line) => line !== "")).toBe(
       `the conversation is kept; come back with: errand chat ${String(tree?.["id"])}`,

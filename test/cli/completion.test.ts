@@ -1,11 +1,11 @@
 /** `errand completion`: the scripts, in the shells they are for. */
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { COMMANDS } from "../../src/cli/command-list.ts";
-import { runErrand, terminalAvailable } from "./support/errand-process.ts";
+import { runErrand, storeOf, terminalAvailable } from "./support/errand-process.ts";
 import { errandProgram, interactiveShell, type InteractiveShell, PROMPT, shellIsThere } from "./support/shells.ts";
 import { type WorkedProject, workedProject } from "./support/worked-project.ts";
 
@@ -20,6 +20,7 @@ beforeAll(async () => {
   project = await workedProject();
   const bin = errandProgram(project.folder);
   mkdirSync(join(project.folder, "a folder"));
+  symlinkSync(storeOf(project.folder), join(project.folder, "own.db"));
   env = { ...process.env, PATH: [bin, process.env["PATH"]].join(delimiter), HOME: project.folder, TERM: "xterm" };
   for (const shell of ["bash", "zsh", "fish"]) {
     const { code, out } = await runErrand(["completion", shell], project);
@@ -68,9 +69,9 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
   test("the store that was named is the one that is asked, and its name is completed as a file", () => {
     const { tree } = project;
     expect(offered("errand", "show", "--store", "nothing.db", "")).toEqual([]);
-    expect(offered("errand", "resume", "--store", "~/.errand/errand.db", "")).toEqual([tree]);
-    expect(offered("errand", "resume", "--store", "=", ".errand/errand.db", "")).toEqual([tree]);
-    expect(offered("errand", "resume", "--store", "'.errand/errand.db'", "")).toEqual([tree]);
+    expect(offered("errand", "resume", "--store", "~/own.db", "")).toEqual([tree]);
+    expect(offered("errand", "resume", "--store", "=", "own.db", "")).toEqual([tree]);
+    expect(offered("errand", "resume", "--store", "'own.db'", "")).toEqual([tree]);
     expect(offered("errand", "ps", "--store", "REA")).toEqual(["README.md"]);
     expect(offered("errand", "ps", "--store", "a")).toEqual(["a folder"]);
     expect(offered("errand", "replay", "REA")).toEqual(["README.md"]);
@@ -120,7 +121,7 @@ describe.runIf(shellIsThere("zsh") && terminalAvailable)("zsh", () => {
     await zsh.press("errand resume --store nothing.db \t", "nothing.db ");
     await zsh.press("x", "nothing.db x");
     await zsh.clear();
-    await zsh.press("errand resume --store ~/.errand/errand.db \t", tree);
+    await zsh.press("errand resume --store ~/own.db \t", tree);
     await zsh.clear();
     await zsh.press("errand replay REA\t", "errand replay README.md");
   });
@@ -148,7 +149,7 @@ describe.runIf(shellIsThere("fish"))("fish", () => {
     expect(offered("errand resume ")).toHaveLength(1);
     expect(offered(`errand send ${tree} `)).toEqual([]);
     expect(offered("errand show --store nothing.db ")).toEqual([]);
-    expect(offered("errand resume --store ~/.errand/errand.db ")).toHaveLength(1);
+    expect(offered("errand resume --store ~/own.db ")).toHaveLength(1);
     expect(offered("errand replay REA")).toEqual(["README.md"]);
   });
 });

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/index.ts";
 import { definedProject, type DefinedProject } from "./support/defined-project.ts";
-import { runErrand, SLOW } from "./support/errand-process.ts";
+import { runErrand, SLOW, storeOf } from "./support/errand-process.ts";
 import { saidOf } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -29,6 +29,7 @@ describe("errand config", () => {
       "model",
       "baseUrl",
       "store",
+      "useDatabaseUrl",
       "timeout",
       "retentionDays",
       "subagent.enabled",
@@ -83,17 +84,17 @@ describe("errand config", () => {
     expect(held(project.folder, PROJECT)).toMatchObject({ limits: { new: 1 } });
   });
 
-  test("the password of a database is never shown, and DATABASE_URL is said to be where it comes from", async () => {
+  test("the password of a database is never shown, and ERRAND_DATABASE_URL is said to be where it comes from", async () => {
     const project = definedProject();
-    const env = { DATABASE_URL: "postgres://me:hidden@db.example/errand" };
+    const env = { ERRAND_DATABASE_URL: "postgres://me:hidden@db.example/errand" };
     const { out } = await project.errandWith(env, "config");
-    expect(out).toMatch(/^store +postgres:\/\/db\.example\/errand +environment: DATABASE_URL$/m);
-    const set = await project.errand("config", "set", "--global", "store", env.DATABASE_URL);
+    expect(out).toMatch(/^store +postgres:\/\/db\.example\/errand +environment: ERRAND_DATABASE_URL$/m);
+    const set = await project.errand("config", "set", "--global", "store", env.ERRAND_DATABASE_URL);
     expect(set.out).toMatch(/^store is postgres:\/\/db\.example\/errand in /);
     const own = await project.errand("config", "get", "store");
     expect(own.out).toBe("postgres://db.example/errand\n");
     expect(out + set.out + own.out).not.toContain("hidden");
-    expect(held(project.home, OWN)).toEqual({ store: env.DATABASE_URL });
+    expect(held(project.home, OWN)).toEqual({ store: env.ERRAND_DATABASE_URL });
   });
 
   test("a key or a value that is not known is wrong use, with the nearest names, and nothing is written", async () => {
@@ -203,7 +204,7 @@ describe("what commands make of the settings", () => {
     const { tree, facts } = await opened();
     expect(facts).toContain('"maxDepth":0');
     expect(facts).toContain('"costPerTree":7');
-    const db = new DatabaseSync(join(project.folder, ".errand/errand.db"));
+    const db = new DatabaseSync(storeOf(project.folder));
     db.exec("update trees set updated_at = updated_at - 10 * 86400000");
     db.close();
     const state = async (): Promise<unknown> =>
@@ -253,7 +254,7 @@ describe("a folder's settings that ask for something", () => {
     const project = definedProject({ [PROJECT]: JSON.stringify(config) }, { [OWN]: '{"limits":{"costPerTree":5}}' });
     const { err, code } = await project.errand("run", "the sample");
     expect(err.startsWith(notice("baseUrl, store, limits.runsPerTree, limits.costPerTree"))).toBe(true);
-    expect(err).toContain("store .errand/errand.db");
+    expect(err).toContain(`store ${storeOf(project.folder)}`);
     expect(code).toBe(0);
     expect(existsSync(join(dirname(project.folder), "far.db"))).toBe(false);
     expect((await project.errand("config")).out).toMatch(

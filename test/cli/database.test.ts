@@ -1,10 +1,10 @@
-/** The command line on a PostgreSQL store: named by `--store` or by DATABASE_URL. */
+/** The command line on a PostgreSQL store: named by `--store` or by ERRAND_DATABASE_URL. */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createDatabase, GUARDED, GUARDED_PASSWORD, runSql, type TestDatabase } from "../support/postgres/databases.ts";
-import { type Finished, projectFolder, records, runErrand, SLOW } from "./support/errand-process.ts";
+import { type Finished, projectFolder, records, runErrand, SLOW, storeOf } from "./support/errand-process.ts";
 import { saidOf } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 const errand = (args: readonly string[], url = ""): Promise<Finished> =>
-  runErrand(args, { folder: project.folder, env: { DATABASE_URL: url } });
+  runErrand(args, { folder: project.folder, env: { ERRAND_DATABASE_URL: url } });
 
 test("a task is worked on in the database, and everything about it can be looked at from there", async () => {
   const store = ["--store", database.url];
@@ -45,7 +45,7 @@ test("a task is worked on in the database, and everything about it can be looked
   expect((await errand(["ps", ...store])).err).toContain("no tree has anything to do");
 });
 
-test("DATABASE_URL is the store where none is named, and no output holds its password", async () => {
+test("ERRAND_DATABASE_URL is the store where none is named, and no output holds its password", async () => {
   await runSql(database.url, `grant create on database ${new URL(database.url).pathname.slice(1)} to ${GUARDED}`);
   const url = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:${GUARDED_PASSWORD}@`);
   const done = await errand(["run", "where is the store opened?"], url);
@@ -68,13 +68,13 @@ test("a task in the background: the password stands in no argument and in no nam
   });
   expect(started.out + started.err).not.toContain(GUARDED_PASSWORD);
   const [{ tree, pid, log } = { tree: "", pid: 0, log: "" }] = records(started.out);
-  expect(log).toBe(".errand/background-log");
+  expect(log).toBe(join(dirname(storeOf(project.folder)), "background-log"));
   expect(readFileSync(`/proc/${Number(pid)}/cmdline`, "utf8")).not.toContain(GUARDED_PASSWORD);
   expect((await errand(["ps"], url)).out).toContain(String(tree));
   writeFileSync(join(project.folder, "go"), "");
   while (existsSync(`/proc/${Number(pid)}`)) await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await errand(["result", String(tree)], url)).out).toContain("store.ts");
-  expect(readFileSync(join(project.folder, String(log)), "utf8")).not.toContain(GUARDED_PASSWORD);
+  expect(readFileSync(String(log), "utf8")).not.toContain(GUARDED_PASSWORD);
   expect(readdirSync(project.folder).filter((name) => name.startsWith("postgres"))).toEqual([]);
 });
 
@@ -88,9 +88,32 @@ test("a conversation goes on in the database", async () => {
   expect(code).toBe(0);
 });
 
-test("a DATABASE_URL of another kind of database is not Errand's", async () => {
-  expect((await errand(["run", "where is the store opened?"], "mysql://u:p@127.0.0.1/name")).code).toBe(0);
-  expect(existsSync(join(project.folder, ".errand"))).toBe(true);
+test("DATABASE_URL alone is not used: it may be that of another program, until a setting agrees to it", async () => {
+  const env = { DATABASE_URL: database.url };
+  const how = { folder: project.folder, home: join(project.folder, "home"), env };
+  const trees = async (): Promise<unknown> =>
+    (await runSql(database.url, "select count(*)::int as trees from errand.trees").catch(() => []))[0] ?? null;
+  expect((await runErrand(["run", "where is the store opened?"], how)).code).toBe(0);
+  expect(await trees()).toBeNull();
+  const checks = records((await runErrand(["doctor", "--json"], how)).out);
+  expect(checks.find(({ name }) => name === "database")).toMatchObject({
+    level: "warning",
+    remedy: expect.stringContaining("useDatabaseUrl true"),
+  });
+  const worker = await runErrand(["worker"], how);
+  expect(saidOf(worker.err)).toMatchObject({ code: "usage", lines: 2 });
+  expect(worker.err).toContain("DATABASE_URL alone is not used");
+  expect((await runErrand(["config", "set", "--global", "useDatabaseUrl", "true"], how)).code).toBe(0);
+  expect((await runErrand(["run", "where is the store opened?"], how)).code).toBe(0);
+  expect(await trees()).toEqual({ trees: 1 });
+  const other = { ...how, env: { DATABASE_URL: "mysql://u:p@127.0.0.1/name" } };
+  expect((await runErrand(["run", "where is the store opened?"], other)).code).toBe(0);
+});
+
+test("an ERRAND_DATABASE_URL that names no PostgreSQL database is an error", async () => {
+  const { err } = await errand(["ps"], "mysql://u:secret@127.0.0.1/name");
+  expect(saidOf(err)).toMatchObject({ code: "config-invalid", lines: 2 });
+  expect(err).not.toContain("secret");
 });
 
 test("what is wrong with a database is said in two lines, whatever the command", async () => {

@@ -1,7 +1,7 @@
 /** `errand run --detach`: a background process, how it starts, how it is found, and how it ends. */
 
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { withBoundedLog } from "../../src/cli/background/bounded-log.ts";
 import {
@@ -12,6 +12,7 @@ import {
   runErrand,
   SLOW,
   startErrand,
+  storeOf,
   terminalAvailable,
 } from "./support/errand-process.ts";
 import { createFakeHost } from "./support/fake-host.ts";
@@ -59,7 +60,7 @@ async function detach(model: string, ...more: string[]): Promise<Background> {
   );
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const [line] = records(out);
-  expect(line).toMatchObject({ type: "detached", store: ".errand/errand.db", log: ".errand/errand.db-log" });
+  expect(line).toMatchObject({ type: "detached", store: dirname(log()), log: log() });
   pids.push(Number(line?.["pid"]));
   return { tree: String(line?.["tree"]), pid: Number(line?.["pid"]) };
 }
@@ -69,7 +70,7 @@ function go(): void {
   writeFileSync(join(project.folder, "go"), "");
 }
 
-const log = (): string => join(project.folder, ".errand", "errand.db-log");
+const log = (): string => join(dirname(storeOf(project.folder)), "background-log");
 
 describe("a task in the background", () => {
   test("its tree is printed once it is durable; ps, logs -f and result find it; it ends by itself", async () => {
@@ -238,12 +239,16 @@ describe("a start that fails comes back as an error, and leaves nothing behind",
   });
 
   test("a store that another process owns, which is named", async () => {
-    const { pid } = await detach("held/1");
-    await until(() => readFileSync(log(), "utf8").includes("I asked 2 helpers"));
-    const before = readFileSync(log(), "utf8");
-    const err = await refused(["--model", "slow/1"], "store-owned", { entry: SLOW });
+    const own = ["--store", "own.db"];
+    const { out } = await errand("run", "--detach", "--json", "--model", "held/1", ...own, "what opens the store?");
+    const pid = Number(records(out)[0]?.["pid"]);
+    pids.push(pid);
+    const beside = join(project.folder, "own.db-log");
+    await until(() => readFileSync(beside, "utf8").includes("I asked 2 helpers"));
+    const before = readFileSync(beside, "utf8");
+    const err = await refused(["--model", "slow/1", ...own], "store-owned", { entry: SLOW });
     expect(err).toMatch(new RegExp(`owned by pid ${pid} on .+\\n {2}.+errand send TREE`));
-    expect(readFileSync(log(), "utf8")).toBe(before);
+    expect(readFileSync(beside, "utf8")).toBe(before);
   });
 });
 

@@ -3,7 +3,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
@@ -14,6 +13,7 @@ import {
   runErrand,
   SLOW,
   startErrand,
+  storeOf,
   terminalAvailable,
 } from "./support/errand-process.ts";
 
@@ -79,7 +79,7 @@ test("where nothing is wrong it says so line by line, is exit 0, and leaves noth
   expect(out).toMatch(/^ok +Node\.js +\d+\.\d+/m);
   expect(out).toMatch(/^ok +SQLite +3\.\d+\.\d+ \(3\.51\.3/m);
   expect(out).toMatch(/^ok +disk +1 MiB written and synced in \d+ ms/m);
-  expect(out).toMatch(/^ok +store +there is none at \.errand\/errand\.db yet/m);
+  expect(out).toMatch(/^ok +store +there is none for this folder yet; the first errand run makes it in \//m);
   expect(out).toMatch(/^ok +anthropic +not set up \(no key: ANTHROPIC_API_KEY\)$/m);
   expect(out).toMatch(/^warning +models +only offline\/rehearsal.+\n {28}Set the key/m);
   expect(out).toMatch(/^ok +terminal +plain lines/m);
@@ -98,10 +98,10 @@ describe("the store", () => {
     running.kill("SIGKILL");
     await running.finished;
     const dead = await checks();
-    expect(dead.get("store")?.text).toMatch(/^\.errand\/errand\.db, schema \d+, 1 tree, 1 open$/);
+    expect(dead.get("store")?.text).toMatch(/\/store-1\.db, schema \d+, 1 tree, 1 open$/);
     expect(dead.get("owner")?.text).toBe("no process owns the store now");
     expect(dead.get("work")).toMatchObject({ level: "warning", remedy: expect.stringContaining("errand resume") });
-    const db = new DatabaseSync(join(project.folder, ".errand", "errand.db"));
+    const db = new DatabaseSync(storeOf(project.folder));
     db.exec("update trees set status = 2, failures = 3, format = 99");
     db.close();
     const quarantined = await checks();
@@ -117,7 +117,7 @@ describe("the store", () => {
     expect((await checks(["--store", "README.md"])).get("store")).toMatchObject({ level: "broken" });
     await runErrand(["run", "the store"], project);
     const version = (number: number): void => {
-      const db = new DatabaseSync(join(project.folder, ".errand", "errand.db"));
+      const db = new DatabaseSync(storeOf(project.folder));
       db.exec(`pragma user_version = ${number}`);
       db.close();
     };

@@ -4,7 +4,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Finished, projectFolder, records, runErrand, SLOW, startErrand } from "./support/errand-process.ts";
+import {
+  type Finished,
+  projectFolder,
+  records,
+  runErrand,
+  SLOW,
+  startErrand,
+  storeOf,
+} from "./support/errand-process.ts";
 import { saidOf } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -41,11 +49,11 @@ describe("resume", () => {
     go();
     const { code, out, err } = await errand("resume");
     expect(err).toContain(
-      "model held/1 (because the tree was recorded with it), store .errand/errand.db\ngoing on with 1 unfinished tree of an earlier process\n",
+      `model held/1 (because the tree was recorded with it), store ${storeOf(project.folder)}\ngoing on with 1 unfinished tree of an earlier process\n`,
     );
     expect(err).not.toContain("opened, tree");
     expect(err).toMatch(/^worker ".+" ended: ok \(/m);
-    expect(err).toContain(`tree ${tree} in .errand/errand.db`);
+    expect(err).toContain(`tree ${tree} in ${storeOf(project.folder)}`);
     expect(out).toContain("store.ts");
     expect(code).toBe(0);
     expect(await errand("resume")).toMatchObject({
@@ -85,7 +93,7 @@ describe("resume", () => {
 
   test("a quarantined tree is told of, and released when it is named", async () => {
     const tree = await killed();
-    const db = new DatabaseSync(join(project.folder, ".errand", "errand.db"));
+    const db = new DatabaseSync(storeOf(project.folder));
     db.exec("update trees set status = 2, failures = 3");
     db.close();
     expect((await errand("ps")).out).toContain("quarantined");

@@ -14,14 +14,21 @@ import { createSystemWorld } from "../../src/runtime/world.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { sampleMail, treeNumber } from "../conformance/store-samples.ts";
 import { createDatabase, GUARDED, runSql, type TestDatabase } from "../support/postgres/databases.ts";
-import { type Finished, projectFolder, records, runErrand, SLOW, startErrand } from "./support/errand-process.ts";
+import {
+  type Finished,
+  projectFolder,
+  records,
+  runErrand,
+  SLOW,
+  startErrand,
+  storeOf,
+} from "./support/errand-process.ts";
 import { createFakeHost } from "./support/fake-host.ts";
 import { contentsOf, contentsOfFile, makeFullStore, treesOf } from "./support/full-store.ts";
 import { saidOf } from "./support/worked-project.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const FILE = ".errand/errand.db";
 const project = { folder: "", remove: (): void => undefined };
 let database: TestDatabase;
 beforeEach(async () => {
@@ -34,10 +41,10 @@ afterEach(async () => {
 });
 
 const errand = (...args: string[]): Promise<Finished> =>
-  runErrand(args, { ...project, entry: SLOW, env: { DATABASE_URL: "" } });
+  runErrand(args, { ...project, entry: SLOW, env: { ERRAND_DATABASE_URL: "" } });
 const migrate = (...more: string[]): Promise<Finished> =>
-  errand("migrate", "--from", FILE, "--to", database.url, ...more);
-const file = (): string => join(project.folder, FILE);
+  errand("migrate", "--from", file(), "--to", database.url, ...more);
+const file = (): string => storeOf(project.folder);
 
 async function inDatabase<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openStoreAt(database.url, "read");
@@ -75,7 +82,7 @@ describe("moving", () => {
     const { code, out, err } = await migrate();
     expect(err).toBe("");
     expect(out).toMatch(
-      /^moved \.errand\/errand\.db to postgres:\/\/127[^ @]+: 2 trees, \d+ rows, 0 messages not yet taken, in .+\nevery row was compared, /,
+      /^moved \S+\/store-1\.db to postgres:\/\/127[^ @]+: 2 trees, \d+ rows, 0 messages not yet taken, in .+\nevery row was compared, /,
     );
     expect(code).toBe(0);
     expect(await inDatabase(contentsOf)).toEqual(before);
@@ -110,7 +117,7 @@ describe("moving", () => {
     const { trees } = before as { trees: unknown[] };
     expect(records(moved.out).at(-1)).toMatchObject({
       type: "migrated",
-      from: FILE,
+      from: file(),
       to: expect.stringMatching(/^postgres:\/\/127[^@]+$/),
       trees: trees.length,
       mail: 4,
@@ -131,7 +138,7 @@ describe("moving", () => {
       return Number(count?.["trees"]);
     };
     for (const enough of [1, 30, 80]) {
-      const moving = startErrand(["migrate", "--from", FILE, "--to", database.url], { ...project, entry: SLOW });
+      const moving = startErrand(["migrate", "--from", file(), "--to", database.url], { ...project, entry: SLOW });
       while ((await arrived()) < enough) await sleep(2);
       moving.kill("SIGKILL");
       expect((await moving.finished).signal).toBe("SIGKILL");
@@ -198,12 +205,12 @@ describe("refused", () => {
     const { url } = database;
     for (const words of [
       [],
-      ["--from", FILE],
+      ["--from", file()],
       ["--to", url],
-      ["--finish", "--from", FILE, "--to", url],
+      ["--finish", "--from", file(), "--to", url],
       ["--from", url, "--to", url],
-      ["--from", url, "--to", FILE],
-      ["--from", FILE, "--to", "other.db"],
+      ["--from", url, "--to", file()],
+      ["--from", file(), "--to", "other.db"],
       ["--from", "memory", "--to", url],
     ]) {
       await refusal(errand("migrate", ...words), "usage", 2);
@@ -214,7 +221,7 @@ describe("refused", () => {
     await refusal(migrate(), "store-unreadable");
     await refusal(errand("migrate", "--from", "README.md", "--to", database.url), "store-unreadable");
     await worked();
-    const to = (url: string): Promise<Finished> => errand("migrate", "--from", FILE, "--to", url);
+    const to = (url: string): Promise<Finished> => errand("migrate", "--from", file(), "--to", url);
     await refusal(to("postgres://host"), "usage", 2);
     await refusal(to("postgres://u:secret@127.0.0.1:1/name"), "store-unreachable");
     const wrong = await refusal(to(database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:wrong-word@`)), "store-refused");
@@ -256,7 +263,7 @@ describe("refused", () => {
     await expect(sender.putMail(sampleMail(tree, "late"))).rejects.toMatchObject({ code: "store-moved" });
     await sender.close();
     const other = await createDatabase();
-    const refused = errand("migrate", "--from", FILE, "--to", other.url);
+    const refused = errand("migrate", "--from", file(), "--to", other.url);
     expect(await refusal(refused, "store-moved")).toMatch(/was moved to postgres:\/\/127[^@]+, and tree /);
     await other.drop();
   });

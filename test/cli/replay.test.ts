@@ -1,12 +1,12 @@
 /** `errand replay` and `errand export`: proving what is stored and what was sent. */
 
 import { createHash } from "node:crypto";
-import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
-import { type Finished, records, runErrand, SLOW, startErrand } from "./support/errand-process.ts";
+import { type Finished, records, runErrand, SLOW, startErrand, storeOf } from "./support/errand-process.ts";
 import { createFakeHost } from "./support/fake-host.ts";
 import { saidOf, type WorkedProject, workedProject } from "./support/worked-project.ts";
 
@@ -16,6 +16,7 @@ let project: WorkedProject;
 let lines: string[] = [];
 beforeAll(async () => {
   project = await workedProject();
+  mkdirSync(join(project.folder, "a-folder"));
   const { out } = await errand("export", project.tree);
   lines = out.trimEnd().split("\n");
 });
@@ -35,7 +36,7 @@ describe("a good journal is proven", () => {
       const { code, out } = await errand("replay", id);
       expect(out).toMatch(
         new RegExp(
-          `^tree ${project.tree} \\(orchestrator\\) from \\.errand/errand\\.db\n` +
+          `^tree ${project.tree} \\(orchestrator\\) from \\S+/store-1\\.db\n` +
             "(\\d+) rows, \\d+ events, 3 agents; \\1 decided again, in \\d.*\nproven\n$",
         ),
       );
@@ -101,12 +102,12 @@ describe("an exported file", () => {
   });
 
   test("that cannot be written is an error, and no part of it stays", async () => {
-    for (const out of ["no/such/folder/x.jsonl", ".errand"]) {
+    for (const out of ["no/such/folder/x.jsonl", "a-folder"]) {
       const { code, err } = await errand("export", project.tree, "--out", out);
       expect(saidOf(err)).toMatchObject({ code: "file-unusable", lines: 2 });
       expect(code).toBe(1);
     }
-    expect(readdirSync(join(project.folder, ".errand")).filter((name) => name.includes("tmp"))).toEqual([]);
+    expect(readdirSync(join(project.folder, "a-folder")).filter((name) => name.includes("tmp"))).toEqual([]);
   });
 });
 
@@ -211,7 +212,7 @@ describe("a damaged store is found, with its row: exit 1", () => {
   async function damaged(sql: string): Promise<Finished> {
     const path = join(project.folder, "damaged.db");
     // The owner has closed it, so that the file alone is the whole store.
-    cpSync(join(project.folder, ".errand", "errand.db"), path);
+    cpSync(storeOf(project.folder), path);
     const db = new DatabaseSync(path);
     db.exec(sql);
     db.close();
@@ -239,7 +240,7 @@ test("what is neither a file nor an id is wrong use, and a folder cannot be read
   const none = await errand("replay", "nowhere.jsonl");
   expect(saidOf(none.err)).toMatchObject({ code: "usage", lines: 2 });
   expect(none.code).toBe(2);
-  const folder = await errand("replay", ".errand");
+  const folder = await errand("replay", "a-folder");
   expect(saidOf(folder.err)).toMatchObject({ code: "file-unusable", lines: 2 });
   expect(folder.code).toBe(1);
 });

@@ -4,7 +4,7 @@ import { mkdirSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { projectFolder, records, runErrand, SLOW, startErrand } from "./support/errand-process.ts";
+import { projectFolder, records, runErrand, SLOW, startErrand, storeOf } from "./support/errand-process.ts";
 
 // A loaded machine may take a while to start a process; nothing here waits for less than it needs.
 vi.setConfig({ testTimeout: 60_000 });
@@ -16,7 +16,7 @@ afterEach(() => project.remove());
 describe("a task", () => {
   test("is delegated, and its answer alone is on standard output", async () => {
     const { code, out, err } = await runErrand(["run", "what opens the store?"], project);
-    expect(err).toMatch(/^model offline\/rehearsal \(because .+\), store \.errand\/errand\.db$/m);
+    expect(err).toMatch(/^model offline\/rehearsal \(because .+\), store \/\S+\/store-1\.db$/m);
     expect(err).toMatch(/^worker ".+" started$/m);
     expect(err).toMatch(/^waiting for \d open runs?$/m);
     expect(err).toMatch(/^worker ".+" ended: ok \(/m);
@@ -27,7 +27,7 @@ describe("a task", () => {
     expect(out).toContain("store.ts");
     expect(out).not.toContain("started");
     expect(code).toBe(0);
-    expect(existsSync(join(project.folder, ".errand", "errand.db"))).toBe(true);
+    expect(existsSync(storeOf(project.folder))).toBe(true);
   });
 
   test("is reported without colours into a pipe, under a CI service too", async () => {
@@ -104,7 +104,7 @@ describe("--json", () => {
       outcome: "done",
       exit: 0,
       tree,
-      store: ".errand/errand.db",
+      store: storeOf(project.folder),
       model: "offline/rehearsal",
       because: "there is no key and no running Ollama",
       runs: { total: ended.length, ok: ended.length, notOk: 0, open: 0 },

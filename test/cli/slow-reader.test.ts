@@ -1,10 +1,9 @@
 /** Long output into a pipe: a reader that is slow holds the command up, and one that has gone ends it. */
 
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createErrand } from "../../src/index.ts";
-import { projectFolder, startErrand } from "./support/errand-process.ts";
+import { projectFolder, startErrand, storeOf } from "./support/errand-process.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -18,7 +17,7 @@ let tree = "";
 
 beforeAll(async () => {
   Object.assign(project, projectFolder());
-  const store = { path: join(project.folder, ".errand", "errand.db"), durability: "relaxed" as const };
+  const store = { path: storeOf(project.folder), durability: "relaxed" as const };
   const errand = await createErrand({ store });
   const agent = await errand.openAgent();
   tree = agent.id;

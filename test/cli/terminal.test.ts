@@ -16,14 +16,17 @@ if (!terminalAvailable) process.stderr.write("SKIPPED: there is no /usr/bin/scri
 describe.runIf(terminalAvailable)("in a terminal", () => {
   test("the tree is drawn while it works, stays above the answer, and the cursor comes back", async () => {
     const how = { ...project, entry: SLOW, terminal };
-    const { code, out } = await startErrand(["run", "--model", "slow/250", "what opens the store?"], how).finished;
+    const { code, out } = await startErrand(
+      ["run", "--store", "own.db", "--model", "slow/250", "what opens the store?"],
+      how,
+    ).finished;
     expect(code).toBe(0);
     expect(out).toContain("\u001b[?25l");
     // oxlint-disable-next-line no-control-regex
     expect(out).toMatch(/\u001b\[36m[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
     const { lines, cursorVisible, wraps } = screenOf(out);
     expect({ cursorVisible, wraps }).toEqual({ cursorVisible: true, wraps: true });
-    expect(lines[0]).toBe("model slow/250 (because --model names it) · store .errand/errand.db");
+    expect(lines[0]).toBe("model slow/250 (because --model names it) · store own.db");
     const root = lines.findIndex((line) => line.startsWith("✓ orchestrator"));
     const answer = lines.findLastIndex((line) => line.includes("store.ts"));
     expect(root).toBeGreaterThan(0);

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 function start(args: readonly string[], url = database.url): RunningErrand {
-  const running = startErrand(args, { folder: project.folder, entry: SLOW, env: { DATABASE_URL: url } });
+  const running = startErrand(args, { folder: project.folder, entry: SLOW, env: { ERRAND_DATABASE_URL: url } });
   started.push(running);
   return running;
 }

@@ -12,6 +12,7 @@ import { evidenceOf, recordOf, text } from "./evidence.ts";
 import { judgeCrashed } from "./judge-crashed.ts";
 import { judgeStore } from "./judge.ts";
 import { finish, run, scratchFolder, type Site, siteIn, start, type StartOptions, twoAtATime } from "./processes.ts";
+import { trustChanged } from "../support/trusted-store.ts";
 import { tracedWith } from "./tracer.ts";
 
 const TIMEOUT_MS = 180_000;
@@ -20,7 +21,7 @@ const FULL_WRITES = 6;
 const FULL_EVERY = 36;
 const FULL_TIMES = 8;
 /** All fsyncs of folders are among the first so many. */
-const FOLDER_FSYNCS = 12;
+const FOLDER_FSYNCS = 16;
 const tools = crashTools();
 const scratch = scratchFolder();
 afterAll(scratch.remove);
@@ -143,6 +144,7 @@ test(
     const pagesFile = join(site.folder, "pages");
     await finish(site);
     withoutFreePages(site.store);
+    await trustChanged(site.store);
     writeFileSync(pagesFile, "1");
     const { process, exit } = start(site, { conversations: 3, pagesFile });
     onTestFinished(() => void process.kill("SIGKILL"));

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { ErrandError, type Store } from "../../src/index.ts";
 import { asPostId, asTreeId } from "../../src/core/ids.ts";
 import { headRead } from "../../src/core/row.ts";
-import { openStoreAt } from "../../src/runtime/create-runtime.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { storedRows } from "../../src/runtime/journals/replay-tree.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Finding } from "./judge.ts";
@@ -38,7 +38,7 @@ export async function judgeCrashed(
 /** Null where the process died before there was a store. */
 async function openIfThere(path: string): Promise<Store | null> {
   try {
-    return await openStoreAt(path, "read");
+    return openSqliteStore({ path, access: "read" });
   } catch (error) {
     if (
       error instanceof ErrandError &&

@@ -5,7 +5,7 @@ import { callTools, createScriptedModels, hang, say } from "../../src/testing/in
 import { HANGS } from "./reference.ts";
 import type { ProgramOptions, Tell } from "./program.ts";
 
-type Open = (more?: ErrandOptions) => ReturnType<typeof createErrand>;
+type Open = (more?: Partial<ErrandOptions>) => ReturnType<typeof createErrand>;
 
 /**
  * Two runs whose children never answer, one with a short and one with a long time to live. A later life of the process finds them and waits

@@ -184,7 +184,7 @@ async function main(
   const { pauseMs = 0, closeWithinMs = 5_000 } = options;
   const pause: Pause = pauseMs === 0 ? null : () => sleep(Math.random() * pauseMs);
   const world = worldFor(options);
-  const open = async (more: Parameters<typeof createErrand>[0] = {}): Promise<Errand> =>
+  const open = async (more: Partial<Parameters<typeof createErrand>[0]> = {}): Promise<Errand> =>
     createErrand({
       store: await storeFor(options, tell),
       models: [referenceModels(pause)],

@@ -107,7 +107,11 @@ test("an AI SDK model of one's own needs no world: its stream is read all the sa
   const server = await openWireServer((exchange) => stream(exchange, anthropic.frames({ text: "Hi." })));
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   const own = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: "k" }).languageModel("claude-opus-5-5");
-  const errand = await createErrand({ models: [createAiSdkModels({ "my/claude": own })], model: "my/claude" });
+  const errand = await createErrand({
+    store: "memory",
+    models: [createAiSdkModels({ "my/claude": own })],
+    model: "my/claude",
+  });
   onTestFinished(() => errand.close({ withinMs: 0 }));
   expect(await (await errand.openAgent()).postAndAwait("go")).toEqual({ text: "Hi.", silent: false });
   expect(server.exchanges).toHaveLength(1);

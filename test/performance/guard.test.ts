@@ -47,7 +47,7 @@ const child: Model = {
 
 async function opened(store: ErrandOptions["store"], prompt = "You work."): Promise<Errand> {
   const errand = await createErrand({
-    ...(store === undefined ? {} : { store }),
+    store,
     models: [
       { resolve: (name) => ({ model: name === "x/parent" ? parent : child, facts: { window: null, price: null } }) },
     ],

@@ -1,15 +1,20 @@
 /** The log of background processes: what they print, the newest of it, never more than a bound. */
 
 import { appendFileSync, readFileSync, statSync, truncateSync } from "node:fs";
-import { postgresUrlIs } from "../../stores/store-url.ts";
+import { join } from "node:path";
 import type { Host } from "../host.ts";
+import { databaseIs, projectScope, type StoreScope } from "../store/scope.ts";
 
 const MOST_BYTES = 1_048_576;
 const KEPT_BYTES = MOST_BYTES / 2;
 
-/** Beside the file of the store; a database has no folder, and its URL must not become a name. */
-export function logPathOf(store: string): string {
-  return postgresUrlIs(store) ? ".errand/background-log" : `${store}-log`;
+/**
+ * In the folder of the project's stores, or beside the file that was named; a database has no folder, and its URL
+ * must not become a name.
+ */
+export function logPathOf(scope: StoreScope, host: Pick<Host, "env" | "home" | "folder">): string {
+  if (scope.kind === "named" && !databaseIs(scope)) return `${scope.store}-log`;
+  return join(projectScope(host.folder, host).folder, "background-log");
 }
 
 /** The same host, printing into the log that its standard output and error are. */

@@ -1,11 +1,12 @@
 /** `errand run --detach`: hands the task to a background process and says where to find it. */
 
-import { storeName } from "../../stores/store-url.ts";
 import type { CommandCall } from "../command.ts";
 import { commandWords } from "../completion/words.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { requireFile } from "../store/open-view.ts";
+import { makeProjectFolder } from "../store/own-store.ts";
+import { databaseIs, projectScope, scopeName } from "../store/scope.ts";
 import { logPathOf } from "./bounded-log.ts";
 import { startBackground } from "./start-background.ts";
 
@@ -13,16 +14,18 @@ import { startBackground } from "./start-background.ts";
 const OWN: ReadonlySet<string> = new Set(["--detach", "--json", "--store"]);
 
 export async function detachRun(call: CommandCall, task: string): Promise<ExitCode> {
-  const { options, host } = call;
-  const { store } = options;
-  requireFile(store);
-  const log = logPathOf(store);
+  const { options, scope, host } = call;
+  if (scope.kind === "named") requireFile(scope.store);
+  const own = projectScope(host.folder, host);
+  // A log in the data folder stands beside the record of whose it is.
+  if (scope.kind === "project" || databaseIs(scope)) await makeProjectFolder(own, host);
+  const log = logPathOf(scope, host);
   let interrupted = false;
   const offs: (() => void)[] = [];
   try {
     const { tree, pid } = await startBackground({
       args: ["run", "--detached", ...givenOptions(call)],
-      handed: { task, store },
+      handed: { task, scope },
       log,
       started(child) {
         const stop = (): void => {
@@ -32,7 +35,7 @@ export async function detachRun(call: CommandCall, task: string): Promise<ExitCo
         offs.push(host.onSignal("SIGINT", stop));
       },
     });
-    if (options.json === true) host.out(jsonLine({ type: "detached", tree, pid, store: storeName(store), log }));
+    if (options.json === true) host.out(jsonLine({ type: "detached", tree, pid, store: scopeName(scope), log }));
     else {
       host.out(`${tree}\n`);
       host.err(`works in the background (pid ${pid}); watch it with: errand logs -f ${tree}\n`);

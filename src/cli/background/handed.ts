@@ -1,10 +1,11 @@
 /** What a background process is handed on its standard input. */
 
 import { ErrandError } from "../../errors.ts";
+import type { StoreScope } from "../store/scope.ts";
 
 export interface Handed {
   readonly task: string;
-  readonly store: string;
+  readonly scope: StoreScope;
 }
 
 export function handedText(handed: Handed): string {
@@ -13,8 +14,8 @@ export function handedText(handed: Handed): string {
 
 export function readHanded(text: string): Handed {
   try {
-    const { task, store } = JSON.parse(text) as Partial<Handed>;
-    if (typeof task === "string" && typeof store === "string") return { task, store };
+    const { task, scope } = JSON.parse(text) as Partial<Handed>;
+    if (typeof task === "string" && typeof scope === "object") return { task, scope };
   } catch {
     // Somebody has typed what only Errand gives to itself.
   }

@@ -2,13 +2,13 @@
 
 import type { Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
-import { withView } from "../store/open-view.ts";
+import { withStore } from "../store/open-view.ts";
 
 const POLL_MS = 250;
 
 /** Resolves once nothing is left that this process could do. */
 export function nothingLeft(path: string, world: World): Promise<void> {
-  return withView(path, async (store) => {
+  return withStore(path, async (store) => {
     while (await somethingLeft(store)) await new Promise<void>((resolve) => world.after(POLL_MS, resolve));
   });
 }

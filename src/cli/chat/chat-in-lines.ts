@@ -45,7 +45,7 @@ export async function chatInLines(call: CommandCall, setting: ChatSetting): Prom
       await rounds.answered(await opened.send(line.trim()));
       const { model } = opened.following;
       const { problem, code: failed } = treeParked(model)
-        ? { problem: parkedProblem(model, options.store), code: EXIT.failed }
+        ? { problem: parkedProblem(model, opened.store), code: EXIT.failed }
         : outcomeOf(model);
       if (problem === null) continue;
       tell(problem);

@@ -125,7 +125,7 @@ export async function chatInTerminal(
     shown.close();
     const { model } = session.following;
     await session.close();
-    for (const line of leavingLines(model, options.store)) host.out(`${line}\n`);
+    for (const line of leavingLines(model, session.store)) host.out(`${line}\n`);
     if (problem !== null)
       reportProblem(problem, {
         err: host.err,

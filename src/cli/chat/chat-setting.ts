@@ -11,13 +11,15 @@ import { agentOptions } from "../run/agent-options.ts";
 import { chooseModel, type ModelChoice, modelOfDefinition, RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { OFFLINE } from "../run/offline.ts";
 import { findId } from "../store/find-id.ts";
-import { requireJournal, withView } from "../store/open-view.ts";
+import { requireJournal, requireTrusted, withView } from "../store/open-view.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
 import type { TreeModel } from "../tree/tree-model.ts";
 
 export interface ChatSetting extends ModelChoice {
   /** Null: the first message makes one. */
   readonly tree: TreeRecord | null;
+  /** The store that has the tree; null: the first that is free. */
+  readonly path: string | null;
   /** The definition of the agent that is spoken with. */
   readonly agent: string;
   readonly made: Omit<ErrandOptions, "store" | "onFailure">;
@@ -26,11 +28,11 @@ export interface ChatSetting extends ModelChoice {
 export async function chatSetting(call: CommandCall): Promise<ChatSetting> {
   const [given] = call.args;
   if (given === undefined) return newTree(call);
-  const { tree, model } = await knownTree(given, call);
+  const { tree, model, path } = await knownTree(given, call);
   const agent = model.agents.get(0)?.definition ?? DEFAULT_AGENT;
   return call.options.model === undefined
-    ? asRecorded(call, tree, agent, recordedModel(model, undefined) ?? OFFLINE)
-    : withModel(call, tree, agent, call.options.model);
+    ? asRecorded(call, { tree, path, agent, model: recordedModel(model, undefined) ?? OFFLINE })
+    : withModel(call, { tree, path, agent, model: call.options.model });
 }
 
 async function newTree(call: CommandCall): Promise<ChatSetting> {
@@ -45,32 +47,36 @@ async function newTree(call: CommandCall): Promise<ChatSetting> {
   const own = modelOfDefinition(definition, usual);
   requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
   tellOfDefinitions(definitions.read, agent, host);
-  return { ...own, tree: null, agent, made: { ...agents, ...definitions.options, model: usual.model } };
+  return { ...own, tree: null, path: null, agent, made: { ...agents, ...definitions.options, model: usual.model } };
 }
 
-function asRecorded(call: CommandCall, tree: TreeRecord, agent: string, model: string): ChatSetting {
+type KnownTree = Pick<ChatSetting, "tree" | "path" | "agent" | "model">;
+
+function asRecorded(call: CommandCall, known: KnownTree): ChatSetting {
+  const { model } = known;
   requireBaseUrlFits(call.options.baseUrl, [model]);
-  return { tree, agent, model, because: RECORDED, made: { ...agentOptions(call), model } };
+  return { ...known, because: RECORDED, made: { ...agentOptions(call), model } };
 }
 
 /** A tree that goes on with another model than it was recorded with. */
-async function withModel(call: CommandCall, tree: TreeRecord, agent: string, model: string): Promise<ChatSetting> {
+async function withModel(call: CommandCall, known: KnownTree): Promise<ChatSetting> {
   const { options, host } = call;
+  const { agent, model } = known;
   requireBaseUrlFits(options.baseUrl, [model]);
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, () => undefined);
   tellOfDefinitions(definitions.read, agent, host);
   const made = { ...agents, ...definitions.options, model, renewDefinitions: true };
-  return { tree, agent, model, because: "--model names it", made };
+  return { ...known, because: "--model names it", made };
 }
 
 /** The tree that was named, and what it was when it was last written. */
 function knownTree(
   given: string,
-  { options }: CommandCall,
-): Promise<{ readonly tree: TreeRecord; readonly model: TreeModel }> {
-  return withView(options.store, async (store) => {
-    const found = await findId(store, given, options.store);
+  { options, scope }: CommandCall,
+): Promise<{ readonly tree: TreeRecord; readonly model: TreeModel; readonly path: string }> {
+  return withView(scope, async (store, view) => {
+    const found = await findId(store, given, scope);
     const { tree } = found;
     requireJournal(tree);
     if (found.kind === "run") {
@@ -89,6 +95,8 @@ function knownTree(
           tree.status === "quarantined" ? `Release it first: errand resume ${tree.id}` : "Begin another: errand chat",
       });
     }
-    return { tree, model: await readTree(store, tree.id, tree.nextSeq - 1) };
+    const file = await view.holder(tree.id);
+    requireTrusted(file);
+    return { tree, path: file.path, model: await readTree(store, tree.id, tree.nextSeq - 1) };
   });
 }

@@ -12,7 +12,7 @@ import { explainModel } from "../run/explain-model.ts";
 import { createFollowing, type Following } from "../run/follow-tree.ts";
 import { storeName } from "../../stores/store-url.ts";
 import { newPostId } from "../store/deliver.ts";
-import { explainOwned } from "../store/open-view.ts";
+import { type Owned, ownFile, ownStore } from "../store/own-store.ts";
 import type { ChatSetting } from "./chat-setting.ts";
 
 const CLOSE_WITHIN_MS = 3_000;
@@ -31,6 +31,8 @@ export interface SessionRequest {
 }
 
 export interface Session {
+  /** The file or the URL of its store. */
+  readonly store: string;
   readonly following: Following;
   /** What was said before this session, oldest first. */
   readonly past: readonly HistoryItem[];
@@ -45,10 +47,10 @@ export interface Session {
 
 export async function openSession(request: SessionRequest): Promise<Session> {
   const { call, setting, display, onFailure } = request;
-  const { host, options } = call;
-  const errand = await open(call, setting, onFailure);
+  const { host } = call;
+  const { path: store, opened: errand } = await open(call, setting, onFailure);
   const { model, because } = setting;
-  display.begin({ model, because, store: storeName(options.store), recovered: errand.recovered });
+  display.begin({ model, because, store: storeName(store), recovered: errand.recovered });
   const following = createFollowing(host.world, display, request.allSaid);
   const posts = new Set<string>();
   let agent: Agent | null = null;
@@ -83,6 +85,7 @@ export async function openSession(request: SessionRequest): Promise<Session> {
   }
 
   return {
+    store,
     following,
     past,
     async send(text) {
@@ -102,13 +105,14 @@ export async function openSession(request: SessionRequest): Promise<Session> {
 }
 
 async function open(
-  { options: { store } }: CommandCall,
-  { model, made }: ChatSetting,
+  { scope, host }: CommandCall,
+  { path, model, made }: ChatSetting,
   onFailure: (error: ErrandError) => void,
-): Promise<Errand> {
+): Promise<Owned<Errand>> {
+  const openAt = (store: string): Promise<Errand> => createErrand({ ...made, store, onFailure });
   try {
-    return await createErrand({ ...made, store, onFailure });
+    return path === null ? await ownStore(scope, host, openAt) : await ownFile(path, openAt);
   } catch (thrown) {
-    throw explainModel(explainOwned(thrown), model);
+    throw explainModel(thrown, model);
   }
 }

@@ -80,7 +80,7 @@ Exit codes: 0 proven or intact, 1 broken or failed, 2 wrong use.
     ],
     help: `
 Examples:
-  errand migrate --from .errand/errand.db --to postgres://user@host/database
+  errand migrate --from errand.db --to postgres://user@host/database
   errand migrate --finish --store postgres://user@host/database
 
 A move is compared row by row, and every journal is proven on both sides. Until all of it is there nobody can work on the

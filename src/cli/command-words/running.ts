@@ -40,8 +40,9 @@ Examples:
 Which model is used, and why, is said first. In a terminal the tree of agents is drawn while it works. Elsewhere each
 change is a line on standard error, and standard output holds the answer alone: what the agent ended its turns with, and
 messages of its children that it did not pass on itself. Words beside a tool call are commentary, on standard error.
-Ctrl-C once cancels and says what is kept; twice leaves at once. With --detach the work survives the terminal: ps, logs -f, cancel and result find it, and
-what it prints is in STORE-log (of a database, in .errand/background-log).
+Ctrl-C once cancels and says what is kept; twice leaves at once. With --detach the work survives the terminal: ps,
+logs -f, cancel and result find it, and what it prints is in background-log beside the folder's stores (errand stores),
+or in STORE-log of a named file.
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
 `,

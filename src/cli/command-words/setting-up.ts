@@ -14,11 +14,28 @@ Examples:
   errand doctor --store /data/errand.db
   errand doctor --json | jq -r 'select(.level == "broken") | .name'
 
-It looks at Node.js, SQLite, the disk, the store and its owner, keys, packages, Ollama, the services that keys are there
-for, and the terminal. It asks each service for an answer, and sends no key. No key is printed.
+It looks at Node.js, SQLite, the disk, where the stores are and who owns them, keys, packages, Ollama, the services
+that keys are there for, and the terminal. It asks each service for an answer, and sends no key. No key is printed.
 Exit codes: 0 nothing is broken, 1 something is, 2 wrong use.
 `,
     load: async () => (await import("../commands/doctor.ts")).doctorCommand,
+  },
+  {
+    name: "stores",
+    description: "list the stores of every folder, and others that may run",
+    args: [],
+    options: [],
+    help: `
+Examples:
+  errand stores
+  errand stores --json | jq -r 'select(.projectThere | not) | .path'
+  errand ps --all --store "$(errand stores --json | jq -r .path | head -1)"
+
+The stores of a folder are in your data folder ($XDG_DATA_HOME/errand, else ~/.local/share/errand). A folder that moved
+or is gone keeps its stores there; name one with --store. With --store it lists that one alone.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+    load: async () => (await import("../commands/stores.ts")).storesCommand,
   },
   {
     name: "agents",
@@ -39,7 +56,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use.
   },
   {
     name: "trust",
-    description: "agree to what the files of a folder ask for, as they are now",
+    description: "agree to what a folder asks for as it is now, or to a store",
     args: [["[folder]", "the folder; without one, the current one"]],
     options: [
       ["--list", "list what is trusted"],
@@ -52,8 +69,11 @@ Examples:
   errand trust
   errand trust --list
   errand trust --revoke ~/projects/sample
+  errand trust --store ./from-a-colleague.db
 
 A file that is changed afterwards, or a new one, asks again. What is trusted is kept in your own configuration folder.
+With --store it shows what is in a store that your Errand did not make: trees, unfinished work, open questions, messages
+that wait. In a terminal it then asks you; elsewhere the command is the agreement. From then on the store may run.
 Exit codes: 0 done, 1 failed, 2 wrong use.
 `,
     load: async () => (await import("../commands/trust.ts")).trustCommand,

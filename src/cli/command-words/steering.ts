@@ -72,7 +72,7 @@ Examples:
   errand resume
   errand resume 019a8f3c
 
-It owns the store while it runs.
+It owns the store that has the tree while it runs; what another process works on is left to it.
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
 `,
     load: async () => (await import("../commands/resume.ts")).resumeCommand,
@@ -88,7 +88,7 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
     ],
     help: `
 Examples:
-  DATABASE_URL=postgres://user@host/errand errand worker
+  ERRAND_DATABASE_URL=postgres://user@host/errand errand worker
   errand worker --store postgres://user@host/errand --json
 
 Any number of workers, on any number of machines, share a PostgreSQL database. Each takes trees that have something to do and that

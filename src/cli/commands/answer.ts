@@ -4,7 +4,6 @@
  * `{ type: "answered", id, tree, allow, taken }`, where `taken` says whether an owner had it when the command ended.
  */
 
-import type { Store } from "../../contracts/store.ts";
 import { asStepKey, asTreeId } from "../../core/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
@@ -14,15 +13,15 @@ import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { deliverLater, newPostId } from "../store/deliver.ts";
-import { withView } from "../store/open-view.ts";
+import { requireTrusted, type View, withView } from "../store/open-view.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
 export const answerCommand: CommandAction = (call) =>
-  withView(call.options.store, async (store) => {
+  withView(call.scope, async (store, view) => {
     const [given, word, note = ""] = call.args;
     const open = await openQuestions(store, sha256);
     if (given === undefined) list(open, call);
-    else await answer(store, questionOf(open, given), allowOf(word, given), note, call);
+    else await answer(view, questionOf(open, given), allowOf(word, given), note, call);
     return EXIT.done;
   });
 
@@ -59,7 +58,7 @@ function allowOf(word: string | undefined, given: string): boolean {
 }
 
 async function answer(
-  store: Store,
+  view: View,
   question: OpenQuestion,
   allow: boolean,
   note: string,
@@ -68,7 +67,9 @@ async function answer(
   const tree = asTreeId(question.tree);
   const key = asStepKey(question.id.slice(question.tree.length + 1));
   const input: PostInput = { type: "answer-given", id: newPostId(host.world), question: key, allow };
-  const { taken, late } = await deliverLater(store, options.store, { tree, input, texts: [note] }, host.world);
+  const file = await view.holder(tree);
+  requireTrusted(file);
+  const { taken, late } = await deliverLater(file, { tree, input, texts: [note] }, host.world);
   if (late !== null) throw new ErrandError("question-closed", `Question ${question.id} is not open any more`);
   if (options.json === true) return host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
   const done = allow ? "allowed" : "refused";

@@ -11,12 +11,14 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { deliver, newPostId } from "../store/deliver.ts";
 import { findId, type Found } from "../store/find-id.ts";
-import { withView } from "../store/open-view.ts";
+import { requireTrusted, withView } from "../store/open-view.ts";
 import { countLabel } from "../text/amounts.ts";
 
-export const cancelCommand: CommandAction = ({ args: [given = ""], options, host }) =>
-  withView(options.store, async (store) => {
-    const found = await findId(store, given, options.store);
+export const cancelCommand: CommandAction = ({ args: [given = ""], options, scope, host }) =>
+  withView(scope, async (store, view) => {
+    const found = await findId(store, given, scope);
+    const file = await view.holder(found.tree.id);
+    requireTrusted(file);
     const open = await openRuns(store, found);
     if (found.kind === "run" && found.run.state === "ended") throw ended(found.run);
     if (found.kind === "tree" && open.length === 0 && !found.tree.busy) throw resting(found.tree.id);
@@ -24,8 +26,7 @@ export const cancelCommand: CommandAction = ({ args: [given = ""], options, host
     const run = found.kind === "run" ? found.run : null;
     const input: PostInput = { type: "cancel-asked", id: newPostId(host.world), run: run?.number ?? null };
     const { by, taken, late } = await deliver(
-      store,
-      options.store,
+      file,
       {
         tree,
         input,

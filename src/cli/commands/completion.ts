@@ -16,9 +16,9 @@ import { withView } from "../store/open-view.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
-export const completionCommand: CommandAction = async ({ args: [given = ""], options, host, commands }) => {
+export const completionCommand: CommandAction = async ({ args: [given = ""], options, scope, host, commands }) => {
   if (given === "trees" || given === "ids") {
-    const ids = await withView(options.store, (store) => knownIds(store, given));
+    const ids = await withView(scope, (store) => knownIds(store, given));
     for (const { id, about } of ids) {
       host.out(options.json === true ? jsonLine({ type: "id", id, about }) : `${id}\t${about}\n`);
     }

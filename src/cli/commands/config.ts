@@ -5,7 +5,7 @@
 
 import type { Json } from "../../core/json.ts";
 import { ErrandError } from "../../errors.ts";
-import { defaultStore, postgresUrlIs, storeName } from "../../stores/store-url.ts";
+import { storeName } from "../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import type { JsonLine } from "../display/json-types.ts";
 import { jsonLine } from "../display/jsonl.ts";
@@ -18,6 +18,8 @@ import { readSources, unknownNotices } from "../settings/settings.ts";
 import { meantLabel } from "../text/nearest.ts";
 import { tableLines } from "../text/table.ts";
 import { terminalLine } from "../text/terminal-text.ts";
+import { chooseScope } from "../store/choose-scope.ts";
+import { scopeName, type StoreScope } from "../store/scope.ts";
 import { addTrust } from "../trust/trust-file.ts";
 
 const ACTIONS = ["get", "set", "unset"];
@@ -43,17 +45,19 @@ async function rowsNow({ options, host }: CommandCall): Promise<readonly Setting
   for (const row of rows)
     for (const notice of row.key === "permissions" ? riskyRuleNotices(row.value) : [])
       host.err(`${terminalLine(`warning: ${row.where ?? "permissions"}: ${notice}`)}\n`);
-  return rows.map((row) => (row.key === "store" ? storeRow(row, options, host) : row));
+  const useDatabaseUrl = rows.some(({ key, value, used }) => key === "useDatabaseUrl" && used && value === true);
+  const scope = chooseScope(options.store, { store: null, useDatabaseUrl }, host);
+  return rows.map((row) => (row.key === "store" ? storeRow(row, scope) : row));
 }
 
-/** Where the store really comes from, and its name without a password. */
-function storeRow(row: SettingRow, options: CommandCall["options"], { env }: CommandCall["host"]): SettingRow {
-  const database = defaultStore(env["DATABASE_URL"]);
-  const used = { used: true, asks: null } as const;
-  if (row.used && options.storeTyped === true)
-    return { ...row, ...used, value: storeName(options.store), from: "flag", where: "--store" };
-  if (row.from === "default" && postgresUrlIs(database))
-    return { ...row, ...used, value: storeName(database), from: "environment", where: "DATABASE_URL" };
+/** Where the store really comes from, and its name without a password. `scope` is what holds without the setting. */
+function storeRow(row: SettingRow, scope: StoreScope): SettingRow {
+  const typed = scope.kind === "named" && scope.from === "--store";
+  if (row.used && (typed || row.from === "default")) {
+    const [from, where] =
+      scope.kind === "project" ? (["default", null] as const) : ([typed ? "flag" : "environment", scope.from] as const);
+    return { ...row, value: scopeName(scope), from, where, used: true, asks: null };
+  }
   return typeof row.value === "string" ? { ...row, value: storeName(row.value) } : row;
 }
 

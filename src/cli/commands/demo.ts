@@ -59,8 +59,8 @@ export const demoCommand: CommandAction = async (call) => {
 };
 
 /** The store that was named, which stays; null for one that goes with the demonstration. */
-function keptStore({ options: { store, storeTyped } }: CommandCall): string | null {
-  if (storeTyped !== true) return null;
+function keptStore({ options: { store } }: CommandCall): string | null {
+  if (store === undefined) return null;
   requireFile(store);
   if (!postgresUrlIs(store) && !existsSync(store)) return store;
   throw new ErrandError("usage", "The demonstration needs a store of its own", {

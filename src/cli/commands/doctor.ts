@@ -3,17 +3,17 @@
  * `{ type: "check", name, level, text, remedy }`, and last `{ type: "doctor", ok, warning, broken }` with their numbers.
  */
 
-import { postgresUrlIs } from "../../stores/store-url.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { checkChoice } from "../doctor/check-choice.ts";
 import { checkCommands, checkDisk, checkNode, checkSqlite } from "../doctor/check-machine.ts";
 import { checkModels } from "../doctor/check-models.ts";
-import { checkStore } from "../doctor/check-store.ts";
+import { checkStores } from "../doctor/check-store.ts";
 import { checkTerminal } from "../doctor/check-terminal.ts";
 import type { Finding, Level } from "../doctor/finding.ts";
 import { EXIT } from "../exit-code.ts";
 import { requireFile } from "../store/open-view.ts";
+import { databaseIs, projectFile, type StoreScope } from "../store/scope.ts";
 import { countLabel } from "../text/amounts.ts";
 import { createColours, type Colours } from "../text/colours.ts";
 import { padWidth } from "../text/display-width.ts";
@@ -25,8 +25,8 @@ const NAME_WIDTH = 19;
 const ROOM_FOR_COLUMNS = 72;
 
 export const doctorCommand: CommandAction = async (call) => {
-  const { options, host, settings } = call;
-  requireFile(options.store);
+  const { options, scope, host, settings } = call;
+  if (scope.kind === "named") requireFile(scope.store);
   const { env, world } = host;
   const counts = { ok: 0, warning: 0, broken: 0 };
   const colours = createColours(host.colours.out);
@@ -35,8 +35,8 @@ export const doctorCommand: CommandAction = async (call) => {
     checkNode,
     () => checkSqlite(process.versions.sqlite ?? "0"),
     // A database has a disk of its own, which the server looks after.
-    ...(postgresUrlIs(options.store) ? [] : [() => checkDisk(options.store, world)]),
-    () => checkStore(options.store),
+    ...(databaseIs(scope) ? [] : [() => checkDisk(diskPath(scope), world)]),
+    () => checkStores(scope, host),
     () => checkModels({ env, world, baseUrl: options.baseUrl ?? settings.baseUrl ?? undefined }),
     () => checkChoice(call),
     () => checkCommands(env),
@@ -53,6 +53,10 @@ export const doctorCommand: CommandAction = async (call) => {
   else host.err(`${verdict(counts)}\n`);
   return counts.broken === 0 ? EXIT.done : EXIT.failed;
 };
+
+function diskPath(scope: StoreScope): string {
+  return scope.kind === "named" ? scope.store : projectFile(scope.folder, 1);
+}
 
 function findingLines({ name, level, text, remedy }: Finding, colours: Colours, narrow: boolean): string[] {
   const tint = { ok: colours.green, warning: colours.yellow, broken: colours.red }[level];

@@ -13,9 +13,9 @@ import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
 import { countLabel } from "../text/amounts.ts";
 
-export const exportCommand: CommandAction = ({ args: [given = ""], options, host }) =>
-  withView(options.store, async (store) => {
-    const { tree } = await findId(store, given, options.store);
+export const exportCommand: CommandAction = ({ args: [given = ""], options, scope, host }) =>
+  withView(scope, async (store) => {
+    const { tree } = await findId(store, given, scope);
     requireJournal(tree);
     const lines = exportLines(store, tree, sha256);
     if (options.out === undefined) {

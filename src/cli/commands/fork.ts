@@ -13,18 +13,19 @@ import { givenText } from "../run/given-text.ts";
 import { OFFLINE } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import { findId } from "../store/find-id.ts";
-import { explainOwned, requireJournal, withView } from "../store/open-view.ts";
+import { requireJournal, requireTrusted, withView } from "../store/open-view.ts";
+import { ownFile } from "../store/own-store.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
 import type { TreeModel } from "../tree/tree-model.ts";
 
 export const forkCommand: CommandAction = async (call) => {
   const { options, host } = call;
-  const { store, agent } = options;
+  const { agent } = options;
   const timeoutMs = timeoutOf(options.timeout);
   const at = sequenceOf(options.at);
   const [given = "", words] = call.args;
   const task = words === undefined ? null : await givenText(words, "task", `errand fork ${given} --at ${at} "…"`, host);
-  const { tree, root, recorded, ...chosen } = await origin(given, at, call);
+  const { tree, path, root, recorded, ...chosen } = await origin(given, at, call);
   const { model } = chosen;
   requireBaseUrlFits(options.baseUrl, [model]);
   const agents = agentOptions(call);
@@ -35,15 +36,9 @@ export const forkCommand: CommandAction = async (call) => {
   tellOfDefinitions(definitions.read, agent ?? root, host);
   return commandWork(call, {
     ...chosen,
-    store,
     timeoutMs,
-    async open(onFailure) {
-      try {
-        return await createErrand({ ...agents, ...definitions.options, store, model, onFailure });
-      } catch (thrown) {
-        throw explainOwned(thrown);
-      }
-    },
+    open: (onFailure) =>
+      ownFile(path, (store) => createErrand({ ...agents, ...definitions.options, store, model, onFailure })),
     begin: [
       async (errand, channel) => {
         const fork = await errand.fork(tree, { at, channel, ...(agent === undefined ? {} : { agent }) });
@@ -68,6 +63,8 @@ function sequenceOf(given: string | undefined): number {
 
 interface Origin extends ModelChoice {
   readonly tree: string;
+  /** The store that has it. */
+  readonly path: string;
   /** Its root's definition. */
   readonly root: string;
   /** Its definitions there, by their names. */
@@ -75,9 +72,9 @@ interface Origin extends ModelChoice {
 }
 
 /** The tree that is forked, and the model to go on with: the one asked for, else the one it had there. */
-function origin(given: string, at: number, { options }: CommandCall): Promise<Origin> {
-  return withView(options.store, async (store) => {
-    const found = await findId(store, given, options.store);
+function origin(given: string, at: number, { options, scope }: CommandCall): Promise<Origin> {
+  return withView(scope, async (store, view) => {
+    const found = await findId(store, given, scope);
     requireJournal(found.tree);
     if (found.kind === "run") {
       throw new ErrandError("usage", `${given} is a run: only the root agent of a tree can be forked`, {
@@ -97,6 +94,8 @@ function origin(given: string, at: number, { options }: CommandCall): Promise<Or
       options.model === undefined
         ? { model: recorded ?? OFFLINE, because: RECORDED }
         : { model: options.model, because: "--model names it" };
-    return { tree: found.tree.id, root, recorded: there.definitions, ...choice };
+    const file = await view.holder(found.tree.id);
+    requireTrusted(file);
+    return { tree: found.tree.id, path: file.path, root, recorded: there.definitions, ...choice };
   });
 }

@@ -18,9 +18,9 @@ import { createColours } from "../text/colours.ts";
 const ROWS_AT_A_TIME = 100;
 const POLL_MS = 200;
 
-export const logsCommand: CommandAction = ({ args: [given = ""], options, host }) =>
-  withView(options.store, async (store) => {
-    const { tree } = await findId(store, given, options.store);
+export const logsCommand: CommandAction = ({ args: [given = ""], options, scope, host }) =>
+  withView(scope, async (store) => {
+    const { tree } = await findId(store, given, scope);
     requireFormat(tree);
     const lines = createEventLines(createColours(host.colours.out));
     let seen = 0;

@@ -68,25 +68,29 @@ function lines(from: string, to: string, { trees, rows, mail, already }: Moved, 
   return [
     `moved ${from} to ${to}: ${counts}, ${countLabel(mail, "message")} not yet taken, in ${elapsedLabel(elapsedMs)}`,
     "every row was compared, and every journal proven on both sides",
-    `${from} is kept and says where its trees went; go on with --store ${to} or DATABASE_URL`,
+    `${from} is kept and says where its trees went; go on with --store ${to} or ERRAND_DATABASE_URL`,
   ];
 }
 
-async function finishUpgrade({ options, host }: CommandCall): Promise<ExitCode> {
-  const before = await withView(options.store, (store) => store.format());
-  if (before > JOURNAL_FORMAT) {
-    throw new ErrandError(
-      "store-too-new",
-      `New trees are written in format ${before}; this version of Errand knows formats up to ${JOURNAL_FORMAT}.`,
-      { remedy: "Update Errand." },
-    );
+async function finishUpgrade({ options, scope, host }: CommandCall): Promise<ExitCode> {
+  const stores = await withView(scope, (_store, { files }) =>
+    Promise.all(files.map(async ({ path, store }) => ({ path, before: await store.format() }))),
+  );
+  for (const { path, before } of stores) {
+    if (before > JOURNAL_FORMAT) {
+      throw new ErrandError(
+        "store-too-new",
+        `New trees are written in format ${before}; this version of Errand knows formats up to ${JOURNAL_FORMAT}.`,
+        { remedy: "Update Errand." },
+      );
+    }
+    if (before < JOURNAL_FORMAT) await raiseFormat(path);
+    const now = { store: storeName(path), before, format: JOURNAL_FORMAT };
+    if (options.json === true) host.out(jsonLine({ type: "format", ...now }));
+    else if (before === JOURNAL_FORMAT)
+      host.out(`nothing to do: new trees are written in format ${before}, the newest that this version knows\n`);
+    else host.out(`new trees are written in format ${JOURNAL_FORMAT} from now on; it was ${before}\n`);
   }
-  if (before < JOURNAL_FORMAT) await raiseFormat(options.store);
-  const now = { store: storeName(options.store), before, format: JOURNAL_FORMAT };
-  if (options.json === true) host.out(jsonLine({ type: "format", ...now }));
-  else if (before === JOURNAL_FORMAT)
-    host.out(`nothing to do: new trees are written in format ${before}, the newest that this version knows\n`);
-  else host.out(`new trees are written in format ${JOURNAL_FORMAT} from now on; it was ${before}\n`);
   return EXIT.done;
 }
 

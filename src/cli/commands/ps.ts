@@ -1,7 +1,7 @@
 /**
  * `errand ps`: the trees of a store, one a line, newest first. With `--json` a line is
  * `{ type: "tree", id, agent, kind, state, openRuns, rows, createdAt, updatedAt, owner }`, where `owner` names the process that owns the store, or
- * is null.
+ * is null. Of a folder with several stores, the trees of all.
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
@@ -10,22 +10,22 @@ import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { treesThat } from "../store/find-id.ts";
-import { withView } from "../store/open-view.ts";
-import { storeOwner } from "../store/store-owner.ts";
+import { type View, withView } from "../store/open-view.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { countLabel } from "../text/amounts.ts";
 import { tableLines } from "../text/table.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { agoLabel } from "../text/times.ts";
 
-export const psCommand: CommandAction = ({ options, host }) =>
-  withView(options.store, async (store) => {
+export const psCommand: CommandAction = ({ options, scope, host }) =>
+  withView(scope, async (store, view) => {
     const trees = options.all === true ? await treesThat(store, () => true) : await treesWithWork(store);
     const open = await openRuns(store);
-    const owner = await storeOwner(store, options.store);
     if (options.json === true) {
-      for (const tree of trees)
+      for (const tree of trees) {
+        const owner = await (await view.holder(tree.id)).owner();
         host.out(jsonLine({ type: "tree", ...treeFields(tree, open.get(tree.id) ?? 0, owner) }));
+      }
       return EXIT.done;
     }
     if (trees.length === 0) {
@@ -43,15 +43,17 @@ export const psCommand: CommandAction = ({ options, host }) =>
       agoLabel(tree.updatedAt, now()),
     ]);
     host.out(`${tableLines([["TREE", "AGENT", "STATE", "OPEN RUNS", "LAST ACTIVITY"], ...rows]).join("\n")}\n`);
-    host.err(`${ownerLine(owner, trees)}\n`);
+    for (const line of await ownerLines(view, trees)) host.err(`${line}\n`);
     return EXIT.done;
   });
 
 /** Who works on them, if anybody does. */
-function ownerLine(owner: string | null, trees: readonly TreeRecord[]): string {
-  if (owner !== null) return terminalLine(`owned by ${owner}`);
+async function ownerLines({ files }: View, trees: readonly TreeRecord[]): Promise<string[]> {
+  if (files.some((file) => !file.trusted)) return ["the store is not trusted: it can be read, and nothing of it runs"];
+  const owners = (await Promise.all(files.map((file) => file.owner()))).filter((owner) => owner !== null);
+  if (owners.length > 0) return owners.map((owner) => terminalLine(`owned by ${owner}`));
   const waiting = trees.some((tree) => tree.status === "open" && (tree.busy || tree.wakeAt !== null));
-  return `no process owns the store${waiting ? "; errand resume goes on with what waits" : ""}`;
+  return [`no process owns the store${waiting ? "; errand resume goes on with what waits" : ""}`];
 }
 
 /** Trees at which a process must look, and those that wait for a person. */

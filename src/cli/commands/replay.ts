@@ -36,7 +36,7 @@ export const replayCommand: CommandAction = async (call) => {
 };
 
 async function prove(given: string, call: CommandCall): Promise<{ source: string; proof: Proof }> {
-  const { options, host } = call;
+  const { host, scope } = call;
   const onRow = progress(call);
   if (given === "-") return { source: "standard input", proof: await proveFile(linesOf(host.input()), onRow) };
   if (fileThere(given)) return { source: given, proof: await proveFile(linesOf(fileChunks(given)), onRow) };
@@ -45,10 +45,10 @@ async function prove(given: string, call: CommandCall): Promise<{ source: string
       remedy: "Name a tree, a run, an exported file, or - for standard input.",
     });
   }
-  return withView(options.store, async (store) => {
-    const { tree } = await findId(store, given, options.store);
+  return withView(scope, async (store, view) => {
+    const { tree } = await findId(store, given, scope);
     requireJournal(tree);
-    return { source: storeName(options.store), proof: await proveStored(store, tree, onRow) };
+    return { source: storeName((await view.holder(tree.id)).path), proof: await proveStored(store, tree, onRow) };
   });
 }
 

@@ -23,8 +23,8 @@ import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { treeIdle } from "../tree/tree-model.ts";
 
 export const resultCommand: CommandAction = (call) =>
-  withView(call.options.store, async (store) => {
-    const found = await findId(store, call.args[0] ?? "", call.options.store);
+  withView(call.scope, async (store) => {
+    const found = await findId(store, call.args[0] ?? "", call.scope);
     if (found.kind === "run") return printRun(store, found.run, call);
     await printTree(store, found.tree, call);
     return EXIT.done;

@@ -24,8 +24,8 @@ import { DEMO_TASK } from "../run/offline.ts";
 import { pipedText } from "../run/piped-text.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
-import { postgresUrlIs } from "../../stores/store-url.ts";
-import { explainOwned } from "../store/open-view.ts";
+import { ownStore } from "../store/own-store.ts";
+import { databaseIs } from "../store/scope.ts";
 import { dateLabel } from "../text/times.ts";
 
 const EXAMPLE = 'errand run "your task"';
@@ -34,8 +34,8 @@ export const runCommand: CommandAction = async (call) => {
   const { options, host } = call;
   const timeoutMs = timeoutOf(options.timeout);
   if (options.detached === true) {
-    const { task, store } = readHanded(await host.readInput());
-    return detached({ ...call, options: { ...options, store } }, task, timeoutMs);
+    const { task, scope } = readHanded(await host.readInput());
+    return detached({ ...call, scope }, task, timeoutMs);
   }
   const task = await taskOf(call);
   if (options.detach === true) return detachRun(call, task);
@@ -90,23 +90,18 @@ async function workOf(
   timeoutMs: number | null,
   accepted: Starter["accepted"],
 ): Promise<WorkRequest> {
-  const { options, host } = call;
-  const { store } = options;
+  const { options, scope, host } = call;
   const agents = agentOptions(call);
   const { root, definitions, usual, own } = await rootOf(call, agents.tools);
   requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
   tellOfDefinitions(definitions.read, root, host);
   return {
     ...own,
-    store,
     timeoutMs,
-    async open(onFailure) {
-      try {
-        return await createErrand({ ...agents, ...definitions.options, store, model: usual.model, onFailure });
-      } catch (thrown) {
-        throw explainOwned(thrown);
-      }
-    },
+    open: (onFailure) =>
+      ownStore(scope, host, (store) =>
+        createErrand({ ...agents, ...definitions.options, store, model: usual.model, onFailure }),
+      ),
     begin: [
       async (errand, channel) => {
         const { agent } = await errand.start(task, { agent: root, channel });
@@ -119,9 +114,9 @@ async function workOf(
 
 /** The process that `--detach` started. Once the task is taken it belongs to nobody but its log. */
 async function detached(call: CommandCall, task: string, timeoutMs: number | null): Promise<ExitCode> {
-  const { store } = call.options;
+  const { scope } = call;
   const { world } = call.host;
-  const host = withBoundedLog(call.host, logPathOf(store));
+  const host = withBoundedLog(call.host, logPathOf(scope, call.host));
   const starter = createStarter();
   try {
     const work = await workOf({ ...call, host }, task, timeoutMs, (tree) => {
@@ -129,7 +124,7 @@ async function detached(call: CommandCall, task: string, timeoutMs: number | nul
       starter.accepted(tree);
     });
     // What else there is to do in a database is for its workers.
-    const alone = postgresUrlIs(store) ? {} : { alsoOver: () => nothingLeft(store, world) };
+    const alone = databaseIs(scope) ? {} : { alsoOver: (store: string) => nothingLeft(store, world) };
     return await commandWork({ ...call, host }, { ...work, ...alone });
   } catch (thrown) {
     if (starter.refused(problemOf(thrown))) return EXIT.failed;

@@ -11,11 +11,13 @@ import { EXIT } from "../exit-code.ts";
 import { givenText } from "../run/given-text.ts";
 import { deliver, newPostId } from "../store/deliver.ts";
 import { findId } from "../store/find-id.ts";
-import { withView } from "../store/open-view.ts";
+import { requireTrusted, withView } from "../store/open-view.ts";
 
-export const sendCommand: CommandAction = ({ args: [given = "", message = ""], options, host }) =>
-  withView(options.store, async (store) => {
-    const found = await findId(store, given, options.store);
+export const sendCommand: CommandAction = ({ args: [given = "", message = ""], options, scope, host }) =>
+  withView(scope, async (store, view) => {
+    const found = await findId(store, given, scope);
+    const file = await view.holder(found.tree.id);
+    requireTrusted(file);
     const text = await givenText(message, "message", `errand send ${given} "your message"`, host);
     const tree = found.tree.id;
     const agent = found.kind === "tree" ? tree : found.run.agent;
@@ -24,8 +26,7 @@ export const sendCommand: CommandAction = ({ args: [given = "", message = ""], o
     const to = found.kind === "tree" ? 0 : found.run.number;
     const input: PostInput = { type: "message-posted", id, to, kind: "user", size: text.length };
     const delivered = await deliver(
-      store,
-      options.store,
+      file,
       {
         tree,
         input,

@@ -12,11 +12,10 @@ import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { findId } from "../store/find-id.ts";
-import { withView } from "../store/open-view.ts";
+import { type StoreFile, withView } from "../store/open-view.ts";
 import { runLines, statusText } from "../store/run-lines.ts";
 import { readTree } from "../store/read-tree.ts";
 import { readRunTask } from "../store/run-task-text.ts";
-import { storeOwner } from "../store/store-owner.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { costLabel, countLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
 import { createColours } from "../text/colours.ts";
@@ -26,20 +25,27 @@ import { agoLabel, dateLabel } from "../text/times.ts";
 import { treeFields } from "./ps.ts";
 
 export const showCommand: CommandAction = (call) =>
-  withView(call.options.store, async (store) => {
-    const found = await findId(store, call.args[0] ?? "", call.options.store);
+  withView(call.scope, async (store, view) => {
+    const found = await findId(store, call.args[0] ?? "", call.scope);
     const lines =
-      found.kind === "tree" ? await showTree(store, found.tree, call) : await showRun(store, found.run, call);
+      found.kind === "tree"
+        ? await showTree(store, found.tree, await view.holder(found.tree.id), call)
+        : await showRun(store, found.run, call);
     for (const line of lines) call.host.out(`${line}\n`);
     return EXIT.done;
   });
 
 /** Prints JSON itself; returns the lines for people. */
-async function showTree(store: Store, tree: TreeRecord, { options, host }: CommandCall): Promise<string[]> {
+async function showTree(
+  store: Store,
+  tree: TreeRecord,
+  file: StoreFile,
+  { options, host }: CommandCall,
+): Promise<string[]> {
   const runs = await store.runs({ tree: tree.id, limit: Number.MAX_SAFE_INTEGER });
   const open = runs.filter((run) => run.state !== "ended").length;
   if (options.json === true) {
-    host.out(jsonLine({ type: "tree", ...treeFields(tree, open, await storeOwner(store, options.store)) }));
+    host.out(jsonLine({ type: "tree", ...treeFields(tree, open, await file.owner()) }));
     for (const run of runs) host.out(jsonLine({ type: "run", ...run }));
     return [];
   }

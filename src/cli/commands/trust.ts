@@ -1,6 +1,6 @@
 /**
  * `errand trust [FOLDER]`, `--list`, `--revoke`. With `--json` a line is `{ type: "trusted" | "revoked", folder, items }`, an item
- * `{ name, hash, for }`; in a list without `for`.
+ * `{ name, hash, for }`; in a list without `for`. With `--store PATH` it is about a store (`../trust/store-trust.ts`).
  */
 
 import { stat } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { settingItemsOf } from "../settings/settings.ts";
 import { terminalLine } from "../text/terminal-text.ts";
+import { storeTrust } from "../trust/store-trust.ts";
 import { readTrust, realFolder, type TrustItem, writeTrust } from "../trust/trust-file.ts";
 
 export const trustCommand: CommandAction = async (call) => {
@@ -18,6 +19,7 @@ export const trustCommand: CommandAction = async (call) => {
   if (options.list === true && options.revoke === true)
     throw new ErrandError("usage", "--list and --revoke do not go together", { remedy: "See errand trust --help" });
   if (options.list === true) return list(call);
+  if (options.store !== undefined) return storeTrust(options.store, call);
   const folder = await realFolder(args[0] ?? host.folder);
   return options.revoke === true ? revoke(folder, call) : trust(folder, call);
 };

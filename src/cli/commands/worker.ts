@@ -25,8 +25,7 @@ const FATAL: ReadonlySet<string> = new Set(["store-failed", "store-unreadable", 
 
 export const workerCommand: CommandAction = async (call) => {
   const { options, host } = call;
-  const { store } = options;
-  requireDatabase(store);
+  const store = requireDatabase(call);
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, ({ model }) => model);
   const { model, because } = await chooseModel(call);
@@ -57,11 +56,16 @@ export const workerCommand: CommandAction = async (call) => {
   }
 };
 
-function requireDatabase(store: string): void {
-  if (postgresUrlIs(store)) return;
-  throw new ErrandError("usage", `Workers share a PostgreSQL database, and ${store} is a file`, {
+function requireDatabase({ scope, host }: CommandCall): string {
+  if (scope.kind === "named" && postgresUrlIs(scope.store)) return scope.store;
+  const what = scope.kind === "named" ? `${scope.store} is a file` : "none was named";
+  const unused = postgresUrlIs(host.env["DATABASE_URL"] ?? "")
+    ? "DATABASE_URL alone is not used: errand config set --global useDatabaseUrl true agrees to it. "
+    : "";
+  throw new ErrandError("usage", `Workers share a PostgreSQL database, and ${what}`, {
     remedy:
-      "Name the database: DATABASE_URL=postgres://user@host/name errand worker. A file has one owner: errand resume.",
+      `${unused}Name the database: ERRAND_DATABASE_URL=postgres://user@host/name errand worker. ` +
+      "A file has one owner: errand resume.",
   });
 }
 

@@ -5,7 +5,7 @@
 
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
-import { withView } from "../store/open-view.ts";
+import { withStore } from "../store/open-view.ts";
 import { foldEvent } from "../tree/fold-event.ts";
 import { createTreeModel, openRuns, type TreeModel } from "../tree/tree-model.ts";
 import type { DemoScreen } from "./demo-screen.ts";
@@ -88,7 +88,7 @@ export async function playDemo(request: DemoRequest): Promise<DemoProof> {
     screen.picture(model, now);
     const ended = await watch(second, () => false);
     if (ended?.code !== 0) throw unexpected("could not finish the job", second, ended);
-    const proof = await withView(store, async (view) => {
+    const proof = await withStore(store, async (view) => {
       const [tree] = await view.trees({ limit: 1 });
       if (tree === undefined) throw unexpected("left no tree", second, ended);
       return proveDemo(view, tree, at);

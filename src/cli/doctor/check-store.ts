@@ -1,37 +1,66 @@
-/** The store: what kind of file it is, who owns it, and what waits in it. Nothing is written. */
+/** The stores: where they are, what kind of file each is, who owns it, and what waits in it. Nothing is written. */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import { openStoreAt } from "../../runtime/create-runtime.ts";
-import { toldStore } from "../../runtime/journals/told-store.ts";
+import { storeStanding } from "../../runtime/create-runtime.ts";
 import { formatKnown } from "../../stores/formats.ts";
 import { canonicalPath, inspectFile } from "../../stores/sqlite/open-database.ts";
 import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import { problemOf } from "../problem.ts";
+import type { Host } from "../host.ts";
 import { treesThat } from "../store/find-id.ts";
-import { storeOwner } from "../store/store-owner.ts";
+import { FORMER_STORE, formerStore } from "../store/former-store.ts";
+import { type StoreFile, withStore } from "../store/open-view.ts";
+import { projectFiles, type StoreScope } from "../store/scope.ts";
 import { countLabel } from "../text/amounts.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
 const NAME = "store";
 
-export async function checkStore(path: string): Promise<Finding[]> {
+export async function checkStores(scope: StoreScope, host: Pick<Host, "env">): Promise<Finding[]> {
+  if (scope.kind === "named") return checkStore(scope.store);
+  const files = projectFiles(scope.folder);
+  const found: Finding[] = [];
+  if (files.length === 0)
+    found.push(ok(NAME, `there is none for this folder yet; the first errand run makes it in ${scope.folder}`));
+  for (const path of files) found.push(...(await checkStore(path)));
+  if (formerStore(scope.project) !== null) found.push(former());
+  if (postgresUrlIs(host.env["DATABASE_URL"] ?? "")) found.push(unusedDatabase());
+  return found;
+}
+
+function former(): Finding {
+  const remedy = `If it is yours: errand trust --store ${FORMER_STORE}, and name it with --store. Else remove it.`;
+  return warning("other store", `this folder holds ${FORMER_STORE}, which is not used`, remedy);
+}
+
+function unusedDatabase(): Finding {
+  const remedy = "To use it: errand config set --global useDatabaseUrl true, or name it in ERRAND_DATABASE_URL.";
+  return warning("database", "DATABASE_URL names a PostgreSQL database, which is not used", remedy);
+}
+
+async function checkStore(path: string): Promise<Finding[]> {
   try {
     if (!postgresUrlIs(path)) {
-      const version = inspectFile(canonicalPath(path));
-      if (version === null) return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
-      if (version < SCHEMA_VERSION) return [older(path, version)];
+      const { status, ...standing } = storeStanding(path);
+      if (status === "new") return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
+      const version = status === "trusted" ? inspectFile(canonicalPath(path)) : null;
+      if (version !== null && version < SCHEMA_VERSION) return [older(path, version)];
+      if ("why" in standing) return await checkForeign(path, standing.why);
     }
-    const store = toldStore(await openStoreAt(path, "read"));
-    try {
-      return await checkOpened(store, path);
-    } finally {
-      await store.close();
-    }
+    return await withStore(path, (store, { files: [file] }) => checkOpened(store, path, file?.owner));
   } catch (thrown) {
     const { message, remedy } = problemOf(thrown);
     return [broken(NAME, message, remedy ?? "Name another store with --store PATH.")];
   }
+}
+
+function checkForeign(path: string, why: string): Promise<Finding[]> {
+  return withStore(path, async (store) => {
+    const trees = await treesThat(store, () => true);
+    const text = `${path}, ${countsOf(trees)}; it can be read and does not run: ${why}`;
+    return [warning(NAME, text, `If it is yours, look at it and agree: errand trust --store ${path}`)];
+  });
 }
 
 function older(path: string, version: number): Finding {
@@ -39,9 +68,9 @@ function older(path: string, version: number): Finding {
   return warning(NAME, text, "The next errand run upgrades it; commands that only look wait until then.");
 }
 
-async function checkOpened(store: Store, path: string): Promise<Finding[]> {
+async function checkOpened(store: Store, path: string, ownerOf: StoreFile["owner"] | undefined): Promise<Finding[]> {
   const trees = await treesThat(store, () => true);
-  const owner = await storeOwner(store, path);
+  const owner = (await ownerOf?.()) ?? null;
   return [
     ok(NAME, `${postgresUrlIs(path) ? storeName(path) : `${path}, schema ${SCHEMA_VERSION}`}, ${countsOf(trees)}`),
     ok("owner", owner === null ? "no process owns the store now" : `${owner} works on its trees`),

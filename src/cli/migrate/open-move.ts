@@ -1,11 +1,11 @@
 /** The two ends of a move: the file that is owned for as long as it takes, and the database. */
 
+import { statSync } from "node:fs";
 import type { Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
-import { openStoreAt, thisProcess } from "../../runtime/create-runtime.ts";
-import { canonicalPath, inspectFile } from "../../stores/sqlite/open-database.ts";
-import { openSqliteStore, type SqliteStore } from "../../stores/sqlite/sqlite-store.ts";
+import { openOwnFile, openStoreAt } from "../../runtime/create-runtime.ts";
+import type { SqliteStore } from "../../stores/sqlite/sqlite-store.ts";
 import { postgresUrlIs } from "../../stores/store-url.ts";
 
 /** What was typed names a file and a database, or it is told what to type. */
@@ -38,11 +38,11 @@ export async function withEnds<Result>(
 }
 
 function openSource(path: string): SqliteStore {
-  if (inspectFile(canonicalPath(path)) === null) {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) {
     throw new ErrandError("store-unreadable", `There is no store ${path}`, { remedy: "Name the file with --from." });
   }
   try {
-    return openSqliteStore({ path, access: "own", evenMoved: true, owner: thisProcess() });
+    return openOwnFile(path, { evenMoved: true });
   } catch (thrown) {
     if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") throw thrown;
     throw new ErrandError("store-owned", thrown.message, {

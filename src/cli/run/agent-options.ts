@@ -4,9 +4,9 @@ import type { Tool } from "../../contracts/tool.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
-import { postgresUrlIs } from "../../stores/store-url.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import type { CommandCall } from "../command.ts";
+import { databaseIs } from "../store/scope.ts";
 import { meantLabel } from "../text/nearest.ts";
 
 type AgentOptions = Pick<
@@ -22,7 +22,7 @@ type AgentOptions = Pick<
   | "subagentEnabled"
 > & { readonly tools: readonly Tool[] };
 
-export function agentOptions({ options, host, models, settings }: CommandCall): AgentOptions {
+export function agentOptions({ options, scope, host, models, settings }: CommandCall): AgentOptions {
   const { limits, retentionDays, permissions, subagentEnabled } = settings;
   const tools = workspaceTools({
     world: host.world,
@@ -40,7 +40,7 @@ export function agentOptions({ options, host, models, settings }: CommandCall): 
     ...(retentionDays === undefined ? {} : { retentionDays }),
     renewDefinitions: false,
     // In a database that workers share, a command runs the tree that it was asked for; the others are the workers'.
-    recover: !postgresUrlIs(options.store),
+    recover: !databaseIs(scope),
   };
 }
 

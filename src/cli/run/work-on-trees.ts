@@ -8,6 +8,7 @@ import { ErrandError } from "../../errors.ts";
 import type { Agent } from "../../runtime/agent.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import { storeName } from "../../stores/store-url.ts";
+import type { Owned } from "../store/own-store.ts";
 import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host, Keys } from "../host.ts";
@@ -27,17 +28,17 @@ export interface Target extends Omit<FollowTarget, "tree" | "unattended"> {
 }
 
 export interface WorkRequest {
-  /** How model and store are named to people. */
+  /** How the model is named to people. */
   readonly model: string;
   /** Why it is this model. */
   readonly because: string;
-  readonly store: string;
   readonly timeoutMs: number | null;
-  open(onFailure: (error: ErrandError) => void): Promise<Errand>;
+  /** Opens the runtime, and says on which store. */
+  open(onFailure: (error: ErrandError) => void): Promise<Owned<Errand>>;
   /** What to begin, a tree each; what the tree says to the user goes to the channel. */
   readonly begin: readonly ((errand: Errand, channel: Channel) => Promise<Target>)[];
   /** Resolves when the store has nothing to do: work that ends with it, and not with its own trees, is given it. */
-  alsoOver?(): Promise<void>;
+  alsoOver?(store: string): Promise<void>;
 }
 
 export interface WorkResult {
@@ -62,10 +63,11 @@ export async function workOnTrees(
   let errand: Errand | null = null;
   let asker: Asker | null = null;
   try {
-    const { store, model, because, begin } = request;
-    errand = await request.open(stops.onFailure);
+    const { model, because, begin } = request;
+    const { path: store, opened } = await request.open(stops.onFailure);
+    errand = opened;
     const works: Work[] = [];
-    const answering = errand;
+    const answering = opened;
     if (keys !== null) {
       asker = createAsker(keys, (question, allow) => {
         answering.answer(question, { allow }).catch((thrown: unknown) => {
@@ -75,21 +77,21 @@ export async function workOnTrees(
       });
     }
     for (const [index, display] of shown.entries()) {
-      display.begin({ model, because, store: storeName(store), recovered: index === 0 ? errand.recovered : 0 });
+      display.begin({ model, because, store: storeName(store), recovered: index === 0 ? opened.recovered : 0 });
       const following = createFollowing(host.world, asker === null ? display : asking(display, asker));
-      const target = await begin[index]?.(errand, following.channel);
+      const target = await begin[index]?.(opened, following.channel);
       if (target === undefined) continue;
       const { agent, past, begun } = target;
       // While the process stays for other trees, an answer may come and the tree go on.
       const unattended = asker === null && request.alsoOver === undefined;
-      const rest = following.follow(errand, { tree: agent.id, past, begun, unattended });
+      const rest = following.follow(opened, { tree: agent.id, past, begun, unattended });
       works.push({ agent, following, host, display, rest });
     }
-    const stop = await Promise.race([allOver(request, works), stops.first]);
+    const stop = await Promise.race([allOver({ ...request, store }, works), stops.first]);
     asker?.close();
-    const ended = await Promise.all(works.map((work) => endedBy(stop, request, work)));
+    const ended = await Promise.all(works.map((work) => endedBy(stop, { ...request, store }, work)));
     // A tree that was parked goes on with the next owner of the store, so that it must be let go before the last word.
-    await errand.close({ withinMs: CLOSE_WITHIN_MS });
+    await opened.close({ withinMs: CLOSE_WITHIN_MS });
     for (const [index, { display, following }] of works.entries()) {
       const how = ended[index] ?? DONE;
       const answer = following.answer();
@@ -106,10 +108,13 @@ export async function workOnTrees(
 }
 
 /** Resolves when nothing is left to do: each tree is at rest, or waits for answers that nobody here can give. */
-async function allOver({ alsoOver }: WorkRequest, works: readonly Work[]): Promise<null> {
+async function allOver(
+  { alsoOver, store }: WorkRequest & { readonly store: string },
+  works: readonly Work[],
+): Promise<null> {
   if (alsoOver === undefined) await Promise.all(works.map(({ rest }) => rest));
   else {
-    await alsoOver();
+    await alsoOver(store);
     // The events of a tree come a little later than the store's word that it is at rest.
     await Promise.all(works.map(({ rest, following }) => Promise.race([rest, following.parked()])));
   }
@@ -117,7 +122,11 @@ async function allOver({ alsoOver }: WorkRequest, works: readonly Work[]): Promi
 }
 
 /** A tree of which no turn had to end was only taken up: there is no answer that could have failed. */
-async function endedBy(stop: Stop | null, request: WorkRequest, work: Work): Promise<Ended> {
+async function endedBy(
+  stop: Stop | null,
+  request: WorkRequest & { readonly store: string },
+  work: Work,
+): Promise<Ended> {
   const { model } = work.following;
   if (stop === null && treeParked(model))
     return { code: EXIT.failed, outcome: "parked", problem: parkedProblem(model, request.store) };

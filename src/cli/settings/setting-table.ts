@@ -29,7 +29,6 @@ export const NONE = "none";
 const DAYS_LIMIT = 36_500;
 const SECONDS_LIMIT = 7 * 86_400;
 
-export const DEFAULT_STORE = ".errand/errand.db";
 const DEFAULT_RETENTION_DAYS = 30;
 
 export const SETTINGS: readonly Setting[] = [
@@ -52,10 +51,17 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     key: "store",
-    meaning: "the file that keeps conversations and runs",
-    default: DEFAULT_STORE,
+    meaning: "the store's file or PostgreSQL URL, instead of the folder's own in your data folder",
+    default: null,
     problem: (value) => (typeof value === "string" && value.trim() !== "" ? null : "it is the path of a file"),
     asks: (value, { own }) => (value === own ? null : "a store"),
+  },
+  {
+    key: "useDatabaseUrl",
+    meaning: "true: the PostgreSQL database of DATABASE_URL is the store",
+    default: false,
+    problem: (value) => (typeof value === "boolean" ? null : "it is true or false"),
+    asks: (value) => (value === true ? "a store" : null),
   },
   {
     key: "timeout",

@@ -15,6 +15,8 @@ export interface Settings {
   readonly model: { readonly name: string; readonly where: string } | null;
   readonly baseUrl: string | null;
   readonly store: string | null;
+  /** True: the database of DATABASE_URL is the store. */
+  readonly useDatabaseUrl: boolean;
   readonly timeoutSeconds: number | null;
   /** Undefined when nobody chose; null for ever. */
   readonly retentionDays: number | null | undefined;
@@ -31,6 +33,7 @@ export const NO_SETTINGS: Settings = {
   model: null,
   baseUrl: null,
   store: null,
+  useDatabaseUrl: false,
   timeoutSeconds: null,
   retentionDays: undefined,
   subagentEnabled: true,
@@ -52,6 +55,7 @@ export async function readSettings(host: Host): Promise<Settings> {
     model: modelOf(chosen.find(({ key }) => key === "model")),
     baseUrl: text("baseUrl"),
     store: text("store"),
+    useDatabaseUrl: value("useDatabaseUrl") === true,
     timeoutSeconds: numberOf(value("timeout")),
     retentionDays: days === null ? null : (numberOf(days) ?? undefined),
     subagentEnabled: value("subagent.enabled") !== false,

@@ -16,7 +16,7 @@ import type { Errand } from "../../runtime/errand.ts";
 import { mailOf } from "../../runtime/messages/mail.ts";
 import type { PostInput } from "../../runtime/messages/posts.ts";
 import { workspaceTools } from "../../tools/index.ts";
-import { storeOwner } from "./store-owner.ts";
+import type { StoreFile } from "./open-view.ts";
 
 export interface Request {
   readonly tree: TreeId;
@@ -41,7 +41,8 @@ const WAIT_MS = 5_000;
 const ELSEWHERE: ReadonlySet<string> = new Set(["store-owned", "tree-owned"]);
 const POLL_MS = 50;
 
-export async function deliver(store: Store, path: string, request: Request, world: World): Promise<Delivered> {
+export async function deliver(file: StoreFile, request: Request, world: World): Promise<Delivered> {
+  const { store, path } = file;
   if ((await store.workers?.())?.some((worker) => worker.takes) === true) return deliverAsMail(store, request, world);
   try {
     return { by: "owner", taken: true, late: await ownForAMoment(path, request, world) };
@@ -53,12 +54,11 @@ export async function deliver(store: Store, path: string, request: Request, worl
 
 /** The request becomes mail, which the next owner takes, if there is none now. */
 export async function deliverLater(
-  store: Store,
-  path: string,
+  { store, owner }: StoreFile,
   request: Omit<Request, "asOwner">,
   world: World,
 ): Promise<Delivered> {
-  if ((await storeOwner(store, path)) !== null) return deliverAsMail(store, request, world);
+  if ((await owner()) !== null) return deliverAsMail(store, request, world);
   await store.putMail(mailOf(request.tree, request.input, request.texts, sha256));
   return { by: "mail", taken: false, late: null };
 }

@@ -10,7 +10,7 @@
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { asTreeId, uuidIs } from "../../core/ids.ts";
 import { ErrandError } from "../../errors.ts";
-import { storeName } from "../../stores/store-url.ts";
+import { type StoreScope, scopeName } from "./scope.ts";
 
 export type Found =
   | { readonly kind: "tree"; readonly tree: TreeRecord }
@@ -20,7 +20,7 @@ const BEGINNING = /^[0-9a-f][0-9a-f-]{5,35}$/;
 const TREES_AT_A_TIME = 1_000;
 const CANDIDATES = 4;
 
-export async function findId(store: Store, given: string, path: string): Promise<Found> {
+export async function findId(store: Store, given: string, scope: StoreScope): Promise<Found> {
   const text = given.trim().toLowerCase();
   if (!BEGINNING.test(text)) {
     throw new ErrandError("usage", `"${given}" is no id, nor the beginning of one of at least 6 characters`, {
@@ -29,7 +29,7 @@ export async function findId(store: Store, given: string, path: string): Promise
   }
   const found = uuidIs(text) ? await whole(store, text) : await beginning(store, text);
   if (found !== null) return found;
-  throw new ErrandError("tree-unknown", `There is no tree or run ${text} in ${storeName(path)}`, {
+  throw new ErrandError("tree-unknown", `There is no tree or run ${text} in ${scopeName(scope)}`, {
     remedy: "errand ps --all lists the trees, and errand show TREE its runs.",
   });
 }

@@ -158,6 +158,8 @@ const MIGRATIONS: readonly string[] = [
   end
   $$;
   `,
+  // A random id, as every store has one.
+  "insert into errand.meta values ('id', gen_random_uuid()::text) on conflict do nothing;",
 ];
 
 const SCHEMA_VERSION = MIGRATIONS.length;

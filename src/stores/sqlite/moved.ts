@@ -17,7 +17,7 @@ export function requireNotMoved(db: Connection, path: string): void {
   const to = movedTo(db);
   if (to === null) return;
   throw new ErrandError("store-moved", `The store ${path} was moved to ${to}.`, {
-    remedy: "Work with it there: name it with --store URL or DATABASE_URL.",
+    remedy: "Work with it there: name it with --store URL or ERRAND_DATABASE_URL.",
     details: { path, to },
   });
 }

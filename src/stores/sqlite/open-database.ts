@@ -17,8 +17,9 @@ import { ErrandError } from "../../errors.ts";
 import { numberOf } from "../cells.ts";
 import { textOf } from "./cells.ts";
 import type { Connection } from "./connection.ts";
+import { type Identity, identityOf } from "./identity.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
-import { messageOf, sqliteNeedsRollback } from "./sqlite-errors.ts";
+import { messageOf, sqliteNeedsRollback, storeErrorOf } from "./sqlite-errors.ts";
 
 /**
  * `full`: a commit that resolved survives the loss of power, unless it trails (`trailing.ts`). `relaxed`: it survives the death of the process, but a loss of power
@@ -39,7 +40,7 @@ export function checkpointing(on: boolean): string {
 }
 
 export const ACCESS_REMEDY = "Check the path, and that you may read and write the file and its folder.";
-const KIND_REMEDY = "Name the file of a store, or a path where there is no file yet.";
+export const KIND_REMEDY = "Name the file of a store, or a path where there is no file yet.";
 
 /**
  * Pages of write-ahead log, 16 MB, before they are moved into the database. A commit changes the same few pages again and again, and each
@@ -147,14 +148,17 @@ export function schemaVersionOf(db: Connection, path: string): number {
   if (application !== APPLICATION_ID) {
     throw unreadable(path, "it is a database of another program", KIND_REMEDY);
   }
-  if (version > SCHEMA_VERSION) {
-    throw new ErrandError(
-      "store-too-new",
-      `The store ${path} has schema version ${version}; this Errand knows versions up to ${SCHEMA_VERSION}.`,
-      { remedy: "Use the version of Errand that wrote it, or a newer one.", details: { path, version } },
-    );
-  }
+  requireKnownVersion(path, version);
   return version;
+}
+
+export function requireKnownVersion(path: string, version: number): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new ErrandError(
+    "store-too-new",
+    `The store ${path} has schema version ${version}; this Errand knows versions up to ${SCHEMA_VERSION}.`,
+    { remedy: "Use the version of Errand that wrote it, or a newer one.", details: { path, version } },
+  );
 }
 
 function sizeOf(path: string): number {
@@ -173,6 +177,8 @@ function sizeOf(path: string): number {
 export interface Look {
   /** The schema version; null where no store was begun yet. */
   readonly version: number | null;
+  /** What the store says it is; null where it says nothing, or nothing that can be believed. */
+  identity(): Identity | null;
   close(): void;
 }
 
@@ -182,7 +188,7 @@ export interface Look {
  * SQLite keeps beside the file for the first connection is then there for the second.
  */
 export function lookAtFile(path: string): Look {
-  if (sizeOf(path) === 0) return { version: null, close: () => {} };
+  if (sizeOf(path) === 0) return { version: null, identity: () => null, close: () => {} };
   try {
     return lookThrough(openConnection(path, true), path);
   } catch (error) {
@@ -191,9 +197,17 @@ export function lookAtFile(path: string): Look {
   return lookThrough(openConnection(path, false), path);
 }
 
+function readIdentity(db: DatabaseSync, path: string): Identity | null {
+  try {
+    return identityOf(db);
+  } catch (error) {
+    throw storeErrorOf(error, `The store ${path}`);
+  }
+}
+
 function lookThrough(db: DatabaseSync, path: string): Look {
   try {
-    return { version: schemaVersionOf(db, path), close: () => db.close() };
+    return { version: schemaVersionOf(db, path), identity: () => readIdentity(db, path), close: () => db.close() };
   } catch (error) {
     db.close();
     throw error;

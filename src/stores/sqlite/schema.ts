@@ -268,13 +268,22 @@ export function missingTable(db: Connection): string | null {
   return TABLES.find((name) => !held.has(name)) ?? null;
 }
 
-/** Brings a store to the last of the migrations, in one transaction: a reader never meets a version between. Run by the owner alone. */
-export function migrate(db: Connection, transaction: Transaction, migrations: readonly string[] = MIGRATIONS): void {
+/**
+ * Brings a store to the last of the migrations, in one transaction with what `beside` writes: a reader never meets a version
+ * between. Run by the owner alone.
+ */
+export function migrate(
+  db: Connection,
+  transaction: Transaction,
+  migrations: readonly string[] = MIGRATIONS,
+  beside: () => void = () => {},
+): void {
   const current = numberOf(db.prepare("pragma user_version").get(), "user_version");
   if (current >= migrations.length) return;
   transaction(() => {
     for (const sql of migrations.slice(current)) db.exec(sql);
     if (current === 0) db.prepare("insert into meta values ('format', ?)").run(JOURNAL_FORMAT);
     db.exec(`pragma user_version = ${migrations.length}`);
+    beside();
   });
 }

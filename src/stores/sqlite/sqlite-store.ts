@@ -14,11 +14,12 @@ import { storeClosed } from "../refusals.ts";
 import { type OwnerWrites, prepareOwnerWrites } from "./commit.ts";
 import type { Connection } from "./connection.ts";
 import * as file from "./open-database.ts";
+import { type Identity, writeIdentity } from "./identity.ts";
 import { enterOwner, type Owner, prepareFence, takeOwnerLock } from "./ownership.ts";
 import { movedTo, requireNotMoved } from "./moved.ts";
 import { preparePutMail } from "./put-mail.ts";
 import { prepareQueries } from "./queries.ts";
-import { migrate, missingTable, SCHEMA_VERSION } from "./schema.ts";
+import { migrate, MIGRATIONS, missingTable, SCHEMA_VERSION } from "./schema.ts";
 import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
 import { createPrepare } from "./statements.ts";
 import { createTrailing, syncLog, type Trailing } from "./trailing.ts";
@@ -39,6 +40,14 @@ export interface SqliteStoreOptions {
   readonly busyTimeout?: number;
   /** Open it even if it was moved to another store: only for who moves it. */
   readonly evenMoved?: true;
+  /**
+   * Called by who becomes the owner, once it has the lock and before it writes: throws if this store may not be run;
+   * returns what the store is to say it
+   * is from now on, or null for what it says already.
+   */
+  readonly admit?: () => Identity | null;
+  /** Called by the owner once the file is closed, before it gives up the lock. */
+  readonly onClosed?: () => void;
 }
 
 export interface SqliteStore extends Store {
@@ -64,11 +73,11 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
 function openLooked(path: string, options: SqliteStoreOptions, version: number): SqliteStore {
   if (options.access === "read") {
     requireCurrent(path, version);
-    return openWith(path, options, () => {});
+    return openWith(path, options, () => {}, null);
   }
   const lock = takeOwnerLock(path);
   try {
-    return openWith(path, options, lock.release);
+    return openWith(path, options, lock.release, options.admit?.() ?? null);
   } catch (error) {
     lock.release();
     throw error;
@@ -96,11 +105,16 @@ function requireTables(db: Connection, path: string): void {
   );
 }
 
-function openWith(path: string, options: SqliteStoreOptions, releaseLock: () => void): SqliteStore {
+function openWith(
+  path: string,
+  options: SqliteStoreOptions,
+  releaseLock: () => void,
+  identity: Identity | null,
+): SqliteStore {
   if (options.access === "own") file.makePrivateFile(path);
   const db = file.openConnection(path, false);
   try {
-    return createStore(db, path, options, releaseLock);
+    return createStore(db, path, options, releaseLock, identity);
   } catch (error) {
     db.close();
     throw error instanceof ErrandError ? error : file.unreadable(path, messageOf(error), file.ACCESS_REMEDY, error);
@@ -113,6 +127,7 @@ export function createStore(
   path: string,
   options: SqliteStoreOptions,
   releaseLock: () => void,
+  identity: Identity | null = null,
 ): SqliteStore {
   const { access, durability = "full", owner, busyTimeout = BUSY_TIMEOUT } = options;
   const description = `The SQLite store ${path}`;
@@ -124,11 +139,16 @@ export function createStore(
   let epoch = 0;
   let writes: OwnerWrites | null = null;
   let trailing: Trailing | null = null;
-  if (access === "own") migrate(db, transaction);
+  const identify = (): void => (identity === null ? undefined : writeIdentity(db, identity));
+  // A new store is never seen without its identity.
+  if (access === "own") migrate(db, transaction, MIGRATIONS, identify);
   requireTables(db, path);
   if (options.evenMoved !== true) requireNotMoved(db, path);
   if (access === "own") {
-    epoch = transaction(() => enterOwner(db, owner));
+    epoch = transaction(() => {
+      identify();
+      return enterOwner(db, owner);
+    });
     // Where nothing waits for the disk, nothing trails.
     if (durability === "full") trailing = createTrailing(db, path, transaction);
     writes = prepareOwnerWrites(prepare, trailing?.transaction ?? transaction, prepareFence(prepare, epoch));
@@ -233,8 +253,12 @@ export function createStore(
         if (access === "own") read(() => db.exec("pragma wal_checkpoint(truncate)"));
       } finally {
         db.close();
-        releaseLock();
-        await trailing?.close();
+        try {
+          options.onClosed?.();
+        } finally {
+          releaseLock();
+          await trailing?.close();
+        }
       }
     },
   };

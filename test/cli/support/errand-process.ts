@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { JSON_VERSION } from "../../../src/cli/display/json-types.ts";
+import { projectFile, projectScope } from "../../../src/cli/store/scope.ts";
 import { MODEL_SOURCES } from "../../../src/models/registry/model-sources.ts";
 
 const ownNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
@@ -151,6 +152,11 @@ export function projectFolder(): { readonly folder: string; remove(): void } {
   writeFileSync(join(folder, "README.md"), "# Sample\n\nIt opens a store and closes it.\n");
   writeFileSync(join(folder, "store.ts"), "/** Opens the store. */\nexport const open = 1;\n");
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The store of a folder, as the command line names its file. */
+export function storeOf(folder: string, number = 1): string {
+  return projectFile(projectScope(folder, { env: process.env, home: NOBODYS_HOME }).folder, number);
 }
 
 /** The objects that `--json` printed, without the version that each of them has. */

@@ -1,0 +1,100 @@
+/**
+ * Opening a SQLite store that may run, and only such a one: as its owner, or to read and put mail.
+ *
+ * Invariants:
+ *  1. Whether it may run is asked before anything is touched, and again under the owner's lock.
+ *  2. A new store is in the register before it is made.
+ *  3. Outside the data folder the register knows how an owner left the file; it forgets that before anything is
+ *     written again.
+ */
+
+import { uuidOf } from "../../core/ids.ts";
+import { ErrandError } from "../../errors.ts";
+import type { Identity } from "../sqlite/identity.ts";
+import { canonicalPath } from "../sqlite/open-database.ts";
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "../sqlite/sqlite-store.ts";
+import type { RegisterEntry } from "./register.ts";
+import { insideData, registerOf, sealHash, type Standing, standingOf, type TrustParts } from "./standing.ts";
+import { markOf, replayedBeside, requireStoreFile } from "./store-files.ts";
+
+/** Throws `store-not-trusted` for a store that may not run. */
+export function openOwnStore(options: Omit<SqliteStoreOptions, "access" | "admit">, parts: TrustParts): SqliteStore {
+  const path = canonicalPath(options.path);
+  requireRunnable(path, standingOf(path, parts));
+  return openSqliteStore({
+    ...options,
+    path,
+    access: "own",
+    admit: () => admit(path, parts),
+    onClosed: () => leave(path, parts),
+  });
+}
+
+/** A store that is trusted, by its canonical path, to read and to put mail. */
+export function openTrustedReader(path: string, parts: TrustParts): SqliteStore {
+  const store = openSqliteStore({ path, access: "read" });
+  return {
+    ...store,
+    async putMail(mail) {
+      forgetLeft(path, parts);
+      const put = await store.putMail(mail);
+      // An owner may have left just before the mail came.
+      forgetLeft(path, parts);
+      return put;
+    },
+  };
+}
+
+export function requireRunnable(path: string, standing: Standing): void {
+  if (standing.status !== "foreign") return;
+  if (markOf(path) !== null) requireStoreFile(path);
+  throw new ErrandError("store-not-trusted", `The store ${path} is not trusted: ${standing.why}.`, {
+    remedy:
+      `Nothing of it was run. If it is yours, look at it and agree: errand trust --store ${path}. ` +
+      "In CI: ERRAND_TRUST_STORE=ID.",
+    details: { path },
+  });
+}
+
+export function newIdentity({ world }: TrustParts): Identity {
+  return { id: uuidOf(world.wall(), world.random(16), 0), seal: world.random(64) };
+}
+
+export function entryFor(
+  path: string,
+  from: RegisterEntry["from"],
+  identity: Identity,
+  parts: TrustParts,
+): RegisterEntry {
+  return { path, id: identity.id, seal: sealHash(identity.seal), from, at: parts.world.wall(), left: null };
+}
+
+/** Under the owner's lock. */
+function admit(path: string, parts: TrustParts): Identity | null {
+  const standing = standingOf(path, parts);
+  requireRunnable(path, standing);
+  if (standing.status === "trusted") {
+    forgetLeft(path, parts);
+    return null;
+  }
+  const identity = newIdentity(parts);
+  registerOf(parts).put(entryFor(path, "made", identity, parts));
+  return identity;
+}
+
+function forgetLeft(path: string, parts: TrustParts): void {
+  const register = registerOf(parts);
+  const entry = register.find(path);
+  if (entry !== null && entry.left !== null) register.put({ ...entry, left: null });
+}
+
+/** The owner has closed the file and still holds the lock. */
+export function leave(path: string, parts: TrustParts): void {
+  if (insideData(path, parts)) return;
+  const register = registerOf(parts);
+  const entry = register.find(path);
+  const left = markOf(path);
+  // A reader may have kept the log from being moved into the database: then the next owner does that.
+  if (entry === null || left === null || replayedBeside(path)) return;
+  register.put({ ...entry, left });
+}
