@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -37,6 +37,7 @@ const HOSTILE = [
 
 let project: WorkedProject;
 let hostileStore = "";
+let hostileIds = "";
 let env: NodeJS.ProcessEnv = {};
 const scripts = new Map<string, string>();
 
@@ -57,15 +58,18 @@ beforeAll(async () => {
   const database = new DatabaseSync(hostileStore);
   const [first] = database.prepare("select * from trees order by key").all();
   const columns = Object.keys(first ?? {});
-  const insert = database.prepare(
+  database.prepare("update trees set agent = ?").run(HOSTILE[0] ?? "");
+  for (const [index, word] of HOSTILE.entries())
+    database.prepare("update runs set name = ? where number = ?").run(word, index);
+  database.close();
+  hostileIds = join(folder, "hostile-ids.db");
+  cpSync(hostileStore, hostileIds);
+  const worse = new DatabaseSync(hostileIds);
+  const insert = worse.prepare(
     `insert into trees (${columns.join(", ")}) values (${columns.map((name) => `:${name}`).join(", ")})`,
   );
-  database.prepare("update trees set agent = ?").run(HOSTILE[0] ?? "");
-  for (const [index, word] of HOSTILE.entries()) {
-    insert.run({ ...first, key: 100 + index, id: word, agent: word });
-    database.prepare("update runs set name = ? where number = ?").run(word, index);
-  }
-  database.close();
+  for (const [index, word] of HOSTILE.entries()) insert.run({ ...first, key: 100 + index, id: word, agent: word });
+  worse.close();
   // A folder with such files, and with a program of the same name.
   for (const name of HOSTILE) if (name !== "" && !name.includes("/")) writeFileSync(join(folder, `f${name}`), "");
   writeFileSync(join(folder, "errand"), "#!/bin/sh\ntouch executed-program\n");
@@ -80,7 +84,12 @@ beforeEach(() => {
 
 const executed = (): string[] => readdirSync(project.folder).filter((name) => name.startsWith("executed-"));
 
-test("the command offers nothing but ids, whatever the store holds", async () => {
+test("the command offers nothing of a store whose ids are no ids", async () => {
+  const { code, out } = await runErrand(["completion", "ids", "--store", hostileIds], { folder: project.folder });
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+});
+
+test("the command offers nothing but ids, whatever else the store holds", async () => {
   const { code, out } = await runErrand(["completion", "ids", "--store", hostileStore], { folder: project.folder });
   expect(code).toBe(0);
   const lines = out.split("\n").slice(0, -1);
@@ -101,6 +110,7 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
     const ids = offered("errand", "show", "--store", hostileStore, "");
     expect(ids.length).toBeGreaterThan(1);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(offered("errand", "show", "--store", hostileIds, "")).toEqual([]);
     expect(executed()).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { asPostId, asStepKey, asTreeId } from "../../src/core/ids.ts";
 import type { Errand, ErrandOptions, PermissionRule, Tool } from "../../src/index.ts";
 import { mailOf } from "../../src/runtime/messages/mail.ts";
-import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { byContext, callTool, type Script, say } from "../../src/testing/index.ts";
 import { eventsUntil, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
 
@@ -135,7 +135,7 @@ test("a yes that was put into the mail before is judged by the process that take
   await agent.post("go");
   const question = await questioned(first, agent.id);
   await first.close({ withinMs: 0 });
-  const file = openSqliteStore({ path: store, access: "read", durability: "full" });
+  const file = await openStoreAt(store, "read");
   const key = asStepKey(question.slice(question.indexOf("/") + 1));
   const id = asPostId("0198c0de-0000-7000-8000-0000000000aa");
   await file.putMail(

@@ -17,7 +17,6 @@ import {
   startErrand,
   terminalAvailable,
 } from "../cli/support/errand-process.ts";
-import { type WorkedProject, workedProject } from "../cli/support/worked-project.ts";
 import { openaiChat } from "../models/wires/openai-chat.ts";
 import { openWireServer, refuse, stream, type WireServer } from "../models/wires/wire-server.ts";
 import { HOSTILE_FILE_NAME, HOSTILE_SEQUENCES, HOSTILE_TEXT, HOSTILE_WORD, unsafeIn } from "./hostile-text.ts";
@@ -96,26 +95,27 @@ describe("a folder", () => {
 });
 
 describe("a store of somebody else", () => {
-  let project: WorkedProject;
+  let project: ReturnType<typeof projectFolder>;
   let hostile = "";
+  let hostileIds = "";
   let tree = "";
   beforeAll(async () => {
-    project = await workedProject();
+    project = projectFolder();
     hostile = join(project.folder, "hostile.db");
-    cpSync(join(project.folder, ".errand/errand.db"), hostile);
+    const { out } = await runErrand(["run", "--json", "--store", hostile, "what opens the store?"], project);
+    tree = String(records(out).at(-1)?.["tree"]);
     const database = new DatabaseSync(hostile);
     database.prepare("update trees set agent = ?").run(HOSTILE_WORD);
     for (const column of ["name", "definition", "reason"]) {
       database.prepare(`update runs set ${column} = ?`).run(HOSTILE_WORD);
     }
     database.prepare("update blobs set text = ?").run(HOSTILE_WORD);
-    const [first] = database.prepare("select * from trees").all();
-    const columns = Object.keys(first ?? {});
-    database
-      .prepare(`insert into trees (${columns.join(", ")}) values (${columns.map((name) => `:${name}`).join(", ")})`)
-      .run({ ...first, key: 99, id: HOSTILE_WORD });
     database.close();
-    tree = project.tree;
+    hostileIds = join(project.folder, "hostile-ids.db");
+    cpSync(hostile, hostileIds);
+    const worse = new DatabaseSync(hostileIds);
+    worse.prepare("update trees set id = ?").run(HOSTILE_WORD);
+    worse.close();
   });
   afterAll(() => project.remove());
 
@@ -134,9 +134,11 @@ describe("a store of somebody else", () => {
     for (const json of [[], ["--json"]]) {
       await harmless([command, ...named, ...json, "--store", hostile], { folder: project.folder });
     }
-    await harmless([command, ...(named.length === 0 ? [] : [HOSTILE_WORD]), "--store", hostile], {
-      folder: project.folder,
-    });
+    for (const store of [hostile, hostileIds]) {
+      await harmless([command, ...(named.length === 0 ? [] : [HOSTILE_WORD]), "--store", store], {
+        folder: project.folder,
+      });
+    }
   });
 });
 

@@ -69,7 +69,7 @@ async function answer(
   const input: PostInput = { type: "answer-given", id: newPostId(host.world), question: key, allow };
   const file = await view.holder(tree);
   requireTrusted(file);
-  const { taken, late } = await deliverLater(file, { tree, input, texts: [note] }, host.world);
+  const { taken, late } = await deliverLater(file, { tree, input, texts: [host.redactor.text(note)] }, host.world);
   if (late !== null) throw new ErrandError("question-closed", `Question ${question.id} is not open any more`);
   if (options.json === true) return host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
   const done = allow ? "allowed" : "refused";
