@@ -60,8 +60,8 @@ export const errandOptions = {
     { name: "worker", prompt: CHILD_PROMPT, model: "bench/child" },
     { name: "researcher", prompt: CHILD_PROMPT, model: "bench/child" },
   ],
-  // The defaults protect a user's purse: 100 runs a tree, 8 of them at a time.
-  limits: { runsPerTree: 100_000, liveChildren: 64 },
+  // The defaults protect a user's purse: 100 runs a tree, 8 of them at a time, 1,000 model calls a request.
+  limits: { runsPerTree: 100_000, liveChildren: 64, modelCallsPerRequest: 1_000_000 },
 };
 
 export async function open({ path, durability }) {

@@ -1,6 +1,6 @@
 /**
  * Against clear losses: what a delegation costs, as a ratio to a hand-written floor of the same process, on the smallest sizes. Processor time,
- * because others on the machine make a process wait, not work, and the median of pairs of short stretches: what slows the machine for a while slows both. The limits are twice what was measured when
+ * because others on the machine make a process wait, not work, and the median of pairs of short stretches: what slows the machine for a while slows both. The limits are 1.5 times what was measured when
  * they were written (docs/performance.md, "The guard"); they say nothing about speed.
  */
 
@@ -56,7 +56,7 @@ async function opened(store: ErrandOptions["store"], prompt = "You work."): Prom
       { name: "orchestrator", prompt: "You delegate.", model: "x/parent" },
       { name: "worker", prompt, model: "x/child" },
     ],
-    limits: { runsPerTree: 100_000, liveChildren: 64 },
+    limits: { runsPerTree: 100_000, liveChildren: 64, modelCallsPerRequest: 1_000_000 },
   });
   onTestFinished(() => errand.close({ withinMs: 0 }));
   return errand;
@@ -108,16 +108,16 @@ async function cost([work, times]: Work): Promise<number> {
   return (worked() - begun) / times;
 }
 
-test("in memory a delegation costs no more than twice what it did, against the floor's JSON and hashes", async () => {
+test("in memory a delegation costs at most 1.5 times what it did, against the floor's JSON and hashes", async () => {
   const errand = await opened("memory");
   let chain = "";
   const floor = async (): Promise<void> => {
     chain = floorRows(chain).chain;
   };
-  expect(await ratio([() => delegate(errand), 100], [floor, 1_000], 15)).toBeLessThan(2 * IN_MEMORY);
+  expect(await ratio([() => delegate(errand), 100], [floor, 1_000], 15)).toBeLessThan(ALLOWED * IN_MEMORY);
 });
 
-test("in SQLite a delegation costs no more than twice what it did, against the floor's one row and one commit a step", async () => {
+test("in SQLite a delegation costs at most 1.5 times what it did, against the floor's one row and one commit a step", async () => {
   const folder = temporaryFolder();
   const errand = await opened({ path: join(folder, "store.db"), durability: "relaxed" });
   const database = new DatabaseSync(join(folder, "floor.db"));
@@ -127,7 +127,7 @@ test("in SQLite a delegation costs no more than twice what it did, against the f
   const floor = async (): Promise<void> => {
     for (const row of floorRows("").rows) insert.run(row);
   };
-  expect(await ratio([() => delegate(errand), 50], [floor, 300], 15)).toBeLessThan(2 * IN_SQLITE);
+  expect(await ratio([() => delegate(errand), 50], [floor, 300], 15)).toBeLessThan(ALLOWED * IN_SQLITE);
 });
 
 test("a child of a large fan-out costs no more than twice what one of a small fan-out does", async () => {
@@ -167,7 +167,7 @@ test.each([
   },
 );
 
-test("a delegation writes no more than twice the pages and bytes that it did", async () => {
+test("a delegation writes at most 1.5 times the pages and bytes that it did", async () => {
   const path = join(temporaryFolder(), "store.db");
   const errand = await opened({ path, durability: "relaxed" });
   const agent = await errand.openAgent();
@@ -179,12 +179,14 @@ test("a delegation writes no more than twice the pages and bytes that it did", a
   await many(50);
   const pages = (statSync(`${path}-wal`).size - logged) / 4_120 / 50;
   expect(pages).toBeGreaterThan(1);
-  expect(pages).toBeLessThan(2 * PAGES);
+  expect(pages).toBeLessThan(ALLOWED * PAGES);
   await many(400);
   await errand.close();
-  expect(statSync(path).size / 470).toBeLessThan(2 * BYTES);
+  expect(statSync(path).size / 470).toBeLessThan(ALLOWED * BYTES);
 });
 
+/** What later versions may cost, against the figures below. */
+const ALLOWED = 1.5;
 /** Measured on 17 November 2026 with Node.js 24.21. */
 const IN_MEMORY = 18;
 const IN_SQLITE = 7.5;
