@@ -51,7 +51,7 @@ export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
 export type { Agent, AwaitOptions, PostOptions, RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/agent.ts";
 export type { AgentDefinition, SkillDefinition } from "./runtime/definitions/catalog.ts";
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
-export type { Errand, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
+export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
 export type { OpenQuestion } from "./runtime/messages/open-questions.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/definitions/output-schema.ts";
 export type { TreeEvent } from "./runtime/journals/tree-event.ts";

@@ -18,6 +18,11 @@ export interface ToolContext {
   readonly workspace: string;
   /** The rules for this call; undefined if nobody restricts anything. */
   readonly rules?: CallRules;
+  /**
+   * The mark of the file, as the user saw it when they allowed this call (tools/seen-file.ts). A tool that changes a file fails if the file has
+   * another one by now. Undefined: nobody was shown anything.
+   */
+  readonly seen?: string | undefined;
 }
 
 /** How files are judged once they are open, beside what the kernel judged before. */
@@ -44,4 +49,9 @@ export interface Tool {
    * does not reject.
    */
   locate?(input: Json, context: Pick<ToolContext, "workspace">): Promise<FileFacts | null>;
+  /**
+   * What is wrong with the arguments, as a sentence for the model; null if nothing is. It looks at nothing else, changes nothing and does not throw.
+   * A call that it refuses is answered with the sentence before anybody is asked about it.
+   */
+  check?(input: Json): string | null;
 }

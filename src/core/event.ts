@@ -16,6 +16,7 @@ import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunStatus } from "./journal.ts";
 import type { Settings } from "./limits.ts";
 import type { Usage } from "./message.ts";
+import type { PermissionRule } from "./permissions/permissions.ts";
 import type { Judgement, ProcessRights } from "./permissions/process-rights.ts";
 
 export type AgentKind = "foreground" | "background";
@@ -108,6 +109,12 @@ export type Input =
       readonly id: PostId;
       readonly question: StepKey;
       readonly allow: boolean;
+      /** What the user was shown of the file that the call would change (contracts/tool.ts). */
+      readonly seen?: string | undefined;
+      /** Asked for from outside: the same call is not asked about again. What is recorded is the grant. */
+      readonly always?: true | undefined;
+      /** The rule made from the call, which holds for the whole tree from here on. */
+      readonly grant?: PermissionRule | undefined;
       /** The user allows it, and the rights in force when the answer was taken do not (rule A9). */
       readonly refused?: Exclude<Judgement, "allow" | "ask"> | undefined;
     }
@@ -192,6 +199,8 @@ export type Decided =
       readonly safe?: true | undefined;
       /** Set when the user allowed the call. */
       readonly granted?: true | undefined;
+      /** What the user was shown of the file that it would change. */
+      readonly seen?: string | undefined;
       /** Set for a kernel tool that reads the store. */
       readonly read?: true | undefined;
     }

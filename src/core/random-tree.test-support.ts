@@ -129,6 +129,7 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
       id: asPostId(`answer-${count}`),
       question,
       allow: next() % 2 === 0,
+      ...(next() % 3 === 0 ? { always: true, seen: "mark" } : {}),
     };
     return [judgedAnswer(tree, given), [""]];
   }
@@ -281,7 +282,7 @@ function chooseCall(tree: Tree, next: () => number): { name: string; input: Json
     case 9:
       return { name: "list_runs", input: {} };
     case 10:
-      return { name: next() % 2 === 0 ? "look" : "break", input: next() % 3 === 0 ? "not json" : {} };
+      return { name: next() % 2 === 0 ? "look" : "break", input: next() % 3 === 0 ? "not json" : { path: "a" } };
     default:
       return next() % 2 === 0 ? { name: "look", input: {} } : { name: "no_such_tool", input: [1, 2] };
   }

@@ -12,6 +12,7 @@ import type { AgentKind, ReportPlace } from "./event.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
 import type { ReportKind, RunMode, RunState, RunStatus } from "./journal.ts";
 import type { Settings } from "./limits.ts";
+import type { PermissionRule } from "./permissions/permissions.ts";
 import type { ProcessRights } from "./permissions/process-rights.ts";
 import { plainToText } from "./plain-text.ts";
 import { type Timers, timersEmpty, timersFrom } from "./timers.ts";
@@ -173,6 +174,8 @@ export interface OpenEffect {
   readonly safe: boolean;
   /** True if the user allowed the call. */
   readonly granted: boolean;
+  /** What the user was shown of the file that the call would change, or null. */
+  readonly seen: string | null;
   readonly compaction: boolean;
   readonly reserved: { readonly tokens: number; readonly cost: number } | null;
   /** Set while it waits to be repeated. */
@@ -224,6 +227,8 @@ export interface TreeState {
   settings: Settings | null;
   /** Those of the process that executes; null before one of this revision did. */
   rights: ProcessRights | null;
+  /** Calls that the user allowed for the whole tree. */
+  grants: readonly PermissionRule[];
   catalog: Map<string, DefinitionFacts>;
   agents: Map<AgentNumber, AgentState>;
   runs: Map<RunNumber, Run>;
@@ -253,6 +258,7 @@ export function stateEmpty(): TreeState {
     closed: false,
     settings: null,
     rights: null,
+    grants: [],
     catalog: new Map(),
     agents: new Map(),
     runs: new Map(),

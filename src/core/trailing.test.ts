@@ -14,7 +14,15 @@ const ended = { type: "run-ended", run, status: "ok", report: "tool" } as const;
 const called: Decided = { type: "model-called", agent, n: 1 };
 
 function effectOf(kind: OpenEffect["kind"], safe: boolean): OpenEffect {
-  const nothing = { call: null, name: null, granted: false, compaction: false, reserved: null, retryAt: null };
+  const nothing = {
+    call: null,
+    name: null,
+    granted: false,
+    seen: null,
+    compaction: false,
+    reserved: null,
+    retryAt: null,
+  };
   return { kind, agent, attempt: 1, underWay: true, failures: 0, safe, ...nothing };
 }
 const model = effectOf("model", false);

@@ -196,7 +196,8 @@ test("I18: a child never has more rights than its parent, and a call that runs w
           if (fact.type !== "tool-called" || fact.read === true) continue;
           const agent = tree.state.agents.get(fact.agent);
           if (agent === undefined) continue;
-          const judged = judgeCall(tree.state.rights, agent.definition, { name: fact.name, input: {} });
+          const call = { name: fact.name, input: { path: "a" } };
+          const judged = judgeCall(tree.state.rights, agent.definition, call, tree.state.grants);
           expect(judged).toBe(fact.granted === true && judged === "ask" ? "ask" : "allow");
         }
       }

@@ -43,6 +43,17 @@ export interface Started {
   reply(options?: { readonly timeoutMs?: number }): Promise<Reply>;
 }
 
+/** A user's answer to a question. */
+export interface GivenAnswer {
+  readonly allow: boolean;
+  /** What the agent reads when it is refused. */
+  readonly note?: string | undefined;
+  /** The mark of the file as the user saw it: the change fails if the file has changed since. */
+  readonly seen?: string | undefined;
+  /** The same call is not asked about again in this tree. */
+  readonly always?: true | undefined;
+}
+
 export interface Errand {
   /** Opens an agent with its first message. Resolves when both are durable: a crash leaves both or neither. */
   start(message: string, options?: OpenAgentOptions): Promise<Started>;
@@ -60,7 +71,7 @@ export interface Errand {
   /** Calls that wait for a user's answer, of one tree or of all. */
   questions(query?: { readonly tree?: string }): Promise<readonly OpenQuestion[]>;
   /** Allows or refuses the call that a question is about. The agent reads `note` when it is refused. Rejects if the question is not open. */
-  answer(question: string, answer: { readonly allow: boolean; readonly note?: string }): Promise<void>;
+  answer(question: string, answer: GivenAnswer): Promise<void>;
   /** Every committed step of a tree after `after` (default: from the first), those to come included. */
   events(tree: string, options?: { readonly after?: number }): AsyncGenerator<TreeEvent, void, void>;
   /** Live text, from now on. Returns a function that ends it. */
@@ -197,13 +208,19 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       return late === null;
     },
     questions: ({ tree } = {}) => openQuestions(store, parts.sha256, tree === undefined ? undefined : asTreeId(tree)),
-    async answer(question, { allow, note = "" }) {
+    async answer(question, { allow, note = "", seen, always }) {
       const named = questionNamed(question);
       const tree = named === null ? null : await store.tree(named.tree);
       if (named === null || tree === null) throw questionClosed(question);
-      const { late } = await runtime.post(tree.id, { type: "answer-given", id: postId(), question: named.key, allow }, [
-        note,
-      ]);
+      const input = {
+        type: "answer-given",
+        id: postId(),
+        question: named.key,
+        allow,
+        ...(seen === undefined ? {} : { seen }),
+        ...(always === true ? { always } : {}),
+      } as const;
+      const { late } = await runtime.post(tree.id, input, [note]);
       if (late !== null) throw questionClosed(question);
     },
     async *events(tree, options = {}) {

@@ -11,9 +11,9 @@
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
 import { type Json, jsonObjectIs } from "../core/json.ts";
-import { replaceFile } from "./replace-file.ts";
+import { changedSince, replaceFile } from "./replace-file.ts";
 import { failed, stopped, succeeded } from "./result.ts";
-import { createArgumentReader } from "./tool-arguments.ts";
+import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";
 import { errorCode, locatePath, openWorkspace, pathShown } from "./workspace.ts";
 import type { OpenedFile, Refusal } from "./workspace.ts";
 import { CONTENT_BYTES } from "./write-file.ts";
@@ -38,22 +38,19 @@ const COUNTED = 100;
 
 export function createEditFileTool(world: Pick<World, "random">): Tool {
   async function editFile(input: Json, context: ToolContext): Promise<ToolOutput> {
-    const reader = createArgumentReader(input, FIELDS, EXAMPLE);
-    const path = reader.requiredText("path");
-    const old = reader.content("old_text", OLD_TEXT_BYTES);
-    const next = reader.content("new_text", CONTENT_BYTES);
-    const all = reader.flag("replace_all");
-    if (reader.problem !== null) return failed(reader.problem);
-    if (old === "") return failed("`old_text` is empty. Copy the text to replace; for a new file use write_file.");
-    if (old === next) return failed("`old_text` and `new_text` are the same. Nothing is to be changed.");
+    const wanted = editArguments(input);
+    if ("refused" in wanted) return failed(wanted.refused);
+    const { path } = wanted;
     if (context.signal.aborted) return stopped();
     const workspace = await openWorkspace(context.workspace, context.rules);
     if ("refused" in workspace) return failed(workspace.refused);
+    const changed = context.seen === undefined ? null : await changedSince(workspace, path, context.seen);
+    if (changed !== null) return failed(changed.refused);
     const file = await workspace.openFile(path);
     if ("refused" in file) return failed(file.refused);
     const read = await readText(file);
     if ("refused" in read) return failed(read.refused);
-    const edited = edit(read.text, { old, next, all }, `"${pathShown(file.shown)}"`);
+    const edited = editText(read.text, wanted, `"${pathShown(file.shown)}"`);
     if ("refused" in edited) return failed(edited.refused);
     const content = Buffer.from(edited.text);
     if (content.length > CONTENT_BYTES)
@@ -67,6 +64,7 @@ export function createEditFileTool(world: Pick<World, "random">): Tool {
       unique,
       signal: context.signal,
       expected: read.version,
+      seen: context.seen,
     });
     if ("refused" in replaced) return failed(replaced.refused);
     return succeeded(
@@ -95,7 +93,20 @@ export function createEditFileTool(world: Pick<World, "random">): Tool {
     safe: false,
     run: editFile,
     locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
+    check: (input) => argumentsRefused(editArguments(input)),
   };
+}
+
+export function editArguments(input: Json): (Edit & { readonly path: string }) | Refusal {
+  const reader = createArgumentReader(input, FIELDS, EXAMPLE);
+  const path = reader.requiredText("path");
+  const old = reader.content("old_text", OLD_TEXT_BYTES);
+  const next = reader.content("new_text", CONTENT_BYTES);
+  const all = reader.flag("replace_all");
+  if (reader.problem !== null) return { refused: reader.problem };
+  if (old === "") return { refused: "`old_text` is empty. Copy the text to replace; for a new file use write_file." };
+  if (old === next) return { refused: "`old_text` and `new_text` are the same. Nothing is to be changed." };
+  return { path, old, next, all };
 }
 
 async function readText(file: OpenedFile): Promise<ReadText | Refusal> {
@@ -106,22 +117,28 @@ async function readText(file: OpenedFile): Promise<ReadText | Refusal> {
       return { refused: `${shown} has ${stats.size} bytes; files of up to ${CONTENT_BYTES} bytes can be edited.` };
     const buffer = Buffer.alloc(stats.size);
     const { bytesRead } = await file.handle.read(buffer, 0, buffer.length, 0);
-    const bytes = buffer.subarray(0, bytesRead);
-    if (bytes.includes(0))
-      return { refused: `${shown} is a binary file: it holds NUL bytes. Only text can be edited.` };
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = fileText(buffer.subarray(0, bytesRead), shown);
+    if (typeof text !== "string") return text;
     return { text, version: { inode: stats.ino, modifiedMs: stats.mtimeMs, size: stats.size } };
   } catch (error) {
-    return errorCode(error) === "ERR_ENCODING_INVALID_ENCODED_DATA"
-      ? { refused: `${shown} is not UTF-8, and would be damaged. Only UTF-8 text can be edited.` }
-      : { refused: `${shown} cannot be read (${errorCode(error)}). Go on without it.` };
+    return { refused: `${shown} cannot be read (${errorCode(error)}). Go on without it.` };
   } finally {
     await file.handle.close();
   }
 }
 
+/** The text of a file that can be edited. */
+export function fileText(bytes: Buffer, shown: string): string | Refusal {
+  if (bytes.includes(0)) return { refused: `${shown} is a binary file: it holds NUL bytes. Only text can be edited.` };
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return { refused: `${shown} is not UTF-8, and would be damaged. Only UTF-8 text can be edited.` };
+  }
+}
+
 /** The new text and the places, in the old text, of what was replaced. */
-function edit(
+export function editText(
   text: string,
   wanted: Edit,
   shown: string,

@@ -11,10 +11,11 @@ import { type Json, jsonObjectIs } from "../core/json.ts";
 import { createGlob, GLOB_LENGTH } from "../core/permissions/glob.ts";
 import { readIgnore, SKIPPED_FOLDERS } from "./ignore.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
-import { createArgumentReader } from "./tool-arguments.ts";
+import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";
 import { createWalkTally, ENTRIES_LIMIT, walk } from "./walk.ts";
 import type { WalkTally } from "./walk.ts";
 import { locatePath, openWorkspace, pathShown } from "./workspace.ts";
+import type { Refusal } from "./workspace.ts";
 
 const LIMIT = { min: 1, max: 2000, standard: 500 };
 const DEPTH = { min: 1, max: 64, standard: 64 };
@@ -58,18 +59,33 @@ export function createListFilesTool(): Tool {
     safe: true,
     run: listFiles,
     locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
+    check: (input) => argumentsRefused(argumentsOf(input)),
   };
 }
 
-async function listFiles(input: Json, context: ToolContext): Promise<ToolOutput> {
+interface Wanted {
+  readonly path: string;
+  readonly pattern: string | undefined;
+  readonly depth: number;
+  readonly limit: number;
+}
+
+function argumentsOf(input: Json): Wanted | Refusal {
   const reader = createArgumentReader(input, ["path", "glob", "depth", "limit"], '{"path": "src"}');
   const path = reader.text("path") ?? ".";
   const pattern = reader.text("glob");
   const depth = reader.count("depth", DEPTH);
   const limit = reader.count("limit", LIMIT);
-  if (reader.problem !== null) return failed(reader.problem);
+  if (reader.problem !== null) return { refused: reader.problem };
   if ((pattern ?? "").length > GLOB_LENGTH)
-    return failed(`\`glob\` is longer than ${GLOB_LENGTH} characters. Give a shorter pattern.`);
+    return { refused: `\`glob\` is longer than ${GLOB_LENGTH} characters. Give a shorter pattern.` };
+  return { path, pattern, depth, limit };
+}
+
+async function listFiles(input: Json, context: ToolContext): Promise<ToolOutput> {
+  const read = argumentsOf(input);
+  if ("refused" in read) return failed(read.refused);
+  const { path, pattern, depth, limit } = read;
   const workspace = await openWorkspace(context.workspace, context.rules);
   if ("refused" in workspace) return failed(workspace.refused);
   const from = await workspace.locate(path);

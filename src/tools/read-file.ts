@@ -12,9 +12,9 @@ import { type Json, jsonObjectIs } from "../core/json.ts";
 import { lineBatches } from "./line-batches.ts";
 import type { Line } from "./line-batches.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
-import { createArgumentReader } from "./tool-arguments.ts";
+import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";
 import { errorCode, locatePath, openWorkspace, pathShown } from "./workspace.ts";
-import type { OpenedFile } from "./workspace.ts";
+import type { OpenedFile, Refusal } from "./workspace.ts";
 
 const LINE_BYTES = 16 * 1024;
 const SCAN_BYTES = 64 * 1024 * 1024;
@@ -52,15 +52,22 @@ export function createReadFileTool(): Tool {
     safe: true,
     run: readFile,
     locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
+    check: (input) => argumentsRefused(argumentsOf(input)),
   };
 }
 
-async function readFile(input: Json, context: ToolContext): Promise<ToolOutput> {
+function argumentsOf(input: Json): (Window & { readonly path: string }) | Refusal {
   const reader = createArgumentReader(input, ["path", "offset", "limit"], '{"path": "README.md"}');
   const path = reader.requiredText("path");
   const offset = reader.count("offset", OFFSET);
   const limit = reader.count("limit", LIMIT);
-  if (reader.problem !== null) return failed(reader.problem);
+  return reader.problem === null ? { path, offset, limit } : { refused: reader.problem };
+}
+
+async function readFile(input: Json, context: ToolContext): Promise<ToolOutput> {
+  const read = argumentsOf(input);
+  if ("refused" in read) return failed(read.refused);
+  const { path, offset, limit } = read;
   const workspace = await openWorkspace(context.workspace, context.rules);
   if ("refused" in workspace) return failed(workspace.refused);
   const file = await workspace.openFile(path);

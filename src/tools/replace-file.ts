@@ -7,7 +7,8 @@
  *  2. Content goes to a new file beside, is made durable, and takes the name by a rename. Nobody sees half a content.
  *  3. Mode and owner of a file that was there are kept. A link, a folder, a pipe or a write-protected file is not replaced.
  *  4. `.errand` and `.git`, the records of Errand and of git, are not written to.
- *  5. Nothing throws: a refusal is a sentence for the model that says what to do.
+ *  5. A change that the user allowed is made only to the file that they saw.
+ *  6. Nothing throws: a refusal is a sentence for the model that says what to do.
  */
 
 import { constants } from "node:fs";
@@ -17,6 +18,7 @@ import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Json } from "../core/json.ts";
 import type { FileFacts } from "../core/permissions/permissions.ts";
+import { CHANGED_SINCE, seeFile } from "./seen-file.ts";
 import { errorCode, factsOf, openWorkspace, pathIsInside, pathShown } from "./workspace.ts";
 import type { Place, Refusal, Workspace } from "./workspace.ts";
 
@@ -28,6 +30,8 @@ export interface Replacement {
   readonly signal: AbortSignal;
   /** The file as it was when its content was read: it must still be that one. */
   readonly expected?: { readonly inode: number; readonly modifiedMs: number; readonly size: number };
+  /** The mark of the file as the user saw it: it must still have that one (seen-file.ts). */
+  readonly seen?: string | undefined;
 }
 
 export interface Replaced {
@@ -49,7 +53,7 @@ const NAME_BYTES = 200;
 const NEW_FILE_MODE = 0o666;
 
 export async function replaceFile(workspace: Workspace, wanted: Replacement): Promise<Replaced | Refusal> {
-  const target = await targetOf(workspace, wanted.path);
+  const target = await writeTarget(workspace, wanted.path);
   if ("refused" in target) return target;
   const refused = workspace.rulesRefuse(wanted.path, target.shown, target.linked);
   if (refused !== null) return refused;
@@ -78,12 +82,12 @@ export async function replaceFile(workspace: Workspace, wanted: Replacement): Pr
 export async function locateTarget(path: Json | undefined, folder: string): Promise<FileFacts | null> {
   const workspace = await openWorkspace(folder);
   if ("refused" in workspace || typeof path !== "string") return null;
-  const target = await targetOf(workspace, path);
+  const target = await writeTarget(workspace, path);
   return "refused" in target ? null : factsOf(workspace, path, target);
 }
 
 /** Where the file is, or will be: beneath the deepest folder of its path that is there. */
-async function targetOf(
+export async function writeTarget(
   workspace: Workspace,
   path: string,
 ): Promise<Pick<Place, "absolute" | "shown" | "linked"> | Refusal> {
@@ -162,13 +166,16 @@ async function replaceIn(
   shown: string,
   wanted: Replacement,
 ): Promise<Replaced | Refusal> {
-  const { content, expected, signal } = wanted;
+  const { content, signal, seen } = wanted;
   const target = join(folder.base, name);
   const old = await statsOf(target);
   if (old !== null && !old.isFile())
     return { refused: `"${pathShown(shown)}" is not a regular file. Write elsewhere.` };
   if (old !== null && (old.mode & 0o222) === 0)
     return { refused: `"${pathShown(shown)}" is write-protected. Leave it, or ask the user.` };
+  const known = seen === undefined ? null : await seeFile(target, join(folder.real, name));
+  if (known !== null && known.mark !== seen) return { refused: CHANGED_SINCE };
+  const expected = wanted.expected ?? (known === null ? undefined : versionOf(known.stats));
   if (expected !== undefined && !sameAs(expected, old))
     return { refused: `"${pathShown(shown)}" was changed while it was being edited. Read it again, then edit.` };
   const beside = join(folder.base, `.${name}.${wanted.unique}.tmp`);
@@ -196,7 +203,23 @@ async function replaceIn(
   return { shown, before: old === null ? null : old.size };
 }
 
-function sameAs(expected: NonNullable<Replacement["expected"]>, stats: Stats | null): boolean {
+/** Says why the change that the user allowed cannot be made any more; null if the file is as they saw it. */
+export async function changedSince(workspace: Workspace, path: string, seen: string): Promise<Refusal | null> {
+  const target = await writeTarget(workspace, path);
+  if ("refused" in target) return target;
+  const known = await seeFile(target.absolute, target.absolute).catch(() => null);
+  return known?.mark === seen ? null : { refused: CHANGED_SINCE };
+}
+
+/** Null: there is none, and there must be none. */
+type Version = Replacement["expected"] | null;
+
+function versionOf(stats: Stats | null): Version {
+  return stats === null ? null : { inode: stats.ino, modifiedMs: stats.mtimeMs, size: stats.size };
+}
+
+function sameAs(expected: NonNullable<Version> | null, stats: Stats | null): boolean {
+  if (expected === null) return stats === null;
   return stats?.ino === expected.inode && stats.mtimeMs === expected.modifiedMs && stats.size === expected.size;
 }
 

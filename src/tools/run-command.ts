@@ -18,8 +18,8 @@ import type { KeptOutput } from "./process/kept-output.ts";
 import { findProgram } from "./process/find-program.ts";
 import { type ProcessOutcome, runProcess } from "./process/run-process.ts";
 import { failed, stopped, succeeded } from "./result.ts";
-import { createArgumentReader } from "./tool-arguments.ts";
-import { locatePath, openWorkspace, pathShown } from "./workspace.ts";
+import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";
+import { locatePath, openWorkspace, pathShown, type Refusal } from "./workspace.ts";
 
 export interface RunCommandOptions {
   readonly world: Pick<World, "after" | "random" | "wall">;
@@ -53,6 +53,13 @@ const TIMEOUT_SECONDS = 120;
 const MAX_TIMEOUT_SECONDS = 3_600;
 const EXAMPLE = '{"argv": ["git", "status", "--short"]}';
 
+interface Wanted {
+  readonly argv: readonly string[];
+  readonly folder: string;
+  readonly seconds: number;
+  readonly shell: boolean;
+}
+
 export function createRunCommandTool(options: RunCommandOptions): Tool {
   const allowShell = options.allowShell ?? false;
   const environment = environmentOf(options);
@@ -66,18 +73,27 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     return found;
   }
 
-  async function runCommand(input: Json, context: ToolContext): Promise<ToolOutput> {
+  function argumentsOf(input: Json): Wanted | Refusal {
     const reader = createArgumentReader(input, ["argv", "folder", "timeout_seconds", "shell"], EXAMPLE);
     const argv = reader.requiredTexts("argv", ARGV);
     const folder = reader.text("folder") ?? ".";
     const seconds = reader.count("timeout_seconds", timeout);
     const shell = reader.flag("shell");
-    if (reader.problem !== null) return failed(reader.problem);
-    if (shell && !allowShell) return failed(`there is no shell here. Give the program and its arguments: ${EXAMPLE}.`);
+    if (reader.problem !== null) return { refused: reader.problem };
+    if (shell && !allowShell)
+      return { refused: `there is no shell here. Give the program and its arguments: ${EXAMPLE}.` };
     if (shell && argv.length !== 1)
-      return failed(
-        'with `shell` the list holds one text, the whole command line: {"argv": ["ls | wc -l"], "shell": true}.',
-      );
+      return {
+        refused:
+          'with `shell` the list holds one text, the whole command line: {"argv": ["ls | wc -l"], "shell": true}.',
+      };
+    return { argv, folder, seconds, shell };
+  }
+
+  async function runCommand(input: Json, context: ToolContext): Promise<ToolOutput> {
+    const wanted = argumentsOf(input);
+    if ("refused" in wanted) return failed(wanted.refused);
+    const { argv, folder, seconds, shell } = wanted;
     const workspace = await openWorkspace(context.workspace, context.rules);
     if ("refused" in workspace) return failed(workspace.refused);
     const place = await workspace.locate(folder);
@@ -136,6 +152,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     safe: false,
     run: runCommand,
     locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["folder"] : undefined, workspace),
+    check: (input) => argumentsRefused(argumentsOf(input)),
   };
 }
 

@@ -16,7 +16,7 @@ import { lineBatches } from "./line-batches.ts";
 import { createLineMatcher } from "./line-matcher.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
-import { createArgumentReader } from "./tool-arguments.ts";
+import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";
 import { createWalkTally, ENTRIES_LIMIT, walk } from "./walk.ts";
 import { errorCode, locatePath, NO_CODE, openWorkspace, pathShown } from "./workspace.ts";
 import type { OpenedFile, Refusal } from "./workspace.ts";
@@ -79,10 +79,21 @@ export function createSearchTextTool(): Tool {
     safe: true,
     run: searchText,
     locate: (input, { workspace }) => locatePath(jsonObjectIs(input) ? input["path"] : undefined, workspace),
+    check: (input) => argumentsRefused(argumentsOf(input)),
   };
 }
 
-async function searchText(input: Json, context: ToolContext): Promise<ToolOutput> {
+interface Wanted {
+  readonly query: string;
+  readonly path: string;
+  readonly pattern: string | undefined;
+  readonly regex: boolean;
+  readonly caseSensitive: boolean;
+  readonly limit: number;
+  readonly perFile: number;
+}
+
+function argumentsOf(input: Json): Wanted | Refusal {
   const known = ["query", "path", "glob", "regex", "case_sensitive", "limit", "per_file"];
   const reader = createArgumentReader(input, known, '{"query": "createServer"}');
   const query = reader.requiredText("query");
@@ -92,11 +103,20 @@ async function searchText(input: Json, context: ToolContext): Promise<ToolOutput
   const caseSensitive = reader.flag("case_sensitive");
   const limit = reader.count("limit", LIMIT);
   const perFile = reader.count("per_file", PER_FILE);
-  if (reader.problem !== null) return failed(reader.problem);
+  if (reader.problem !== null) return { refused: reader.problem };
   if ((pattern ?? "").length > GLOB_LENGTH)
-    return failed(`\`glob\` is longer than ${GLOB_LENGTH} characters. Give a shorter pattern.`);
+    return { refused: `\`glob\` is longer than ${GLOB_LENGTH} characters. Give a shorter pattern.` };
   if (/[\r\n]/.test(query))
-    return failed("`query` holds a line break, and lines are searched one by one. Search for a part of one line.");
+    return {
+      refused: "`query` holds a line break, and lines are searched one by one. Search for a part of one line.",
+    };
+  return { query, path, pattern, regex, caseSensitive, limit, perFile };
+}
+
+async function searchText(input: Json, context: ToolContext): Promise<ToolOutput> {
+  const read = argumentsOf(input);
+  if ("refused" in read) return failed(read.refused);
+  const { query, path, pattern, regex, caseSensitive, limit, perFile } = read;
   const matcher = createLineMatcher(query, { regex, caseSensitive });
   if ("refused" in matcher) return failed(matcher.refused);
   const workspace = await openWorkspace(context.workspace, context.rules);

@@ -9,6 +9,7 @@
 
 import { jsonObjectIs } from "../core/json.ts";
 import type { Json } from "../core/json.ts";
+import type { Refusal } from "./workspace.ts";
 
 export interface ArgumentReader {
   readonly problem: string | null;
@@ -121,6 +122,11 @@ export function createArgumentReader(input: Json, known: readonly string[], exam
       return standard;
     },
   };
+}
+
+/** What `Tool.check` says of arguments that were read: the refusal, or null. */
+export function argumentsRefused(read: object | Refusal): string | null {
+  return "refused" in read ? read.refused : null;
 }
 
 function describe(value: Json): string {

@@ -5,23 +5,28 @@ import type { World } from "../contracts/world.ts";
 import { type Json, jsonObjectIs } from "../core/json.ts";
 import { locateTarget, replaceFile } from "./replace-file.ts";
 import { failed, stopped, succeeded } from "./result.ts";
-import { createArgumentReader } from "./tool-arguments.ts";
-import { openWorkspace, pathShown } from "./workspace.ts";
+import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";
+import { openWorkspace, pathShown, type Refusal } from "./workspace.ts";
 
 /** The longest content that is written, and the longest file that is edited. */
 export const CONTENT_BYTES = 2 * 1024 * 1024;
 
 export function createWriteFileTool(world: Pick<World, "random">): Tool {
   async function writeFile(input: Json, context: ToolContext): Promise<ToolOutput> {
-    const reader = createArgumentReader(input, ["path", "content"], '{"path": "notes.md", "content": "# Notes\\n"}');
-    const path = reader.requiredText("path");
-    const text = reader.content("content", CONTENT_BYTES);
-    if (reader.problem !== null) return failed(reader.problem);
+    const wanted = writeArguments(input);
+    if ("refused" in wanted) return failed(wanted.refused);
     if (context.signal.aborted) return stopped();
     const workspace = await openWorkspace(context.workspace, context.rules);
     if ("refused" in workspace) return failed(workspace.refused);
-    const content = Buffer.from(text);
-    const replaced = await replaceFile(workspace, { path, content, unique: world.random(16), signal: context.signal });
+    const content = Buffer.from(wanted.content);
+    const { signal, seen } = context;
+    const replaced = await replaceFile(workspace, {
+      path: wanted.path,
+      content,
+      unique: world.random(16),
+      signal,
+      seen,
+    });
     if ("refused" in replaced) return failed(replaced.refused);
     const before = replaced.before === null ? "a new file" : `in the place of ${replaced.before} bytes`;
     return succeeded(`Wrote ${content.length} bytes to "${pathShown(replaced.shown)}": ${before}.`);
@@ -42,5 +47,13 @@ export function createWriteFileTool(world: Pick<World, "random">): Tool {
     safe: false,
     run: writeFile,
     locate: (input, { workspace }) => locateTarget(jsonObjectIs(input) ? input["path"] : undefined, workspace),
+    check: (input) => argumentsRefused(writeArguments(input)),
   };
+}
+
+export function writeArguments(input: Json): { readonly path: string; readonly content: string } | Refusal {
+  const reader = createArgumentReader(input, ["path", "content"], '{"path": "notes.md", "content": "# Notes\\n"}');
+  const path = reader.requiredText("path");
+  const content = reader.content("content", CONTENT_BYTES);
+  return reader.problem === null ? { path, content } : { refused: reader.problem };
 }

@@ -42,15 +42,21 @@ export function answer(d: Deciding, agent: AgentState, call: string, given: Answ
   });
 }
 
+/** That the user allowed a call, and what they were shown of the file that it would change. */
+interface Allowed {
+  readonly granted?: true | undefined;
+  readonly seen?: string | undefined;
+}
+
 /** Lets one of the agent's own tools answer the call. */
 export function toolOpens(
   d: Deciding,
   agent: AgentState,
   part: Pick<ToolCallPart, "id" | "name">,
-  granted?: true,
+  allowed?: Allowed,
 ): void {
   const tool = agent.definition.tools.find((known) => known.name === part.name);
-  callOpens(d, agent, part, { safe: tool?.safe === true ? true : undefined, granted });
+  callOpens(d, agent, part, { safe: tool?.safe === true ? true : undefined, ...allowed });
 }
 
 /** Lets an effect answer the call. */
@@ -58,11 +64,11 @@ export function callOpens(
   d: Deciding,
   agent: AgentState,
   part: Pick<ToolCallPart, "id" | "name">,
-  how: { readonly safe?: true | undefined; readonly granted?: true | undefined; readonly read?: true },
+  how: Allowed & { readonly safe?: true | undefined; readonly read?: true },
 ): void {
   const n = d.number();
-  const { safe, granted, read } = how;
-  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, safe, granted, read });
+  const { safe, granted, seen, read } = how;
+  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, safe, granted, seen, read });
   d.effect({
     type: read === true ? "read-store" : "call-tool",
     key: d.key(n),

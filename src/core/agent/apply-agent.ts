@@ -131,6 +131,8 @@ export function applyTreeForked(state: TreeState, fact: FactOf<"tree-forked">): 
   state.closed = false;
   // What was under way goes on in the tree that this one came from, and is booked there.
   state.aborted.clear();
+  // What was allowed for one conversation is asked about in the other.
+  state.grants = [];
   for (const effect of state.effects.values()) effect.underWay = false;
   state.catalog = new Map(fact.catalog.map((definition) => [definition.name, definition]));
   const root = state.agents.get(0);

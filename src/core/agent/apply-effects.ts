@@ -21,6 +21,7 @@ function effectOpen(
     name,
     safe,
     granted,
+    seen,
     compaction,
     reserved,
   }: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
@@ -33,6 +34,7 @@ function effectOpen(
     name: name ?? null,
     safe: safe ?? false,
     granted: granted ?? false,
+    seen: seen ?? null,
     compaction: compaction ?? false,
     reserved: reserved ?? null,
     retryAt: null,
@@ -177,6 +179,7 @@ export function applyToolCalled(state: TreeState, fact: FactOf<"tool-called">, p
     name: fact.name,
     safe: fact.safe === true || fact.read === true,
     granted: fact.granted === true,
+    seen: fact.seen ?? null,
   });
 }
 

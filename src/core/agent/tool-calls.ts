@@ -42,7 +42,9 @@ export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, f
   if (!tool.safe && JSON.stringify(part.input).includes(REDACTED)) {
     return answer(d, agent, part.id, toolError(`${part.name}: ${HOLDS_MARK}`));
   }
-  const judgement = judgeCall(d.state.rights, agent.definition, { ...part, file: facts.file });
+  const judgement = judgeCall(d.state.rights, agent.definition, { ...part, file: facts.file }, d.state.grants);
+  // Nobody is asked about a call that cannot be made.
+  if (judgement === "ask" && facts.problem !== undefined) return answer(d, agent, part.id, toolError(facts.problem));
   if (judgement === "allow") return toolOpens(d, agent, part);
   if (judgement === "ask") return ask(d, agent, part);
   answer(d, agent, part.id, toolError(refusedCall(part.name, judgement)));

@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. The process part replaces that of the process before. It never narrows a definition, so that nothing is taken away for good.
- *  2. The stricter of both decides. A recorded answer of the user satisfies `ask`, and never `deny`.
+ *  2. The stricter of both decides. A recorded answer of the user, and a grant of the tree, satisfy `ask`, and never `deny`.
  *
  * A call is judged three times: when the model asks for it (agent/tool-calls.ts), when the user's answer is taken (questions/judged-answer.ts)
  * and where its effect starts (the runtime).
@@ -11,6 +11,7 @@
 
 import type { DefinitionFacts } from "../definition.ts";
 import type { Json } from "../json.ts";
+import { callGranted } from "./grants.ts";
 import { type FileFacts, type Permission, permissionOf, type PermissionRule, type Permissions } from "./permissions.ts";
 
 /** What the process that executes a tree lets its agents do. */
@@ -32,16 +33,18 @@ export function toolHeld(rights: ProcessRights | null, definition: DefinitionFac
   return rights === null || rights.tools.includes(name);
 }
 
-/** `rights` is null for a tree that no process of this revision has executed yet. */
+/** `rights` is null for a tree that no process of this revision has executed yet. `grants` are those of the tree. */
 export function judgeCall(
   rights: ProcessRights | null,
   definition: DefinitionFacts,
   call: { readonly name: string; readonly input: Json; readonly file?: FileFacts | undefined },
+  grants: readonly PermissionRule[] = [],
 ): Judgement {
   const { name, input, file } = call;
   if (!definition.tools.some((tool) => tool.name === name)) return "unknown";
   if (rights !== null && !rights.tools.includes(name)) return "missing";
-  return permissionOf(permissionsInForce(rights, definition), name, input, file);
+  const permission = permissionOf(permissionsInForce(rights, definition), name, input, file);
+  return permission === "ask" && callGranted(grants, call) ? "allow" : permission;
 }
 
 /** The rules of the definition and those of the process, which must all agree. */

@@ -2,6 +2,7 @@
 
 import type { Fact } from "../event.ts";
 import { stepKey } from "../ids.ts";
+import { withGrant } from "../permissions/grants.ts";
 import type { Place } from "../place.ts";
 import type { TreeState } from "../state.ts";
 
@@ -25,6 +26,7 @@ export function applyAnswerGiven(state: TreeState, fact: FactOf<"answer-given">)
   const question = state.questions.get(fact.question);
   if (question === undefined) return;
   state.questions.delete(fact.question);
+  if (fact.grant !== undefined) state.grants = withGrant(state.grants, fact.grant);
   if (question.call === null) {
     state.requestCalls.question = null;
     state.requestCalls.refused = !fact.allow;

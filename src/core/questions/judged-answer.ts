@@ -1,10 +1,12 @@
 /**
  * Judges the call that an answer allows, under the rights in force when the answer is taken (rule A9). The kernel's state holds no arguments of calls,
- * so that the judgement comes with the input and stands in the journal. Whatever an answer from outside says of it is not believed.
+ * so that the judgement comes with the input and stands in the journal. Whatever an answer from outside says of it is not believed; a grant is made here, from the
+ * call that the user was asked about.
  */
 
 import type { Contexts } from "../context/contexts.ts";
 import type { Input } from "../event.ts";
+import { exactRule } from "../permissions/grants.ts";
 import { judgeCall } from "../permissions/process-rights.ts";
 import type { TreeState } from "../state.ts";
 import { askedCall } from "./question-text.ts";
@@ -17,12 +19,25 @@ interface JudgedTree {
 export function judgedAnswer({ state, contexts }: JudgedTree, input: Input): Input {
   if (input.type !== "answer-given") return input;
   const { type, id, question, allow } = input;
+  const plain = { type, id, question, allow };
   const asked = state.questions.get(question);
   const agent = asked === undefined ? undefined : state.agents.get(asked.agent);
-  if (!allow || asked === undefined || asked.call === null || agent === undefined) return { type, id, question, allow };
+  if (!allow || asked === undefined || asked.call === null || agent === undefined) return plain;
   const call = askedCall(contexts, asked.agent, asked.call);
   const file = contexts.agents.get(asked.agent)?.open?.files?.get(asked.call);
-  const judgement = call === undefined ? "deny" : judgeCall(state.rights, agent.definition, { ...call, file });
-  if (judgement === "allow" || judgement === "ask") return { type, id, question, allow };
-  return { type, id, question, allow, refused: judgement };
+  const judgement =
+    call === undefined ? "deny" : judgeCall(state.rights, agent.definition, { ...call, file }, state.grants);
+  if (call === undefined || (judgement !== "allow" && judgement !== "ask"))
+    return { ...plain, refused: judgement === "allow" || judgement === "ask" ? "deny" : judgement };
+  const grant = input.always === true ? exactRule({ ...call, file }) : null;
+  return {
+    ...plain,
+    ...(input.seen === undefined ? {} : { seen: seenOf(input.seen) }),
+    ...(grant === null ? {} : { grant }),
+  };
+}
+
+/** Mail may hold anything. What is no mark of a file is kept as one that no file has. */
+function seenOf(given: unknown): string {
+  return typeof given === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(given) ? given : "unreadable";
 }

@@ -42,7 +42,7 @@ export function answerGiven(d: Deciding, input: Extract<Input, { type: "answer-g
   d.accept();
   if (!input.allow) answer(d, agent, id, toolError(`${name}: ${refusal(d.texts[0])}`));
   else if (input.refused !== undefined) answer(d, agent, id, toolError(refusedCall(name, input.refused)));
-  else toolOpens(d, agent, { id, name }, true);
+  else toolOpens(d, agent, { id, name }, { granted: true, seen: input.seen });
   d.later({ do: "iterate", agent: agent.number });
   return null;
 }

@@ -167,6 +167,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       parent,
       dataProblem: schema === undefined ? null : check,
       locate: (name) => (restricted ? locateBy(tools.get(name), parts.workspace) : null),
+      callProblem: (name, input) => argumentsProblem(tools.get(name), input),
     };
   }
 
@@ -174,12 +175,13 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const { tree, id } = loaded;
     const call = tree.contexts.agents.get(effect.agent)?.open?.calls.find((given) => given.id === effect.call);
     const input = call?.input ?? null;
+    const seen = tree.state.effects.get(effect.key)?.seen ?? undefined;
     const refused = effect.type === "read-store" ? null : refusedHere(loaded, effect, input);
     begin(id, effect, async (signal) => {
       const output =
         effect.type === "read-store"
           ? await parts.reader.answer(loaded, effect, input)
-          : (refused ?? (await runTool(effect.name, input, { signal, ...rulesOf(loaded, effect) })));
+          : (refused ?? (await runTool(effect.name, input, { signal, seen, ...rulesOf(loaded, effect) })));
       const { input: finished, texts } = toolFinishedInput(effect, output);
       return { tree: id, input: finished, texts };
     });
@@ -192,9 +194,11 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     input: Json,
   ): ToolOutput | null {
     const { name, agent, key, call } = effect;
-    const definition = tree.state.agents.get(agent)?.definition;
+    const { agents, grants } = tree.state;
+    const definition = agents.get(agent)?.definition;
     const file = tree.contexts.agents.get(agent)?.open?.files?.get(call);
-    const judgement = definition === undefined ? "unknown" : judgeCall(parts.rights, definition, { name, input, file });
+    const judgement =
+      definition === undefined ? "unknown" : judgeCall(parts.rights, definition, { name, input, file }, grants);
     const granted = tree.state.effects.get(key)?.granted === true;
     if (judgement === "allow" || (judgement === "ask" && granted)) return null;
     return { text: `Error: ${refusedCall(name, judgement)}`, failed: true };
@@ -253,6 +257,19 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
 function locateBy(tool: Tool | undefined, workspace: string): ReturnType<EdgeFacts["locate"]> {
   const locate = tool?.locate?.bind(tool);
   return locate === undefined ? null : (input) => locate(input, { workspace }).catch(() => null);
+}
+
+/** The kernel records it: a tool of the user's own may say anything, at any length. */
+const PROBLEM_LENGTH = 1_000;
+
+function argumentsProblem(tool: Tool | undefined, input: Json): string | null {
+  try {
+    const problem: unknown = tool?.check?.(input) ?? null;
+    return typeof problem === "string" ? problem.slice(0, PROBLEM_LENGTH) : null;
+  } catch {
+    // The tool says it itself when it is run.
+    return null;
+  }
 }
 
 /** A tool of the user's own may give anything. */

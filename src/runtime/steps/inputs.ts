@@ -34,6 +34,8 @@ export interface EdgeFacts {
   readonly dataProblem: ((data: Json | undefined) => Promise<string | null>) | null;
   /** Finds where the path of a tool's call really leads; null where no rule needs to know. */
   locate(tool: string): ((input: Json) => Promise<FileFacts | null>) | null;
+  /** Why a tool of this process would refuse these arguments, as far as it can say without working; null if it would not. */
+  readonly callProblem: (tool: string, input: Json) => string | null;
 }
 
 /** What only the edge can know of the calls of a reply, by their positions; null where there is nothing to know. */
@@ -95,6 +97,8 @@ function withUniqueCalls(parts: readonly ReplyPart[], key: StepKey): readonly Re
 }
 
 function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
+  // What is no JSON is answered by the kernel.
+  if (typeof input !== "string" && edge.callProblem(name, input) !== null) return true;
   if (!jsonObjectIs(input)) return false;
   if (edge.locate(name) !== null) return true;
   if (name === "start_background_agent") return typeof input["model"] === "string";
@@ -105,9 +109,11 @@ function factsWanted({ name, input }: ToolCallPart, edge: EdgeFacts): boolean {
 
 /** What only this side can know of a call: whether a model can be had, whether a schema can be used, whether data fit. */
 async function callFacts({ name, input }: ToolCallPart, edge: EdgeFacts): Promise<CallFacts | null> {
-  if (!jsonObjectIs(input)) return null;
+  const unfit = problemFacts(edge.callProblem(name, input));
+  if (!jsonObjectIs(input)) return unfit;
   const locate = edge.locate(name);
-  if (locate !== null) return fileFacts(await locate(input));
+  const located = locate === null ? null : fileFacts(await locate(input));
+  if (unfit !== null || locate !== null) return unfit === null ? located : { ...located, ...unfit };
   const { model } = input;
   if (name === "start_background_agent" && typeof model === "string") return modelFacts(model, edge.models);
   const schema = name === "subagent" ? (outputSchemaOf(input) ?? null) : null;
