@@ -189,10 +189,11 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
   test("a call that needs permission is asked about, and yes or no is the answer, not a message", async () => {
     const { type, seesLine, sees, prompt, lines, finished } = await chat("--model", "writing/1");
     type(`write it${ENTER}`);
-    await seesLine('? May "the writer" use write_file with {"path":"out.txt"');
+    await seesLine('? "the writer" asks to use write_file');
     await seesLine("y allows it, n refuses it");
     type(`y${ENTER}`);
-    await seesLine('? May "the writer" use run_command');
+    await seesLine('? "the writer" asks to use run_command');
+    await seesLine("y allows it, n refuses it");
     expect(existsSync(join(project.folder, "out.txt"))).toBe(true);
     type(`no, not today${ENTER}`);
     await sees((all) => all.some((line) => line.includes("says: not today")));

@@ -12,6 +12,7 @@ import {
   startErrand,
   terminalAvailable,
 } from "./support/errand-process.ts";
+import { asked } from "./support/asked.ts";
 import { screenOf } from "./support/screen.ts";
 
 const project = { folder: "", remove: (): void => undefined };
@@ -35,16 +36,26 @@ describe("without a terminal", () => {
     expect([made("out.txt"), made("made")]).toEqual([false, false]);
 
     const listed = await errand("answer");
-    expect(listed.out).toBe(
-      `${question}  May "the writer" use write_file with {"path":"out.txt","content":"written\\n"}? Answer yes or no.\n`,
-    );
+    expect(listed.out.split("\n")).toEqual([
+      question,
+      '? "the writer" asks to use write_file',
+      "  path     out.txt",
+      `  folder   ${project.folder}`,
+      "  writes   8 bytes, a new file",
+      '  always   {"decision":"allow","tool":"write_file","path":"./out.txt"}',
+      "  @@ -0,0 +1,1 @@",
+      "  +written",
+      "",
+    ]);
     expect(records((await errand("answer", "--json")).out)).toMatchObject([
       { type: "question", id: question, tree, tool: "write_file", input: { path: "out.txt" } },
     ]);
     expect((await errand("ps")).out).toMatch(new RegExp(`^${tree} .* asking `, "m"));
 
     const answered = await errand("answer", question, "yes");
-    expect(answered).toMatchObject({ code: 0, out: `allowed; go on with: errand resume ${tree}\n` });
+    expect(answered.code).toBe(0);
+    expect(answered.out).toContain("  +written\n");
+    expect(answered.out.endsWith(`allowed; go on with: errand resume ${tree}\n`)).toBe(true);
     const second = await errand("resume", tree);
     expect(second.err).toMatch(/may run_command be used for touch made\? \(needs-input\)/);
     expect(second.code).toBe(1);
@@ -123,10 +134,10 @@ describe("without a terminal", () => {
     const [question] = records((await errand("answer", "--json")).out);
     expect(await errand("answer", String(question?.["id"]), "yes")).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^allowed; watch it with/) as string,
+      out: expect.stringMatching(/^allowed; watch it with/m) as string,
     });
-    await owner.seen("touch made");
-    owner.type("y");
+    await asked(owner, "command  touch made");
+    owner.type("y\r");
     expect((await owner.finished).code).toBe(0);
     expect([made("out.txt"), made("made")]).toEqual([true, true]);
   });
@@ -135,20 +146,23 @@ describe("without a terminal", () => {
 describe.runIf(terminalAvailable)("in a terminal", () => {
   const terminal = { columns: 90, rows: 30 };
 
-  test("each question is asked in its turn and answered by a key; other keys do nothing", async () => {
+  test("each question is asked in its turn and answered by a line; other lines do nothing", async () => {
     const running = startErrand(WRITE, { ...project, entry: SLOW, terminal });
     await running.seen("y allows it");
-    running.type("xq ");
+    running.type("xq \r");
     running.type("y");
-    await running.seen("touch");
-    running.type("N");
+    expect(made("out.txt")).toBe(false);
+    running.type("\r");
+    await asked(running, "command  touch made");
+    running.type("N\r");
     const { code, out } = await running.finished;
     expect([code, made("out.txt"), made("made")]).toEqual([0, true, false]);
     const { lines, cursorVisible } = screenOf(out);
     expect(cursorVisible).toBe(true);
     const text = lines.join("\n");
-    expect(text).toContain('? May "the writer" use write_file with');
-    expect(text).toContain('? May "the writer" use run_command with {"argv":["touch","made"]}?');
+    expect(text).toContain('? "the writer" asks to use write_file');
+    expect(text).toContain("  +written");
+    expect(text).toContain('? "the writer" asks to use run_command');
     expect(text).not.toContain("y allows it");
     expect(text).toContain("the user does not allow this call");
     expect(text).not.toContain("xq");

@@ -23,12 +23,3 @@ export function readCommand(line: string): ChatCommand | null {
     ? { name: name as keyof typeof COMMANDS, argument: argument.trim() }
     : { name: null };
 }
-
-/** An answer to the question that is open; null when the line is none. */
-export function readAnswer(line: string): { readonly allow: boolean; readonly note: string } | null {
-  const [, word = "", note = ""] = /^(y|yes|n|no)\b[\s,.:]*(.*)$/is.exec(line) ?? [];
-  if (word === "") return null;
-  const allow = word.toLowerCase().startsWith("y");
-  // Whoever says more than yes speaks to the agent.
-  return allow && note !== "" ? null : { allow, note };
-}

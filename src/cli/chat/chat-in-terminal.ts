@@ -5,10 +5,12 @@ import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import type { Key, Keys, Off, Screen } from "../host.ts";
 import { type Problem, problemOf, reportProblem } from "../problem.ts";
+import { createQuestionDesk } from "../questions/question-desk.ts";
+import { keepProjectRule } from "../settings/project-rules.ts";
 import { createColours } from "../text/colours.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { treeIdle } from "../tree/tree-model.ts";
-import { HELP, readAnswer, readCommand } from "./chat-commands.ts";
+import { HELP, readCommand } from "./chat-commands.ts";
 import { createChatScreen } from "./chat-screen.ts";
 import type { ChatSetting } from "./chat-setting.ts";
 import { leavingLines } from "./leaving-lines.ts";
@@ -44,10 +46,17 @@ export async function chatInTerminal(
   // Before the prompt is seen: what is typed early is kept, and not taken by the terminal.
   let offKeys = keys.listenForEditing(pressed);
 
-  const tell = (thrown: unknown): void => {
+  const desk = createQuestionDesk({
+    host,
+    answer: (question, given) => void opened.promise.then((talk) => talk.answer(question, given)).catch(tell),
+    allowInProject: (rule) => void keepProjectRule(host, rule).then((words) => shown.print([words])),
+    changed: (asking) => (asking ? editor.putAside() : editor.bringBack()),
+  });
+
+  function tell(thrown: unknown): void {
     const { message, remedy } = problemOf(thrown);
     shown.print([colours.red(terminalLine(message)), ...(remedy === undefined ? [] : [terminalLine(remedy)])]);
-  };
+  }
 
   function idle(): boolean {
     const model = session?.following.model;
@@ -71,12 +80,9 @@ export async function chatInTerminal(
   }
 
   async function take(line: string, talk: Session): Promise<void> {
-    const [question] = talk.following.model.questions.keys();
-    const answer = question === undefined ? null : readAnswer(line);
     const command = readCommand(line);
     shown.heard(line);
-    if (answer !== null) await talk.answer(`${talk.following.model.tree}/${question}`, answer.allow, answer.note);
-    else if (command === null) await talk.send(line);
+    if (command === null) await talk.send(line);
     else if (command.name === null) shown.print(["There is no such command; /help lists those that there are."]);
     else if (command.name === "help") shown.print(HELP);
     else if (command.name === "quit") leave(EXIT.done);
@@ -87,9 +93,13 @@ export async function chatInTerminal(
 
   function pressed(key: Key): void {
     if (key.ctrl && key.name === "d" && editor.text === "") return leave(EXIT.done);
+    // Too early to be meant for the question that is shown now.
+    if (desk.state === "early") return;
     const line = editor.press(key);
     shown.typed();
-    if (line !== null) taking = taking.then(async () => take(line, await opened.promise)).catch(tell);
+    if (line === null) return;
+    if (desk.take(line)) shown.heard(line);
+    else taking = taking.then(async () => take(line, await opened.promise)).catch(tell);
   }
 
   const offs: Off[] = [
@@ -101,7 +111,13 @@ export async function chatInTerminal(
     session = await openSession({
       call,
       setting,
-      display: shown,
+      display: {
+        ...shown,
+        changed(model, changes, now) {
+          shown.changed(model, changes, now);
+          desk.look(model, shown);
+        },
+      },
       onFailure: (error) => leave(EXIT.failed, problemOf(error)),
       onText: shown.saying,
     });
@@ -122,6 +138,7 @@ export async function chatInTerminal(
     );
     const { code, problem } = await left.promise;
     offKeys();
+    desk.close();
     shown.close();
     const { model } = session.following;
     await session.close();
@@ -136,6 +153,7 @@ export async function chatInTerminal(
   } finally {
     for (const off of offs) off();
     offKeys();
+    desk.close();
     shown.close();
     await session?.close();
   }

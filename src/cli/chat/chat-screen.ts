@@ -10,7 +10,6 @@
 
 import type { CancelTimer } from "../../contracts/world.ts";
 import type { HistoryItem } from "../../core/history.ts";
-import { questionWords } from "../../core/questions/question-text.ts";
 import type { Display } from "../display/display.ts";
 import { createFrame, type Place } from "../display/frame.ts";
 import type { Host, Off, Screen } from "../host.ts";
@@ -69,7 +68,7 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
   let ticks = 0;
   let timer: CancelTimer | null = null;
   let offs: Off[] = [];
-  const asked = new Set<string>();
+  let choices: readonly string[] = [];
 
   /** Draws what there is to draw at the end of this moment. */
   function draw(): void {
@@ -116,8 +115,7 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
       const totals = totalsLine(recentTree(model, since), now());
       lines.push(colours.dim(fitWidth(`${totals} · ${noticed ?? "Ctrl-C cancels"}`, width)));
     }
-    if (model.questions.size > 0) lines.push(colours.yellow(fitWidth("y allows it, n refuses it, n and why", width)));
-    return lines;
+    return [...lines, ...choices.map((line) => colours.yellow(fitWidth(line, width)))];
   }
 
   /** Stays above, after an empty line. */
@@ -155,16 +153,6 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
       if (change.outcome === "cancelled") say(colours.dim("(cancelled)"));
       else
         say(colours.red(terminalLine(`the turn failed (${change.reason ?? "unknown reason"}): ${change.error ?? ""}`)));
-    }
-  }
-
-  function questions(): void {
-    for (const [key, { agent, tool, input }] of model.questions) {
-      if (asked.has(key)) continue;
-      asked.add(key);
-      const asker = model.agents.get(agent);
-      const words = questionWords(asker === undefined || asker.run === null ? null : asker.name, tool, input);
-      say(`${colours.yellow("?")} ${terminalText(words).trim()}`);
     }
   }
 
@@ -206,7 +194,6 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
       if (model.agents.get(0)?.thinking !== true) saying = "";
       moved();
       endings(changes);
-      questions();
       draw();
     },
     said({ text }) {
@@ -218,7 +205,11 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
       noticed = text;
       draw();
     },
-    ask: () => undefined,
+    ask(question) {
+      if (typeof question?.text === "string") say(question.text);
+      choices = question?.choices ?? [];
+      draw();
+    },
     answer: () => undefined,
     end: () => undefined,
     typed: draw,

@@ -18,6 +18,9 @@ export interface LineEditor {
   /** Takes a key. Returns the line when it was sent, else null. */
   press(key: Key): string | null;
   clear(): void;
+  /** Puts the line aside, so that another one can be typed, and brings it back. */
+  putAside(): void;
+  bringBack(): void;
   /** Lines of an earlier conversation, to go back to. */
   remember(lines: readonly string[]): void;
 }
@@ -29,6 +32,7 @@ export function createLineEditor(): LineEditor {
   /** Which of the history is shown; its length for the line that is being typed, which is kept meanwhile. */
   let shown = history.length;
   let draft = "";
+  let aside: { readonly text: string; readonly cursor: number } | null = null;
 
   function set(to: string, at = to.length): void {
     text = to;
@@ -128,6 +132,15 @@ export function createLineEditor(): LineEditor {
       return cursor;
     },
     clear,
+    putAside() {
+      aside ??= { text, cursor };
+      clear();
+    },
+    bringBack() {
+      clear();
+      if (aside !== null) set(aside.text, aside.cursor);
+      aside = null;
+    },
     remember(lines) {
       history.unshift(...lines);
       shown += lines.length;

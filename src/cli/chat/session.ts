@@ -4,7 +4,7 @@ import type { HistoryItem } from "../../core/history.ts";
 import type { ErrandError } from "../../errors.ts";
 import type { Agent } from "../../runtime/agent.ts";
 import { createErrand } from "../../runtime/create-runtime.ts";
-import type { Errand } from "../../runtime/errand.ts";
+import type { Errand, GivenAnswer } from "../../runtime/errand.ts";
 import type { CommandCall } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { cancelPolitely } from "../run/cancel-politely.ts";
@@ -38,7 +38,7 @@ export interface Session {
   readonly past: readonly HistoryItem[];
   /** Resolves when the message is durable, with its id. */
   send(text: string): Promise<string>;
-  answer(question: string, allow: boolean, note: string): Promise<void>;
+  answer(question: string, answer: GivenAnswer): Promise<void>;
   /** Ends the turn and every run. */
   cancel(): Promise<void>;
   cancelRun(run: string): Promise<boolean>;
@@ -95,7 +95,7 @@ export async function openSession(request: SessionRequest): Promise<Session> {
       await agent?.post(text, { id });
       return id;
     },
-    answer: (question, allow, note) => errand.answer(question, { allow, note }),
+    answer: errand.answer,
     async cancel() {
       if (agent !== null) await cancelPolitely({ agent, following, host });
     },

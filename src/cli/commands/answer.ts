@@ -1,6 +1,7 @@
 /**
  * `errand answer [QUESTION] [yes|no] [NOTE]`. Without words, and with `--json`, a line for each open question:
- * `{ type: "question", id, tree, agent, run, tool, input, text, askedAt }`. An answer is one object:
+ * `{ type: "question", id, tree, agent, run, who, tool, input, text, askedAt, seen, rule, change }`: `change` is the difference that the call would make to
+ * its file, and `seen` the mark of that file, which an answer sends along. An answer is one object:
  * `{ type: "answered", id, tree, allow, taken }`, where `taken` says whether an owner had it when the command ended.
  */
 
@@ -14,21 +15,42 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { deliverLater, newPostId } from "../store/deliver.ts";
 import { requireTrusted, type View, withView } from "../store/open-view.ts";
-import { terminalLine } from "../text/terminal-text.ts";
+import { type QuestionView, viewLines, viewQuestion } from "../questions/question-view.ts";
+import { createColours } from "../text/colours.ts";
+import { databaseIs } from "../store/scope.ts";
+
+const NO_COLOURS = createColours(null);
 
 export const answerCommand: CommandAction = (call) =>
   withView(call.scope, async (store, view) => {
     const [given, word, note = ""] = call.args;
     const open = await openQuestions(store, sha256);
-    if (given === undefined) list(open, call);
+    if (given === undefined) await list(open, call);
     else await answer(view, questionOf(open, given), allowOf(word, given), note, call);
     return EXIT.done;
   });
 
-function list(open: readonly OpenQuestion[], { options, host }: CommandCall): void {
-  if (options.json === true) for (const question of open) host.out(jsonLine({ type: "question", ...question }));
-  else if (open.length === 0) host.err("no question waits for an answer\n");
-  else for (const { id, text } of open) host.out(`${id}  ${terminalLine(text)}\n`);
+async function list(open: readonly OpenQuestion[], call: CommandCall): Promise<void> {
+  const { options, host } = call;
+  if (open.length === 0 && options.json !== true) return host.err("no question waits for an answer\n");
+  const colours = createColours(host.colours.out);
+  for (const question of open) {
+    const view = await viewOf(question, call);
+    const { seen = null, rule } = view;
+    const change =
+      view.body.length === 0
+        ? null
+        : viewLines({ ...view, head: [] }, NO_COLOURS, true)
+            .slice(1)
+            .join("\n");
+    if (options.json === true) host.out(jsonLine({ type: "question", ...question, seen, rule, change }));
+    else host.out(`${question.id}\n${viewLines(view, colours).join("\n")}\n`);
+  }
+}
+
+/** As the person sees it who answers. Workers that share a database have files of their own, which are not to be seen here. */
+function viewOf({ tool, input, who }: OpenQuestion, { scope, host }: CommandCall): Promise<QuestionView> {
+  return viewQuestion({ who, tool, input }, databaseIs(scope) ? null : host.folder);
 }
 
 /** The one open question whose id begins so. */
@@ -62,11 +84,15 @@ async function answer(
   question: OpenQuestion,
   allow: boolean,
   note: string,
-  { options, host }: CommandCall,
+  call: CommandCall,
 ): Promise<void> {
+  const { options, host } = call;
   const tree = asTreeId(question.tree);
   const key = asStepKey(question.id.slice(question.tree.length + 1));
-  const input: PostInput = { type: "answer-given", id: newPostId(host.world), question: key, allow };
+  const shown = await viewOf(question, call);
+  const seen = allow && shown.seen !== undefined ? { seen: shown.seen } : {};
+  if (options.json !== true) host.out(`${viewLines(shown, createColours(host.colours.out)).join("\n")}\n`);
+  const input: PostInput = { type: "answer-given", id: newPostId(host.world), question: key, allow, ...seen };
   const file = await view.holder(tree);
   requireTrusted(file);
   const { taken, late } = await deliverLater(file, { tree, input, texts: [host.redactor.text(note)] }, host.world);

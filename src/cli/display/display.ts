@@ -44,6 +44,15 @@ export interface Ending {
   readonly now: number;
 }
 
+export interface ShownQuestion {
+  /** The question, sanitised and coloured; null: it stands there already. */
+  readonly text: string | null;
+  /** How to answer it; empty as long as keys would come too early. */
+  readonly choices: readonly string[];
+  /** What was typed so far. */
+  readonly typed?: string;
+}
+
 export interface Display {
   begin(setting: Setting): void;
   changed(model: TreeModel, changes: readonly Change[], now: () => number): void;
@@ -53,8 +62,8 @@ export interface Display {
   draining(runs: number): void;
   /** Something that a person should know now. */
   notice(text: string): void;
-  /** A question that the user is asked now and answers by a key; null once that is done. */
-  ask(text: string | null): void;
+  /** A question that the user is asked now and answers by a line; null once that is done. */
+  ask(question: ShownQuestion | null): void;
   /** The whole answer (rule D13), of work that ended well; null when the agent decided to say nothing. */
   answer(text: string | null): void;
   end(ending: Ending): void;

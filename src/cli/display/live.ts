@@ -17,10 +17,10 @@ import { endingLines } from "./ending-lines.ts";
 import { type MovingFrame, openMovingFrame } from "./moving-frame.ts";
 
 /**
- * Beside the picture: an empty line, a question and the totals; the line where the cursor stands; and one above it all, because some terminals
- * keep what is erased from the first row on.
+ * Beside the picture: an empty line, how to answer a question (two lines, and what is typed) and the totals; the line where the cursor stands; and
+ * one above it all, because some terminals keep what is erased from the first row on.
  */
-const LINES_BESIDE = 5;
+const LINES_BESIDE = 7;
 
 export function createLiveDisplay(host: Host, screen: Screen): Display {
   const colours = createColours(host.colours.out);
@@ -32,7 +32,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
   let pending: Said[] = [];
   let lastShown: Said | null = null;
   let noticed: string | null = null;
-  let asked: string | null = null;
+  let asked: readonly string[] = [];
   let ticks = 0;
 
   function lines(tick: number): string[] | null {
@@ -43,7 +43,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
     const picture = treeLines(model, { width, height: rows - LINES_BESIDE, now: now(), frame: ticks, colours });
     const totals = totalsLine(model, now());
     const below = noticed === null ? `${totals} · Ctrl-C cancels` : `${noticed} · ${totals}`;
-    const question = asked === null ? [] : [colours.yellow(fitWidth(asked, width))];
+    const question = asked.map((line) => colours.yellow(fitWidth(line, width)));
     return [...picture, "", ...question, colours.dim(fitWidth(below, width))];
   }
 
@@ -74,9 +74,10 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
       noticed = text;
       frame?.draw();
     },
-    ask(text) {
-      if (text !== null) frame?.above(`${colours.yellow("?")} ${terminalText(text).trim()}`);
-      asked = text === null ? null : "y allows it, n refuses it";
+    ask(question) {
+      if (typeof question?.text === "string") frame?.above(question.text);
+      const choices = question?.choices ?? [];
+      asked = choices.length === 0 ? [] : [...choices, `› ${terminalLine(question?.typed ?? "")}`];
       frame?.draw();
     },
     answer(text) {

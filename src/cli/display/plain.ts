@@ -68,8 +68,9 @@ export function createPlainDisplay(
     },
     draining: (runs) => line(`waiting for ${countLabel(runs, "open run")}`),
     notice: line,
-    ask(text) {
-      if (text !== null) line(`${terminalLine(text)} [y/n]`);
+    ask(question) {
+      if (typeof question?.text === "string") line(question.text);
+      if (question?.typed === undefined) question?.choices.forEach(line);
     },
     answer(text) {
       if (text === null) line("(the agent decided to say nothing)");

@@ -69,8 +69,8 @@ export async function workOnTrees(
     const works: Work[] = [];
     const answering = opened;
     if (keys !== null) {
-      asker = createAsker(keys, (question, allow) => {
-        answering.answer(question, { allow }).catch((thrown: unknown) => {
+      asker = createAsker(host, keys, (question, given) => {
+        answering.answer(question, given).catch((thrown: unknown) => {
           // Another process, or the end of its run, was quicker: there is nothing left to answer.
           if (!(thrown instanceof ErrandError) || thrown.code !== "question-closed") stops.onFailure(failureOf(thrown));
         });

@@ -34,6 +34,8 @@ export interface SettingSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly project: ReadonlyMap<string, Json>;
   readonly user: ReadonlyMap<string, Json>;
+  /** The user's rules for this folder (project-rules.ts). */
+  readonly rules?: Json | undefined;
   /** The user's file, as it is named to people. */
   readonly userFile: string;
   trusted(item: TrustItem): boolean;
@@ -80,6 +82,8 @@ function fileRows(setting: Setting, sources: SettingSources): (SettingRow | null
   const { key } = setting;
   const own = sources.user.get(key);
   const given = sources.project.get(key);
+  const rules = key === "permissions" ? sources.rules : undefined;
+  if (rules !== undefined) requireGood(setting, rules, sources.userFile);
   if (own !== undefined) requireGood(setting, own, sources.userFile);
   if (given !== undefined) requireGood(setting, given, PROJECT_CONFIG);
   const asks = given === undefined ? null : settingAsks(setting, given, sources);
@@ -87,6 +91,7 @@ function fileRows(setting: Setting, sources: SettingSources): (SettingRow | null
   return [
     given === undefined ? null : { key, value: given, from: "project", where: PROJECT_CONFIG, used, asks },
     own === undefined ? null : { key, value: own, from: "user", where: sources.userFile, used: true, asks: null },
+    rules === undefined ? null : { key, value: rules, from: "user", where: sources.userFile, used: true, asks: null },
   ];
 }
 

@@ -6,6 +6,7 @@ import type { Host } from "../host.ts";
 import { meantLabel } from "../text/nearest.ts";
 import { readTrust, realFolder, type TrustItem, trustHolds } from "../trust/trust-file.ts";
 import { configName, PROJECT_CONFIG, projectConfigLinked, readConfig } from "./config-file.ts";
+import { PROJECTS, projectRules } from "./project-rules.ts";
 import { permissionRules } from "./permission-rules.ts";
 import { resolveSettings, settingAsks, settingItem, type SettingRow, type SettingSources } from "./resolve-settings.ts";
 import { SETTINGS } from "./setting-table.ts";
@@ -76,7 +77,8 @@ export async function readSources(host: Host): Promise<SettingSources> {
     linked: project.size > 0 && (await projectConfigLinked(folder)),
     env: host.env,
     project,
-    user,
+    user: new Map([...user].filter(([key]) => key !== PROJECTS)),
+    rules: projectRules(user, folder),
     userFile: configName("user", host),
     trusted: (item: TrustItem) => trustHolds(trust, folder, item),
   };

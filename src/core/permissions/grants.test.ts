@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "../json.ts";
 import { callGranted, exactRule, withGrant } from "./grants.ts";
-import { permissionOf } from "./permissions.ts";
+import { permissionOf, type PermissionRule } from "./permissions.ts";
 
 const write = (path: string): { name: string; input: Json } => ({ name: "write_file", input: { path, content: "x" } });
 const run = (...argv: string[]): { name: string; input: { argv: string[] } } => ({
@@ -53,10 +53,9 @@ test.each<Json>([
 });
 
 test("the same grant is kept once, and there are not too many", () => {
-  const rule = { decision: "allow", tool: "t", path: "a/b" } as const;
+  const rule: PermissionRule = { decision: "allow", tool: "t", path: "a/b" };
   expect(withGrant([rule], { ...rule })).toHaveLength(1);
-  let grants: readonly (typeof rule)[] = [];
-  for (let index = 0; index < 600; index += 1)
-    grants = withGrant(grants, { ...rule, tool: `t${index}` } as never) as never;
+  let grants: readonly PermissionRule[] = [];
+  for (let index = 0; index < 600; index += 1) grants = withGrant(grants, { ...rule, tool: `t${index}` });
   expect(grants).toHaveLength(500);
 });

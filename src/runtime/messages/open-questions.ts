@@ -17,6 +17,8 @@ export interface OpenQuestion {
   readonly agent: string;
   /** Its run; null for a root. */
   readonly run: string | null;
+  /** The name of its run; null for a root. */
+  readonly who: string | null;
   /** The tool; `model_calls` where it is asked whether the request may use more model calls. */
   readonly tool: string;
   /** The call's arguments, as the model wrote them. */
@@ -53,6 +55,7 @@ async function questionsOf(store: Store, sha256: Sha256, record: TreeRecord): Pr
     tree: record.id,
     agent: state.agents.get(question.agent)?.id ?? "",
     run: state.runs.get(question.agent)?.id ?? null,
+    who: contexts.runs.get(question.agent)?.name ?? null,
     tool: question.name,
     input: questionInput(contexts, question, calls),
     text: questionText(contexts, question, calls),

@@ -4,6 +4,7 @@
  *
  * - `slow/MS`: nothing else; `stuck/MS`: it cannot be aborted; `looping/MS`: it never stops calling a tool;
  * - `writing/MS`: it sends a child, which writes `out.txt` and runs `touch made`, both of which need permission;
+ * - `calling/MS`: it makes the calls `{ name, input }` that the file `calls.json` of the folder lists, one after the other;
  * - `talking/MS`: it delegates nothing and says "one two three …", a word every MS milliseconds;
  * - `pausing/MS`: the same, and after "three" it waits until there is a file `go` in the folder;
  * - `held/MS`: its children wait until there is a file `go` in the folder;
@@ -11,7 +12,7 @@
  * - `broken/MS`: every call fails for good, with an escape sequence in what it says.
  */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createProcessHost } from "../../../src/cli/process-host.ts";
 import { runProgram } from "../../../src/cli/program.ts";
@@ -48,13 +49,14 @@ function slowModel(kind: string, milliseconds: number): Model {
       }
       if (kind === "talking") return talk(milliseconds, options, "");
       if (kind === "pausing") return talk(milliseconds, options, "three ");
+      if (kind === "calling") return { parts: [calling(request)], usage: null, stop: "end" };
       if (kind === "writing") return { parts: [writing(request)], usage: null, stop: "end" };
       return rehearsal.call(request, options);
     },
   };
 }
 
-const KINDS = /^(slow|held|stuck|flaky|broken|looping|writing|talking|pausing)\/(\d+)$/;
+const KINDS = /^(slow|held|stuck|flaky|broken|looping|writing|calling|talking|pausing)\/(\d+)$/;
 const WORDS = "one two three four five six seven eight nine ten\nand a last line".split(/(?<= )/);
 
 async function talk(
@@ -83,6 +85,14 @@ function writing({ system, messages }: Parameters<Model["call"]>[0]): ReplyPart 
   const root = [call("subagent", { task: "the writer" })];
   const steps = system.includes("You do one task") ? child : root;
   return steps[replies] ?? { type: "text", text: `It is over: ${lastResult(messages)}` };
+}
+
+function calling({ messages }: Parameters<Model["call"]>[0]): ReplyPart {
+  const replies = messages.filter((message) => message.role === "assistant").length;
+  const calls = JSON.parse(readFileSync("calls.json", "utf8")) as readonly { name: string; input: Json }[];
+  const call = calls[replies];
+  if (call === undefined) return { type: "text", text: `It is over: ${lastResult(messages)}` };
+  return { type: "tool-call", id: `call_${replies}`, ...call };
 }
 
 function lastResult(messages: Parameters<Model["call"]>[0]["messages"]): string {
