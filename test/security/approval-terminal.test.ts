@@ -1,6 +1,6 @@
 /** Questions in a real terminal: what is shown, which keys count, and what an answer leaves behind. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { asked } from "../cli/support/asked.ts";
@@ -28,7 +28,10 @@ beforeEach(() => {
   home = join(project.folder, "..", `${project.folder.split("/").at(-1)}-home`);
   mkdirSync(home);
 });
-afterEach(() => project.remove());
+afterEach(() => {
+  project.remove();
+  rmSync(home, { recursive: true, force: true });
+});
 
 const path = (name: string): string => join(project.folder, name);
 const file = (name: string): string => readFileSync(path(name), "utf8");
@@ -75,7 +78,7 @@ describe.runIf(terminalAvailable)("run", () => {
       "? The agent asks to use write_file",
       "  path     a.txt",
       `  folder   ${project.folder}`,
-      "  writes   20 bytes, in the place of 14 bytes",
+      "  writes   19 bytes, in the place of 14 bytes",
       '  always   {"decision":"allow","tool":"write_file","path":"./a.txt"}',
       "  @@ -1,3 +1,3 @@",
       "   one",
