@@ -31,6 +31,7 @@ export const ERROR_CODES = {
   "file-unusable": "A file that was named cannot be read or written.",
   "commit-unknown": "Nobody knows whether a commit became durable; it is looked up, never repeated blindly.",
   "id-reused": "An id was used again with other content.",
+  "file-changed": "The file that a question is about is not as it was when the change was shown.",
   "question-closed": "No such question waits for an answer: it was answered, or its turn has ended.",
   "needs-input": "The work waits for an answer of the user, and nobody is there to ask.",
   "tree-unknown": "There is no such tree in the store.",

@@ -35,6 +35,7 @@ export interface CommandOptions {
   readonly from?: string;
   readonly to?: string;
   readonly finish?: boolean;
+  readonly seen?: string;
 }
 
 export interface CommandCall {

@@ -10,6 +10,8 @@ import { CONTENT_BYTES, writeArguments } from "./write-file.ts";
 export interface ChangePreview {
   /** The file's path from the workspace, symlinks followed. */
   readonly shown: string;
+  /** True if the file has more than one name. */
+  readonly linked: boolean;
   /** Null: there is no such file. */
   readonly before: Buffer | null;
   readonly after: Buffer;
@@ -34,14 +36,14 @@ export async function previewChange(
     const { mark, bytes, stats } = await seeFile(target.absolute, target.absolute);
     const named = `"${pathShown(target.shown)}"`;
     if (stats !== null && bytes === null) return { refused: `${named} is too long to be shown.` };
-    const { shown } = target;
-    if ("content" in wanted) return { shown, before: bytes, after: Buffer.from(wanted.content), seen: mark };
+    const { shown, linked } = target;
+    if ("content" in wanted) return { shown, linked, before: bytes, after: Buffer.from(wanted.content), seen: mark };
     if (bytes === null) return { refused: `there is no ${named} to edit.` };
     const text =
       bytes.length > CONTENT_BYTES ? { refused: `${named} is too long to be edited.` } : fileText(bytes, named);
     if (typeof text !== "string") return text;
     const edited = editText(text, wanted, named);
-    return "refused" in edited ? edited : { shown, before: bytes, after: Buffer.from(edited.text), seen: mark };
+    return "refused" in edited ? edited : { shown, linked, before: bytes, after: Buffer.from(edited.text), seen: mark };
   } catch (error) {
     return { refused: `"${pathShown(target.shown)}" cannot be read (${errorCode(error)}).` };
   }

@@ -52,5 +52,5 @@ export async function seeFile(path: string, absolute: string): Promise<SeenFile>
 function markOf(absolute: string, kind: string, bytes?: Buffer): string {
   const hash = createHash("sha256").update(JSON.stringify([kind, absolute]));
   if (bytes !== undefined) hash.update("\0").update(bytes);
-  return hash.digest("base64url");
+  return hash.digest("hex");
 }

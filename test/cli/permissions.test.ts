@@ -36,6 +36,7 @@ describe("without a terminal", () => {
     expect([made("out.txt"), made("made")]).toEqual([false, false]);
 
     const listed = await errand("answer");
+    const [seen = ""] = /--seen [0-9a-f]{12}\n/.exec(listed.out) ?? [];
     expect(listed.out.split("\n")).toEqual([
       question,
       '? "the writer" asks to use write_file',
@@ -45,6 +46,7 @@ describe("without a terminal", () => {
       '  always   {"decision":"allow","tool":"write_file","path":"./out.txt"}',
       "  @@ -0,0 +1,1 @@",
       "  +written",
+      `  errand answer ${question} yes ${seen.trim()}`,
       "",
     ]);
     expect(records((await errand("answer", "--json")).out)).toMatchObject([
@@ -172,7 +174,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     expect((await errand("config", "set", "limits.modelCallsPerRequest", "3")).code).toBe(0);
     const running = startErrand([...WRITE, "--allow", "write_file,run_command"], { ...project, entry: SLOW, terminal });
     await running.seen("y allows it");
-    running.type("y");
+    running.type("y\r");
     const { code, out } = await running.finished;
     expect([code, made("out.txt"), made("made")]).toEqual([0, true, true]);
     expect(screenOf(out).lines.join("\n")).toContain("This request has used 3 model calls. May it use 3 more?");

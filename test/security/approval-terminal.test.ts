@@ -189,8 +189,13 @@ describe("errand answer", () => {
     await errand("run", "--model", "calling/1", "go");
     const [listed] = records((await errand("answer", "--json")).out);
     expect(listed).toMatchObject({ tool: "write_file", change: "  @@ -1,1 +1,1 @@\n  -old\n  +new" });
-    expect(listed?.["seen"]).toMatch(/^[\w-]{43}$/);
-    const answered = await errand("answer", String(listed?.["id"]), "yes");
+    const mark = String(listed?.["seen"]);
+    expect(mark).toMatch(/^[0-9a-f]{64}$/);
+    writeFileSync(path("a.txt"), "not what was listed\n");
+    const refused = await errand("answer", String(listed?.["id"]), "yes", "--seen", mark.slice(0, 12));
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("file-changed") as string });
+    writeFileSync(path("a.txt"), "old\n");
+    const answered = await errand("answer", String(listed?.["id"]), "yes", "--seen", mark.slice(0, 12));
     expect(answered.out).toContain("  -old\n  +new\n");
     writeFileSync(path("a.txt"), "my own work\n");
     const resumed = await errand("resume");

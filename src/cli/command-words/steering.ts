@@ -34,12 +34,16 @@ Exit codes: 0 the message is durable, 1 failed, 2 wrong use.
       ["[answer]", "yes or no"],
       ["[note]", "what the agent should know about your refusal"],
     ],
-    options: [],
+    options: [["--seen <mark>", "allow it only if its file is as it was when this mark was shown"]],
     help: `
 Examples:
   errand answer
   errand answer 019a8f3c yes
+  errand answer 019a8f3c yes --seen 4be19c02a77d
   errand answer 019a8f3c no "use the staging database"
+
+Each question is shown with the change that it would make to its file, as that is now. An allowed change is made only if the
+file is still as this command saw it.
 
 A run that asks waits, and costs nothing, until it is answered. Where a process owns the store it goes on at once; where none
 does, the answer is kept, and errand resume goes on with it.

@@ -19,6 +19,8 @@ import { type QuestionView, viewLines, viewQuestion } from "../questions/questio
 import { createColours } from "../text/colours.ts";
 import { databaseIs } from "../store/scope.ts";
 
+/** Digits of a mark that are enough to be typed. */
+const MARK_LENGTH = 12;
 const NO_COLOURS = createColours(null);
 
 export const answerCommand: CommandAction = (call) =>
@@ -44,7 +46,10 @@ async function list(open: readonly OpenQuestion[], call: CommandCall): Promise<v
             .slice(1)
             .join("\n");
     if (options.json === true) host.out(jsonLine({ type: "question", ...question, seen, rule, change }));
-    else host.out(`${question.id}\n${viewLines(view, colours).join("\n")}\n`);
+    else {
+      const next = seen === null ? [] : [`  errand answer ${question.id} yes --seen ${seen.slice(0, MARK_LENGTH)}`];
+      host.out(`${[question.id, ...viewLines(view, colours), ...next].join("\n")}\n`);
+    }
   }
 }
 
@@ -79,6 +84,18 @@ function allowOf(word: string | undefined, given: string): boolean {
   });
 }
 
+function requireSeen({ id }: OpenQuestion, { seen = "" }: QuestionView, wanted: string): void {
+  if (!/^[0-9a-f]{8,64}$/.test(wanted)) {
+    throw new ErrandError("usage", `--seen takes a mark of a file, not "${wanted}"`, {
+      remedy: "errand answer shows it with the question.",
+    });
+  }
+  if (seen.startsWith(wanted)) return;
+  throw new ErrandError("file-changed", `The file of question ${id} is not as it was when it was shown`, {
+    remedy: "Look at the change as it would be now: errand answer",
+  });
+}
+
 async function answer(
   view: View,
   question: OpenQuestion,
@@ -90,6 +107,7 @@ async function answer(
   const tree = asTreeId(question.tree);
   const key = asStepKey(question.id.slice(question.tree.length + 1));
   const shown = await viewOf(question, call);
+  if (allow && options.seen !== undefined) requireSeen(question, shown, options.seen);
   const seen = allow && shown.seen !== undefined ? { seen: shown.seen } : {};
   if (options.json !== true) host.out(`${viewLines(shown, createColours(host.colours.out)).join("\n")}\n`);
   const input: PostInput = { type: "answer-given", id: newPostId(host.world), question: key, allow, ...seen };

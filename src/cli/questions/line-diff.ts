@@ -101,7 +101,7 @@ function wayBack(
     if (down) edits.push(added(lineAt(b, (y -= 1))));
     else edits.push(removed(lineAt(a, (x -= 1))));
   }
-  return edits.reverse();
+  return edits.toReversed();
 }
 
 function lineAt(lines: readonly Line[], index: number): Line {

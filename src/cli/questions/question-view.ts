@@ -10,7 +10,7 @@
 import type { Json } from "../../core/json.ts";
 import { jsonObjectIs } from "../../core/json.ts";
 import { exactRule } from "../../core/permissions/grants.ts";
-import type { PermissionRule } from "../../core/permissions/permissions.ts";
+import type { FileFacts, PermissionRule } from "../../core/permissions/permissions.ts";
 import { MODEL_CALLS, questionWords } from "../../core/questions/question-text.ts";
 import { type ChangePreview, previewChange } from "../../tools/preview-change.ts";
 import { countLabel } from "../text/amounts.ts";
@@ -29,6 +29,8 @@ export interface QuestionView {
   readonly rule: PermissionRule | null;
 }
 
+type Preview = ChangePreview | { readonly refused: string };
+
 export interface Asked {
   /** The name of the run that asks; null for the agent that the user speaks with. */
   readonly who: string | null;
@@ -38,16 +40,17 @@ export interface Asked {
 
 /** Lines of a change that are shown before one asks for all of them. */
 const SHOWN = 40;
-const NOT_SHOWN = "not-shown";
+/** A mark that no file has. */
+const NOT_SHOWN = "0".repeat(64);
 
 /** `folder`: where the call would be made; null where that is another machine's. */
 export async function viewQuestion(asked: Asked, folder: string | null): Promise<QuestionView> {
   const { who, tool, input } = asked;
   if (tool === MODEL_CALLS) return { head: [questionWords(who, tool, input)], body: [], seen: undefined, rule: null };
-  const rule = exactRule({ name: tool, input });
   const first = `${who === null ? "The agent" : `"${visibleText(who)}"`} asks to use ${visibleText(tool)}`;
   const args = jsonObjectIs(input) ? input : {};
   const preview = folder === null ? null : await previewChange(tool, input, folder);
+  const rule = exactRule({ name: tool, input, file: fileFacts(args, preview) });
   const allows = rule === null ? [] : [field("always", JSON.stringify(rule))];
   if (preview !== null)
     return { head: [first, ...fileLines(args, preview, folder), ...allows], rule, ...changeOf(preview) };
@@ -68,15 +71,22 @@ export async function viewQuestion(asked: Asked, folder: string | null): Promise
   return { head: [first, ...path, ...place, ...allows], body: argumentLines(input), seen: undefined, rule };
 }
 
+/** As the kernel knows it: a rule cannot name a file that is reached by a symlink, or has several names. */
+function fileFacts(args: { readonly [name: string]: Json }, preview: Preview | null): FileFacts {
+  const path = typeof args["path"] === "string" ? args["path"] : "";
+  if (preview === null || "refused" in preview) return {};
+  const written = path.split("/").filter((name) => name !== "" && name !== ".");
+  return {
+    ...(written.join("/") === preview.shown ? {} : { real: preview.shown }),
+    ...(preview.linked ? { linked: true } : {}),
+  };
+}
+
 function field(name: string, value: string): string {
   return `  ${name.padEnd(8)} ${name === "command" ? value : visibleText(value)}`;
 }
 
-function fileLines(
-  args: { readonly [name: string]: Json },
-  preview: ChangePreview | { readonly refused: string },
-  folder: string | null,
-): string[] {
+function fileLines(args: { readonly [name: string]: Json }, preview: Preview, folder: string | null): string[] {
   const path = typeof args["path"] === "string" ? args["path"] : "";
   const place = field("folder", folder ?? "");
   if ("refused" in preview) return [field("path", path), place, field("fails", preview.refused)];
@@ -85,7 +95,7 @@ function fileLines(
   return [field("path", path), ...real, place, field("writes", `${countLabel(preview.after.length, "byte")}, ${what}`)];
 }
 
-function changeOf(preview: ChangePreview | { readonly refused: string }): Pick<QuestionView, "body" | "seen"> {
+function changeOf(preview: Preview): Pick<QuestionView, "body" | "seen"> {
   if ("refused" in preview) return { body: [], seen: NOT_SHOWN };
   const { before, after, seen } = preview;
   const old = before === null ? "" : textOf(before);

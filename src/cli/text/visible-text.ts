@@ -5,12 +5,18 @@
 
 import { terminalText } from "./terminal-text.ts";
 
-/** Controls but tab, formatting and private characters, lone surrogates, all blanks but the ordinary one, and letters that have no shape. */
-const UNSEEN = /[^\P{C}\t]|[^\P{Z} ]|[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]/gu;
+/** Controls but tab, formatting and private characters, lone surrogates, and all blanks but the ordinary one. */
+const UNSEEN = /[^\P{C}\t]|[^\P{Z} ]/gu;
+/** Letters and marks that have no shape: they change nothing that can be seen, or choose a variant. */
+const SHAPELESS = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** On one line. */
 export function visibleText(text: string): string {
-  return terminalText(text.replace(UNSEEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`));
+  return terminalText(text.replace(UNSEEN, written).replace(SHAPELESS, written));
+}
+
+function written(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 const PLAIN_WORD = /^[A-Za-z0-9_./:=@%+,-]+$/;

@@ -22,6 +22,9 @@ test("a command is granted with its words and its folder, and with no others", (
   const rule = exactRule(run("npm", "test"));
   expect(rule).toEqual({ decision: "allow", tool: "run_command", path: ".", command: ["npm", "test"] });
   const grants = rule === null ? [] : [rule];
+  expect(permissionOf([grants], "run_command", { argv: ["npm", "test"] })).toBe("allow");
+  expect(permissionOf([grants], "run_command", { argv: ["npm", "test"], folder: "x" })).toBe("ask");
+  expect(permissionOf([grants], "run_command", { argv: ["npm", "test", "x"] })).toBe("ask");
   expect(callGranted(grants, run("npm", "test"))).toBe(true);
   expect(callGranted(grants, { ...run("npm", "test"), input: { argv: ["npm", "test"], timeout_seconds: 9 } })).toBe(
     true,
@@ -50,6 +53,13 @@ test.each<Json>([
   "text",
 ])("what no rule names exactly has no grant: %j", (input) => {
   expect(exactRule({ name: "own_tool", input })).toBeNull();
+});
+
+test("a file that is reached by a symlink, or has several names, has no grant", () => {
+  const call = write("a.md");
+  const rule = exactRule(call);
+  expect(exactRule({ ...call, file: { real: "b.md" } })).toBeNull();
+  expect(callGranted(rule === null ? [] : [rule], { ...call, file: { linked: true } })).toBe(false);
 });
 
 test("the same grant is kept once, and there are not too many", () => {

@@ -70,7 +70,11 @@ function exactPath(path: Json): string | null {
 /** A last word `*` would mean more words than these. */
 function wordsOf(argv: Json): readonly string[] | null {
   if (!Array.isArray(argv) || argv.length === 0) return null;
-  const words = argv.filter((word) => typeof word === "string" && word !== "");
+  const words: string[] = [];
+  for (const word of argv as readonly Json[]) {
+    if (typeof word !== "string" || word === "") return null;
+    words.push(word);
+  }
   const length = words.reduce((sum, word) => sum + word.length, 0);
-  return words.length < argv.length || length > LENGTH || words.at(-1) === "*" ? null : words;
+  return length > LENGTH || words.at(-1) === "*" ? null : words;
 }
