@@ -124,12 +124,13 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
   const questions = [...tree.state.questions.keys(), asStepKey("1.1")];
   if (kind < 15 && next() % 3 === 0) {
     const question = questions[next() % questions.length] ?? asStepKey("1.1");
+    const said = next();
     const given: Input = {
       type: "answer-given",
       id: asPostId(`answer-${count}`),
       question,
-      allow: next() % 2 === 0,
-      ...(next() % 3 === 0 ? { always: true, seen: "mark" } : {}),
+      allow: said % 2 === 0,
+      ...(said % 6 === 0 ? { always: true, seen: "mark" } : {}),
     };
     return [judgedAnswer(tree, given), [""]];
   }

@@ -281,6 +281,7 @@ test("the random driver reaches every kind of fact and every way to end", () => 
       facts.add(fact.type);
       if (fact.type === "question-asked" && fact.call === undefined) facts.add(`${fact.type}/calls`);
       if (fact.type === "answer-given" && fact.refused !== undefined) facts.add(`${fact.type}/${fact.refused}`);
+      if (fact.type === "answer-given" && fact.grant !== undefined) facts.add("answer granted for the tree");
       if (fact.type === "run-state-changed") facts.add(`${fact.type}/${fact.state}`);
       if (fact.type === "run-ended") ends.add(`${fact.status}/${fact.reason ?? ""}`);
     }
@@ -297,6 +298,7 @@ test("the random driver reaches every kind of fact and every way to end", () => 
   expect(facts).toContain("catalog-changed");
   expect(facts).toContain("question-asked/calls");
   expect([...facts].some((fact) => fact.startsWith("answer-given/"))).toBe(true);
+  expect(facts).toContain("answer granted for the tree");
   expect(facts.size).toBeGreaterThanOrEqual(37);
   for (const end of [
     "ok/",
