@@ -263,7 +263,7 @@ test("a question is open exactly while its call waits, and a run needs input exa
 test("the random driver reaches every kind of fact and every way to end", () => {
   const facts = new Set<string>();
   const ends = new Set<string>();
-  for (let seed = 1; seed <= 400; seed += 1) {
+  for (let seed = 1; seed <= 800; seed += 1) {
     let x = seed * 7_919;
     const list = Array.from({ length: 3_000 }, () => {
       x = (x * 1_103_515_245 + 12_345) % 2_147_483_648;

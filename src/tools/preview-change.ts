@@ -30,9 +30,9 @@ export async function previewChange(
   if ("refused" in wanted) return wanted;
   const workspace = await openWorkspace(folder);
   if ("refused" in workspace) return workspace;
-  const target = await writeTarget(workspace, wanted.path);
-  if ("refused" in target) return target;
   try {
+    const target = await writeTarget(workspace, wanted.path);
+    if ("refused" in target) return target;
     const { mark, bytes, stats } = await seeFile(target.absolute, target.absolute);
     const named = `"${pathShown(target.shown)}"`;
     if (stats !== null && bytes === null) return { refused: `${named} is too long to be shown.` };
@@ -45,6 +45,6 @@ export async function previewChange(
     const edited = editText(text, wanted, named);
     return "refused" in edited ? edited : { shown, linked, before: bytes, after: Buffer.from(edited.text), seen: mark };
   } catch (error) {
-    return { refused: `"${pathShown(target.shown)}" cannot be read (${errorCode(error)}).` };
+    return { refused: `"${pathShown(wanted.path)}" cannot be read (${errorCode(error)}).` };
   }
 }
