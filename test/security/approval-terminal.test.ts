@@ -182,6 +182,28 @@ describe.runIf(terminalAvailable)("chat", () => {
   });
 });
 
+describe.runIf(terminalAvailable)("errand answer in a terminal", () => {
+  test("asks as run does: early keys do not count, and what was shown is what is allowed", async () => {
+    writeFileSync(path("a.txt"), "old\n");
+    writeFileSync(path("calls.json"), JSON.stringify([write("a.txt", "new\n"), write("a.txt", "newer\n")]));
+    await errand("run", "--model", "calling/1", "go");
+    const [listed] = records((await errand("answer", "--json")).out);
+    const id = String(listed?.["id"]);
+    const answering = startErrand(["answer", id], { folder: project.folder, entry: SLOW, home, terminal });
+    answering.type("y\r");
+    await answering.seen("+new");
+    answering.type("y\r");
+    await answering.seen("y allows it");
+    await pause(300);
+    expect(records((await errand("answer", "--json")).out)).toHaveLength(1);
+    answering.type("c\r");
+    expect((await answering.finished).out).toContain("allowed; go on with");
+    const resumed = await errand("resume");
+    expect(resumed.code).toBe(0);
+    expect(file("a.txt")).toBe("newer\n");
+  });
+});
+
 describe("errand answer", () => {
   test("shows the same question with its change, and refuses the file that changed since the answer", async () => {
     writeFileSync(path("a.txt"), "old\n");

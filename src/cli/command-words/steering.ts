@@ -31,13 +31,14 @@ Exit codes: 0 the message is durable, 1 failed, 2 wrong use.
         "[question]",
         "a question, by its id or any unique beginning of it; without one, those that are open are listed",
       ],
-      ["[answer]", "yes or no"],
+      ["[answer]", "yes or no; without it, a terminal asks"],
       ["[note]", "what the agent should know about your refusal"],
     ],
     options: [["--seen <mark>", "allow it only if its file is as it was when this mark was shown"]],
     help: `
 Examples:
   errand answer
+  errand answer 019a8f3c
   errand answer 019a8f3c yes
   errand answer 019a8f3c yes --seen 4be19c02a77d
   errand answer 019a8f3c no "use the staging database"

@@ -12,9 +12,11 @@ import { type OpenQuestion, openQuestions } from "../../runtime/messages/open-qu
 import type { PostInput } from "../../runtime/messages/posts.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
-import { EXIT } from "../exit-code.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
 import { deliverLater, newPostId } from "../store/deliver.ts";
 import { requireTrusted, type View, withView } from "../store/open-view.ts";
+import { type Answered, askOnce } from "../questions/ask-once.ts";
+import { keepProjectRule } from "../settings/project-rules.ts";
 import { type QuestionView, viewLines, viewQuestion } from "../questions/question-view.ts";
 import { createColours } from "../text/colours.ts";
 import { databaseIs } from "../store/scope.ts";
@@ -25,10 +27,10 @@ const NO_COLOURS = createColours(null);
 
 export const answerCommand: CommandAction = (call) =>
   withView(call.scope, async (store, view) => {
-    const [given, word, note = ""] = call.args;
+    const [given] = call.args;
     const open = await openQuestions(store, sha256);
     if (given === undefined) await list(open, call);
-    else await answer(view, questionOf(open, given), allowOf(word, given), note, call);
+    else return answer(view, questionOf(open, given), call);
     return EXIT.done;
   });
 
@@ -96,26 +98,46 @@ function requireSeen({ id }: OpenQuestion, { seen = "" }: QuestionView, wanted: 
   });
 }
 
-async function answer(
-  view: View,
-  question: OpenQuestion,
-  allow: boolean,
-  note: string,
-  call: CommandCall,
-): Promise<void> {
+async function answer(view: View, question: OpenQuestion, call: CommandCall): Promise<ExitCode> {
   const { options, host } = call;
   const tree = asTreeId(question.tree);
   const key = asStepKey(question.id.slice(question.tree.length + 1));
-  const shown = await viewOf(question, call);
-  if (allow && options.seen !== undefined) requireSeen(question, shown, options.seen);
-  const seen = allow && shown.seen !== undefined ? { seen: shown.seen } : {};
-  if (options.json !== true) host.out(`${viewLines(shown, createColours(host.colours.out)).join("\n")}\n`);
-  const input: PostInput = { type: "answer-given", id: newPostId(host.world), question: key, allow, ...seen };
   const file = await view.holder(tree);
   requireTrusted(file);
+  const shown = await viewOf(question, call);
+  const choice = await choiceOf(question, shown, call);
+  if (choice === null) return EXIT.interrupted;
+  const allow = choice.type !== "no";
+  const always = choice.type === "conversation" || choice.type === "project" ? ({ always: true } as const) : {};
+  const seen = allow && shown.seen !== undefined ? { seen: shown.seen } : {};
+  const input: PostInput = {
+    type: "answer-given",
+    id: newPostId(host.world),
+    question: key,
+    allow,
+    ...seen,
+    ...always,
+  };
+  const note = choice.type === "no" ? choice.note : "";
   const { taken, late } = await deliverLater(file, { tree, input, texts: [host.redactor.text(note)] }, host.world);
   if (late !== null) throw new ErrandError("question-closed", `Question ${question.id} is not open any more`);
-  if (options.json === true) return host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
-  const done = allow ? "allowed" : "refused";
-  host.out(taken ? `${done}; watch it with: errand logs -f ${tree}\n` : `${done}; go on with: errand resume ${tree}\n`);
+  if (choice.type === "project" && shown.rule !== null) host.out(`${await keepProjectRule(host, shown.rule)}\n`);
+  if (options.json === true) host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
+  else {
+    const next = taken ? `watch it with: errand logs -f ${tree}` : `go on with: errand resume ${tree}`;
+    host.out(`${allow ? "allowed" : "refused"}; ${next}\n`);
+  }
+  return EXIT.done;
+}
+
+/** What the words of the command say, or, in a terminal, the user at it; null when they left. */
+function choiceOf(question: OpenQuestion, shown: QuestionView, call: CommandCall): Promise<Answered | null> {
+  const { options, host } = call;
+  const [given = "", word, note = ""] = call.args;
+  if (word === undefined && options.json !== true && host.keys !== null && host.screen !== null)
+    return askOnce(host, host.keys, shown);
+  const allow = allowOf(word, given);
+  if (allow && options.seen !== undefined) requireSeen(question, shown, options.seen);
+  if (options.json !== true) host.out(`${viewLines(shown, createColours(host.colours.out)).join("\n")}\n`);
+  return Promise.resolve(allow ? { type: "once" } : { type: "no", note });
 }
