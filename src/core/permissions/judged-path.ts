@@ -4,7 +4,8 @@
  * Invariants:
  *  1. In doubt a rule that restricts matches and a rule that allows does not: an absolute path, one that leads up, one that is very long or
  *     deep, a short name of FAT.
- *  2. A rule that restricts a folder restricts what is in it, in any case of letters and whatever dots or blanks stand at a name's end.
+ *  2. Judging takes at most STEPS steps for each spelling of a pattern. A path and a pattern that would take more are in doubt.
+ *  3. A rule that restricts a folder restricts what is in it, in any case of letters and whatever dots or blanks stand at a name's end.
  */
 
 import { createGlob, type Glob, GLOB_LENGTH } from "./glob.ts";
@@ -29,6 +30,7 @@ export interface PathPattern {
 
 const NAMES_LIMIT = 64;
 const LENGTH_LIMIT = 4_096;
+const STEPS = 500_000;
 const SHORT_NAME = /~\d/;
 const WILD = /[*?[\]{}\\]/;
 
@@ -53,7 +55,8 @@ export function createPathPattern(pattern: string): PathPattern {
   const exact = createGlob(pattern);
   const folded = createGlob(pattern.toLowerCase());
   return {
-    allows: ({ names, plain, tooLong }) => plain && !tooLong && exact.matches(names.join("/") || "."),
+    allows: ({ names, plain, tooLong }) =>
+      plain && !tooLong && exact.cost * lengthOf(names) <= STEPS && exact.matches(names.join("/") || "."),
     restricts(path) {
       if (path.tooLong || pattern.length > GLOB_LENGTH) return true;
       return restrictsNames(exact, path.names, path) || restrictsNames(folded, path.names.map(foldedName), path);
@@ -66,9 +69,15 @@ export function createPathPattern(pattern: string): PathPattern {
 function restrictsNames(glob: Glob, names: readonly string[], { certain }: JudgedPath): boolean {
   if (names.length === 0) return glob.matches(".");
   const starts = certain ? [0] : names.map((_, index) => index);
+  // Beginnings of the path are half as long as the path, on the average.
+  if ((glob.cost * lengthOf(names) * names.length * starts.length) / 2 > STEPS) return true;
   return starts.some((start) =>
     names.some((_, end) => end >= start && glob.matches(names.slice(start, end + 1).join("/"))),
   );
+}
+
+function lengthOf(names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + name.length + 1, 0);
 }
 
 /** A name as a file system may read it that knows no case: without dots and blanks at its end, and without the name of a stream. */

@@ -200,3 +200,13 @@ test("a change of a file that changes what Errand does later is asked about, unl
   expect(permissionOf([[exact]], "write_file", { path: "AGENTS.md" }, { real: "sub/AGENTS.md" })).toBe("ask");
   expect(permissionOf([[all]], "write_file", { path: ".github/workflows/a.yml" })).toBe("allow");
 });
+
+test("no path makes a pattern take long: what would is in doubt, so that a deny matches and an allow does not", () => {
+  const pattern = `{${Array.from({ length: 60 }, (_, index) => `*a*a*a*${index % 10}`).join(",")}}`;
+  const path = `/${`${"a".repeat(60)}/`.repeat(60)}a`;
+  const before = process.cpuUsage();
+  expect(permissionOf([[{ decision: "deny", tool: "*", path: pattern }]], "write_file", { path })).toBe("deny");
+  expect(permissionOf([[{ decision: "allow", tool: "*", path: pattern }]], "write_file", { path })).toBe("ask");
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(50);
+});
