@@ -153,3 +153,16 @@ test("a description is one line of a bounded length, for agents are told of all 
     ".claude/skills/wide/SKILL.md:2 only the first 1024 characters of `description` are used",
   ]);
 });
+
+test("a folder is read up to 200 definitions, agents and skills together, and takes none of the user's own away", async () => {
+  const file = (name: string): string => `---\nname: ${name}\ndescription: d\n---\nx`;
+  const agents = Array.from({ length: 150 }, (_, at) => [`.claude/agents/a${at}.md`, file(`a${at}`)]);
+  const skills = Array.from({ length: 150 }, (_, at) => [`.claude/skills/s${at}/SKILL.md`, file(`s${at}`)]);
+  const folder = projectFolder(Object.fromEntries([...agents, ...skills]) as Record<string, string>);
+  const home = projectFolder({ ".errand/agents/mine.md": file("mine") });
+  const read = await readDefinitions({ folder, home });
+  expect(read.definitions).toHaveLength(151);
+  expect(read.definitions.at(-1)?.name).toBe("mine");
+  expect(read.skills).toHaveLength(50);
+  expect(warningsOf(read, folder)).toEqual([".claude/skills:- of its files 100 were left out: 200 are read in all"]);
+});

@@ -94,17 +94,19 @@ export async function readDefinitions(options: ReadDefinitionsOptions): Promise<
   const agentFiles: FileOf<"agent", FoundDefinition>[] = [];
   const skillFiles: FileOf<"skill", FoundSkill>[] = [];
   for (const [place, root] of places) {
+    // Each place has its own: a folder full of files takes none of the user's own away.
+    const room = { left: FILES };
     for (const convention of AGENT_CONVENTIONS) {
       const folder = place === "home" ? (convention.homeFolder ?? convention.folder) : convention.folder;
       const source = { kind: "agent", program: convention.program, place } as const;
-      for (const path of await filesOf(root, folder, convention.ending, source, agentFiles)) {
+      for (const path of await filesOf(root, folder, convention.ending, source, agentFiles, room)) {
         const make = (text: string): Made<FoundDefinition> => agentOf(text, path, convention, toolNames);
         agentFiles.push(...(await fileOf(root, path, source, place === "home" ? null : judge, make)));
       }
     }
     for (const { program, folder } of SKILL_FOLDERS) {
       const source = { kind: "skill", program, place } as const;
-      for (const inner of await filesOf(root, folder, "", source, skillFiles)) {
+      for (const inner of await filesOf(root, folder, "", source, skillFiles, room)) {
         const make = (text: string): Made<FoundSkill> => skillOf(text, basename(inner), toolNames);
         const path = pathIn(inner, "SKILL.md");
         skillFiles.push(...(await fileOf(root, path, source, place === "home" ? null : judge, make)));
@@ -183,6 +185,7 @@ async function filesOf<Kind, T>(
   ending: string,
   source: Pick<FileOf<Kind, never>, "kind" | "program" | "place">,
   files: FileOf<Kind, T>[],
+  room: { left: number },
 ): Promise<readonly string[]> {
   const path = pathIn(root, folder);
   const found = await namesIn(root, path);
@@ -194,7 +197,8 @@ async function filesOf<Kind, T>(
     return [];
   }
   const names = found.names.filter((name) => name.endsWith(ending) && name !== ending);
-  const taken = names.slice(0, Math.max(0, FILES - files.length));
+  const taken = names.slice(0, room.left);
+  room.left -= taken.length;
   if (found.more) warn(`only the first ${found.names.length} of its files were looked at`);
   else if (taken.length < names.length)
     warn(`of its files ${names.length - taken.length} were left out: ${FILES} are read in all`);
