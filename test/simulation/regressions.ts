@@ -41,4 +41,5 @@ export const REGRESSIONS: readonly { readonly seed: number; readonly found: stri
     seed: 706_836,
     found: "a process that was replaced loaded a tree and began the model call that it found decided there",
   },
+  { seed: 2_074_396, found: "the texts of a run of a closed tree were never erased after a crash" },
 ];

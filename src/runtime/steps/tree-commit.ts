@@ -40,6 +40,7 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
   const { loaded, steps, expectedSeq } = part;
   const { state } = loaded.tree;
   const { at } = state;
+  const busy = stateBusy(state);
   let create: Submission["create"];
   const rows: JournalRow[] = [];
   const runs: RunPatch[] = [];
@@ -70,9 +71,10 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
     expectedSeq,
     create,
     rows,
-    status: state.closed && state.agents.size === 0 ? "closed" : "open",
+    // A closed tree with texts to erase is still to be recovered after a crash.
+    status: state.closed && state.agents.size === 0 && !busy ? "closed" : "open",
     wakeAt: wakeTime(state),
-    busy: stateBusy(state),
+    busy,
     questions: state.questions.size,
     at,
     blobs: blobs ?? NONE,
