@@ -21,7 +21,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import type { Store } from "../src/contracts/store.ts";
 import { createErrand, type ErrandOptions } from "../src/index.ts";
-import { asPostId, asTreeId, type TreeId } from "../src/core/ids.ts";
+import { asPostId, asTreeId, type TreeId } from "../src/core/values/ids.ts";
 import { openStoreAt, sha256 } from "../src/runtime/create-runtime.ts";
 import { mailOf } from "../src/runtime/messages/mail.ts";
 import { callTool, createScriptedModels, say } from "../src/testing/index.ts";

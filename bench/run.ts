@@ -1,29 +1,30 @@
 /**
- * `npm run bench`: Errand and its peers side by side. Every measurement is a fresh process; rounds go over all of them in turn, so that what else
- * the machine does hits everybody alike; the median counts. Writes its table and chart into docs/ unless it was only a part or a quick look.
- *
- * Options: --rounds N (default 3), --only NAME (a contender; may be given again), --quick (small sizes, one round), --json,
- * --figures (what Errand promises of itself, instead of the comparison), --cost (model calls, tokens and bytes, instead of speed).
+ * `npm run bench`: Errand and its peers side by side. Every measurement is a fresh process. Rounds take turns over all
+ * of them, so that other load on the machine affects all alike; the median counts. A complete run writes its table and
+ * chart into docs/ or bench/NOTES.md; a run with --only or --quick writes nothing.
  */
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { chartOf } from "./chart.ts";
 import { costs, costTable } from "./cost.ts";
 import { figureLines } from "./figures.ts";
+import { killAll } from "./kills.ts";
+import { killsFile, killsReport, killsSummary } from "./kills/table.ts";
 import { type Column, COLUMNS, measurementOf, type Row, ROWS } from "./plan.ts";
 import { measureApart, medianOf, type Outcome } from "./rounds.ts";
 import { tableOf } from "./table.ts";
 import { commandOptions } from "../test/support/command-options.ts";
 
 const root = join(import.meta.dirname, "..");
+const NOTES = join("bench", "NOTES.md");
 const CONTENDERS = [...new Set(ROWS.map((row) => row.contender))];
 const values = commandOptions(
   {
     name: "npm run bench --",
-    does: "Runs Errand, its peers and hand-written floors side by side, and writes the tables of docs/performance.md.",
-    examples: ["--figures", "--cost", "--quick --only errand --only pi"],
+    does: "Runs Errand, its peers and hand-written floors side by side; writes docs/performance.md and bench/NOTES.md.",
+    examples: ["--figures", "--cost", "--kills", "--quick --only errand --only pi"],
   },
   {
     rounds: { kind: "count", help: "How often all are run; the median counts. Default: 3, quick: 1." },
@@ -32,6 +33,10 @@ const values = commandOptions(
     json: { kind: "flag", help: "The results as one line of JSON." },
     figures: { kind: "flag", help: "Measures what Errand promises of itself instead." },
     cost: { kind: "flag", help: "Counts model calls, tokens and bytes of a delegation instead." },
+    kills: {
+      kind: "flag",
+      help: "Kills each at 24 points of a delegation instead, and restarts it. Takes ten minutes.",
+    },
   },
 );
 const stranger = values.only.find((name) => !CONTENDERS.includes(name));
@@ -44,7 +49,8 @@ const rows = ROWS.filter((row) => values.only.length === 0 || values.only.includ
 
 const machine = `Node.js ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}, load ${loadavg()[0]?.toFixed(1)}`;
 const stamp = `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds.`;
-if (values.cost) await cost();
+if (values.kills) await kills();
+else if (values.cost) await cost();
 else if (values.figures) await figures();
 else await compare();
 
@@ -53,7 +59,7 @@ async function figures(): Promise<void> {
   if (values.json) process.stdout.write(`${JSON.stringify({ machine, rounds, lines })}\n`);
   if (values.quick) return;
   const rows = lines.map(({ what, measured, toReach }) => `| ${what} | ${measured} | ${toReach} |`);
-  writeBetween("figures", ["| what | measured | to reach |", "|---|---:|---:|", ...rows, "", stamp].join("\n"));
+  writeBetween("figures", NOTES, ["| what | measured | to reach |", "|---|---:|---:|", ...rows, "", stamp].join("\n"));
 }
 
 async function cost(): Promise<void> {
@@ -61,7 +67,18 @@ async function cost(): Promise<void> {
   process.stdout.write(values.json ? `${JSON.stringify(counted)}\n` : `${costTable(counted)}\n`);
   if (values.only.length > 0 || values.quick) return;
   const counting = `Counted on ${new Date().toISOString().slice(0, 10)}, Node.js ${process.versions.node}.`;
-  writeBetween("cost", `${costTable(counted)}\n\n${versions()}\n\n${counting}`);
+  writeBetween("cost", NOTES, `${costTable(counted)}\n\n${versions()}\n\n${counting}`);
+}
+
+async function kills(): Promise<void> {
+  const results = await killAll(values.only, (line) => void process.stderr.write(`${line}\n`));
+  process.stdout.write(values.json ? killsFile(results) : `${killsReport(results)}\n`);
+  if (values.only.length > 0) return;
+  const folder = join(root, "bench", "results");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "kills.json"), killsFile(results));
+  writeBetween("kills", "README.md", killsSummary(results));
+  writeBetween("kills", join("docs", "reliability.md"), killsReport(results));
 }
 
 async function compare(): Promise<void> {
@@ -100,7 +117,7 @@ async function compare(): Promise<void> {
 
   if (values.only.length === 0 && !values.quick) {
     writeFileSync(join(root, "docs", "performance.svg"), chartOf(results));
-    writeBetween("bench", `${tableOf(results)}\n\n${versions()}\n\n${stamp}`);
+    writeBetween("bench", join("docs", "performance.md"), `${tableOf(results)}\n\n${versions()}\n\n${stamp}`);
   }
 }
 
@@ -116,9 +133,9 @@ function versions(): string {
   return `Versions: ${named.join(", ")}.`;
 }
 
-/** Replaces what stands between the page's marks of that name. */
-function writeBetween(name: string, text: string): void {
-  const file = join(root, "docs", "performance.md");
+/** Replaces the text between the marks of that name in a page. */
+function writeBetween(name: string, path: string, text: string): void {
+  const file = join(root, path);
   const page = readFileSync(file, "utf8");
   const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];

@@ -24,7 +24,11 @@ export const ERROR_CODES = {
     "The user's data folder, which holds stores and the register of them, cannot be made or is open to others.",
   "store-corrupt": "A row of the store does not say what its hash promises.",
   "store-full": "The disk that holds the store is full.",
+  "store-busy": "Another program holds a lock on the store for longer than a caller waits; nothing was kept or lost.",
+  "duty-late": "Something that a process does by the clock, such as looking for mail, has not succeeded for a while.",
   "store-failed": "The store could not make a write durable.",
+  "row-refused": "The store works, but cannot hold a row of this tree.",
+  "internal-error": "Something failed that should not: a bug of Errand, or of code that it was given.",
   "store-closed": "The store was closed while something still wanted it.",
   "commit-conflict": "A commit did not find its tree as its writer knew it, because another writer came first.",
   "file-damaged": "An exported journal was changed, cut off, or is something else.",
@@ -35,6 +39,8 @@ export const ERROR_CODES = {
   "question-closed": "No such question waits for an answer: it was answered, or its turn has ended.",
   "needs-input": "The work waits for an answer of the user, and nobody is there to ask.",
   "tree-unknown": "There is no such tree in the store.",
+  "tree-unplaced":
+    "This process lacks a tool or a model that the tree's agents need, so that it does not run the tree.",
   "tree-owned": "Another worker of the same database runs this tree.",
   "tree-taken": "Another worker took a tree over while this process was silent.",
   "commits-lost": "The database has lost commits that it had acknowledged.",
@@ -53,6 +59,9 @@ export const ERROR_CODES = {
   "turn-timeout": "The turn that was waited for did not end in time; it goes on.",
   "demo-failed": "The demonstration did not go as it should, or its journal does not prove what it promised.",
   "background-failed": "The background process ended before it had taken the task.",
+  "inbox-full": "The agent's inbox is full: the message was not taken.",
+  "channel-blocked": "A channel has not taken a message for 90 s; its messages wait until it is attached again.",
+  "listener-failed": "A listener of the program threw, or its promise was rejected.",
   "shutting-down": "The runtime is closing and takes no new work.",
   "silent-await": "A silent message causes no turn, so there is nothing to wait for.",
 } as const;
@@ -79,5 +88,33 @@ export class ErrandError extends Error {
     this.code = code;
     this.remedy = options.remedy;
     this.details = options.details ?? {};
+  }
+}
+
+/** Failures of a store that pass by themselves, or as soon as a person has made room: what failed is tried again. */
+const PASSING: ReadonlySet<string> = new Set<ErrorCode>([
+  "store-busy",
+  "store-unreachable",
+  "store-full",
+  "commit-conflict",
+  "commit-unknown",
+]);
+
+export function passesByItself(error: unknown): boolean {
+  return error instanceof ErrandError && PASSING.has(error.code);
+}
+
+/** What a thrown value says, whatever it is. It never throws. */
+export function errorText(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) {
+      const { message, name }: { message: unknown; name: unknown } = thrown;
+      if (typeof message === "string" && message !== "") return message.toWellFormed();
+      return typeof name === "string" && name !== "" ? name : "an error without a message";
+    }
+    return String(thrown).toWellFormed();
+  } catch {
+    // A proxy, an object without a prototype, or one whose getters throw.
+    return "a value that cannot be shown as text";
   }
 }

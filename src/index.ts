@@ -14,12 +14,12 @@ export type { Store, StoredRun, TreeRecord } from "./contracts/store.ts";
 export type { Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
 export type { World } from "./contracts/world.ts";
 export type { Fact } from "./core/event.ts";
-export type { HistoryItem } from "./core/history.ts";
-export type { RunState, RunStatus } from "./core/journal.ts";
-export { LIMITS, type LimitName } from "./core/limits.ts";
-export type { ContextMessage, ReplyPart, ToolSpec, Usage } from "./core/message.ts";
+export type { HistoryItem } from "./core/journal/history.ts";
+export type { RunState, RunStatus } from "./core/journal/journal.ts";
+export { LIMITS, type LimitName } from "./core/values/limits.ts";
+export type { ContextMessage, ReplyPart, ToolSpec, Usage } from "./core/values/message.ts";
 export type { PermissionRule } from "./core/permissions/permissions.ts";
-export { type ReplayReport, replayVerdict } from "./core/replay.ts";
+export { type ReplayReport, replayVerdict } from "./core/journal/replay.ts";
 export type { DelegationRecord } from "./core/runs/delegation-record.ts";
 export {
   type Envelope,
@@ -40,9 +40,9 @@ export {
   type ReportEnvelope,
   type RequestEnvelope,
   type ResultEnvelope,
-} from "./core/runs/envelope.ts";
-export { normalisedOutput } from "./core/runs/payload.ts";
-export { SUBAGENT_SCHEMAS } from "./core/runs/schemas.ts";
+} from "./runners/envelope.ts";
+export { normalisedOutput } from "./core/text/prompts/payload.ts";
+export { SUBAGENT_SCHEMAS } from "./runners/published-schemas.ts";
 export { createAiSdkModels } from "./models/ai-sdk/ai-sdk-models.ts";
 export type { PriceTable } from "./models/prices.ts";
 export { createModelRegistry, type ModelRegistryOptions } from "./models/registry/model-registry.ts";
@@ -53,6 +53,7 @@ export type { AgentDefinition, SkillDefinition } from "./runtime/definitions/cat
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
 export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
 export type { OpenQuestion } from "./runtime/messages/open-questions.ts";
+export type { ChannelState } from "./runtime/messages/outbox.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/definitions/output-schema.ts";
 export type { TreeEvent } from "./runtime/journals/tree-event.ts";
 export type { Reply } from "./runtime/messages/turn-outcome.ts";

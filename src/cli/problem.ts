@@ -1,7 +1,7 @@
 /** What went wrong, as a user reads it: what happened with its code, and what to do. Never a stack, unless it was asked for. */
 
 import type { Colours } from "./text/colours.ts";
-import { ErrandError, type ErrorCode } from "../errors.ts";
+import { errorText, ErrandError, type ErrorCode } from "../errors.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { terminalLine } from "./text/terminal-text.ts";
 
@@ -19,10 +19,15 @@ export function problemOf(thrown: unknown): Problem {
   }
   return {
     code: "internal",
-    message: thrown instanceof Error ? thrown.message : String(thrown),
+    message: errorText(thrown),
     remedy: "This is a bug in Errand. Run the command again with --debug, and report what it prints.",
     thrown,
   };
+}
+
+/** Something that a person should know while the work goes on, in one line. */
+export function noticeLine({ message, remedy, code }: ErrandError): string {
+  return terminalLine(`${message}${remedy === undefined ? "" : ` ${remedy}`} [${code}]`);
 }
 
 export function problemExit(problem: Problem): ExitCode {
@@ -57,4 +62,10 @@ export function reportProblem(problem: Problem, { err, colours, debug }: Problem
   const lines = problemLines(problem, colours);
   if (debug) lines.push(problemStacks(problem));
   err(`${lines.join("\n")}\n`);
+}
+
+/** What a person should know and need not answer, as lines of a terminal. */
+export function noticeLines({ code, message, remedy }: ErrandError): string {
+  const what = `${terminalLine(message)} [${code}]\n`;
+  return remedy === undefined ? what : `${what}  ${terminalLine(remedy)}\n`;
 }

@@ -7,7 +7,7 @@
  *  3. It does not retry by itself: retries are the runtime's, where they are recorded and seen.
  */
 
-import type { ContextMessage, ReplyPart, ToolSpec, Usage } from "../core/message.ts";
+import type { ContextMessage, ReplyPart, ToolSpec, Usage } from "../core/values/message.ts";
 
 export interface ModelRequest {
   readonly model: string;
@@ -15,6 +15,7 @@ export interface ModelRequest {
   readonly tools: readonly ToolSpec[];
   /** Roles alternate: user, assistant, tool results, … The context's own array: not to be changed, and to be copied if it is kept. */
   readonly messages: readonly ContextMessage[];
+  /** The provider is to be told it. The runtime sets it, and stops a reply that goes far beyond it. */
   readonly maxOutputTokens?: number;
 }
 
@@ -29,6 +30,11 @@ export interface ModelCallOptions {
   readonly signal: AbortSignal;
   /** Live text as it arrives, for people to watch. Not recorded. */
   readonly onText?: (delta: string) => void;
+  /**
+   * How many bytes of the reply have just arrived: words, reasoning and arguments. The signal aborts when they are too many. A model that
+   * does not call it is bounded by its live text, its time and the size of its whole reply.
+   */
+  readonly onReceived?: (bytes: number) => void;
 }
 
 export interface Model {
@@ -51,9 +57,9 @@ export interface ModelProvider {
   resolve(name: string): { readonly model: Model; readonly facts: ModelFacts } | { readonly unavailable: string };
 }
 
-/** A model call that did not give a reply. */
+/** A model call that did not give a reply. `reply-limit`: the reply was longer, or took longer, than the limits of its tree allow. */
 export class ModelFailure extends Error {
-  readonly code: "provider-error" | "context-overflow" | "aborted" | "refused";
+  readonly code: "provider-error" | "context-overflow" | "reply-limit" | "aborted" | "refused";
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   /** What the call used all the same; null when that is not known, which is booked as an estimate. */

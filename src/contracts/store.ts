@@ -10,8 +10,9 @@
  *  5. Nothing here decides anything: the store keeps what it is given.
  */
 
-import type { AgentNumber, PostId, StepKey, TreeId } from "../core/ids.ts";
-import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal.ts";
+import type { AgentNumber, PostId, StepKey, TreeId } from "../core/values/ids.ts";
+import type { ErrandError } from "../errors.ts";
+import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal/journal.ts";
 
 /**
  * `expired`: only the record is left, as a tombstone. `arriving`: it is being carried here from another store, and runs there until it
@@ -40,6 +41,8 @@ export interface TreeRecord {
   /** The journal format this tree was written in. */
   readonly format: number;
   readonly failures: number;
+  /** What the last process that wanted to run the tree lacked for it; null once one has everything. */
+  readonly unplaced: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -181,6 +184,11 @@ export interface SharedStore {
   dispatch(take: (tree: TreeId) => Promise<void>, onFailure: (error: unknown) => void): Promise<() => Promise<void>>;
   /** Called whenever this process has been cut off from the store, or stood still for so long that others may have taken its trees. */
   onReturn(listener: () => void): void;
+  /**
+   * Given how late the periodic duties of this process are, in milliseconds. Once they are late by a lease the others are not told any more that this
+   * process lives, and take its trees after another lease.
+   */
+  dutiesLate(late: () => number): void;
 }
 
 /** A process that runs trees of a shared store. */
@@ -193,10 +201,13 @@ export interface StoreWorker {
 export interface Store {
   /** For people: what and where this store is. */
   readonly description: string;
-  /** Which commits wait for a disk or a server. */
-  readonly waits: "always" | "unless-it-trails" | "never";
   /** Absent where one process owns the whole store. */
   readonly shared?: SharedStore;
+  /**
+   * Told once when something from outside, such as a lock of another program, holds the store up for long, and once when that is `over`. The store
+   * waits and tries again meanwhile. Absent where nothing can.
+   */
+  onTrouble?(listener: (notice: ErrandError, over: boolean) => void): void;
   /** The processes that run trees of a shared store now. */
   workers?(): Promise<readonly StoreWorker[]>;
 
@@ -214,6 +225,8 @@ export interface Store {
   claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
   /** Counts a failed claim, and quarantines the tree if told to. A commit leaves the count as it is. */
   markFailure(tree: TreeId, quarantine: boolean): Promise<void>;
+  /** Records why this process cannot run the tree, or null when it can. A commit leaves it as it is. */
+  markUnplaced(tree: TreeId, reason: string | null): Promise<void>;
   /** Forgets the failures, and reopens a quarantined tree. */
   release(tree: TreeId): Promise<void>;
 

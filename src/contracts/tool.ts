@@ -9,7 +9,7 @@
  *  5. `safe` is true only if running it twice does no more than running it once.
  */
 
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 import type { FileFacts, FileJudge } from "../core/permissions/permissions.ts";
 
 export interface ToolContext {

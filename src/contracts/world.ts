@@ -20,6 +20,4 @@ export interface World {
   after(milliseconds: number, callback: () => void): CancelTimer;
   /** Calls back in a later turn of the event loop, after pending I/O. */
   soon(callback: () => void): void;
-  /** Calls back in this turn of the event loop, when nothing can go on any more without I/O or a timer. To be called among promises. */
-  next(callback: () => void): void;
 }

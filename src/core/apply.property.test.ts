@@ -2,11 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { apply } from "./apply.ts";
 import { contextsEmpty } from "./context/contexts.ts";
-import { observe } from "./context/observe.ts";
+import { foldContexts } from "./context/fold-contexts.ts";
 import { decide } from "./decide.ts";
+import type { StepContexts } from "./step.ts";
 import { drive, factsOf, testSource } from "./random-tree.test-support.ts";
 import { runPatch } from "./runs/run-patch.ts";
-import { stateEmpty, stateToText } from "./state.ts";
+import { stateEmpty } from "./state.ts";
+import { mapsToText } from "./values/map-json.ts";
 
 const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 600, size: "max" });
 
@@ -18,15 +20,11 @@ test("apply, the contexts and the projection are total: facts of one tree folded
       for (const index of order) {
         const fact = foreign[index % foreign.length];
         if (fact === undefined) continue;
-        const place = { seq: tree.state.seq + 1, at: tree.state.at };
-        apply(tree.state, fact, place);
-        observe(
-          { ...testSource, state: tree.state, contexts: tree.contexts, calls: null },
-          fact,
-          place,
-          () => undefined,
-        );
-        runPatch(tree.state, tree.contexts, fact, place, []);
+        const stamp = { seq: tree.state.seq + 1, at: tree.state.at };
+        apply(tree.state, fact, stamp);
+        const { state, contexts } = tree;
+        foldContexts({ ...testSource, state, contexts, calls: null }, fact, () => undefined, stamp);
+        runPatch(tree.state, tree.contexts, fact, stamp, []);
         tree.state.seq += 1;
       }
     }),
@@ -40,18 +38,25 @@ test("facts before the tree is opened change nothing but what they name by thems
     if (fact.type === "tree-opened") continue;
     const state = stateEmpty();
     apply(state, fact, { seq: 1, at: 1 });
-    observe({ ...testSource, state, contexts: contextsEmpty(), calls: null }, fact, { seq: 1, at: 1 }, () => undefined);
+    const fold = { ...testSource, state, contexts: contextsEmpty(), calls: null };
+    foldContexts(fold, fact, () => undefined, { seq: 1, at: 1 });
     expect(state.agents.size).toBe(0);
   }
 });
 
-test("an input before the tree is opened, or a second opening, is late", () => {
+const noContexts: StepContexts = {
+  observe: () => {},
+  endTexts: () => ({ kind: "missing", result: null, error: null }),
+  reportText: () => "",
+};
+
+test("an input before the tree is opened, or a second opening, is rejected", () => {
   const state = stateEmpty();
   const step = { at: 1, seed: "0000000000000000", slots: 1, texts: [] };
-  const before = stateToText(state);
-  expect(decide(state, { ...step, input: { type: "timers-due" } }).late).toBe("the tree is not open");
-  expect(stateToText({ ...state, seq: 0, at: 0 })).toBe(before);
+  const before = mapsToText(state);
+  expect(decide(state, { ...step, input: { type: "timers-due" } }, noContexts).rejected).toBe("the tree is not open");
+  expect(mapsToText({ ...state, seq: 0, at: 0 })).toBe(before);
   const { tree, steps } = drive([]);
   const opened = steps[0];
-  if (opened !== undefined) expect(decide(tree.state, opened).late).toBe("the tree is open already");
+  if (opened !== undefined) expect(decide(tree.state, opened, noContexts).rejected).toBe("the tree is open already");
 });

@@ -1,148 +1,151 @@
 /**
- * `decide`: from the state of a tree and one input to the facts and intentions that follow. The whole behaviour of Errand begins
- * here: read `receive` for what may come in, and `look` for what may then happen.
+ * `decide`: from the state of a tree and one input to the facts and effects that follow. The whole behaviour of Errand begins here: `INPUTS` says
+ * what each input does, `runTask` what may follow from it.
  *
  * Invariants:
  *  1. Pure and total: the same state and step give the same decision, and no sequence of inputs throws.
- *  2. The state it is given is advanced by what it decides (deciding.ts); folding the recorded facts gives the same state.
- *  3. A result that names no open effect and attempt is late: it is recorded and changes nothing.
+ *  2. The state is changed while it decides (step.ts). Folding the recorded facts gives the same state.
+ *  3. A result that names no open effect and attempt is rejected: it is recorded and changes nothing.
  */
 
-import { callModelAgain, spend } from "./agent/call-model.ts";
-import { modelFailed, modelReplied, usageLearnt } from "./agent/model-calls.ts";
+import { callModelAgain, retryBudget } from "./agent/call-model.ts";
+import { modelFailed, modelReplied, usageLearnt } from "./agent/model-results.ts";
 import { effectsLost, toolFinished } from "./agent/tool-calls.ts";
-import { endTurn, failTurn, iterate, settle } from "./agent/turns.ts";
-import { barrierPassed } from "./announcements/batches.ts";
-import { type Decision, deciding, type DecidingWork, type Observer, type Step, type Task } from "./deciding.ts";
-import type { Input } from "./event.ts";
-import { asStepKey } from "./ids.ts";
-import { messagePosted } from "./inbox/receive-message.ts";
-import { type Settings, settingsOf } from "./limits.ts";
+import { turnSeconds } from "./agent/turn-clock.ts";
+import { continueTurn, endTurn, failTurn, nextTurn } from "./agent/turns.ts";
+import { passBarrier } from "./announcements/batches.ts";
+import type { FactOf } from "./event.ts";
+import { messagePosted } from "./inbox/inbox.ts";
+import type { Inputs } from "./input.ts";
 import { answerGiven } from "./questions/questions.ts";
 import { cancelAsked, closeAsked } from "./runs/cancel.ts";
 import { endRun } from "./runs/end-run.ts";
-import { fill } from "./runs/slots.ts";
 import { treeForked } from "./runs/fork.ts";
 import { runAsked } from "./runs/spawn.ts";
+import { startQueued } from "./runs/start-queued.ts";
 import type { TreeState } from "./state.ts";
-import { timersDue } from "./timers.ts";
+import type { Deciding, Decision, RunEnd, Step, StepContexts, Task } from "./step.ts";
+import { StepWork } from "./step-work.ts";
+import { asStepKey } from "./values/ids.ts";
+import { type Settings, settingsOf } from "./values/limits.ts";
+import { timersDue } from "./values/timers.ts";
 
 const NOT_OPEN: Settings = settingsOf();
 
-export function decide(state: TreeState, step: Step, observe?: Observer): Decision {
+export function decide(state: TreeState, step: Step, contexts: StepContexts): Decision {
   const settings = step.input.type === "tree-opened" ? step.input.settings : (state.settings ?? NOT_OPEN);
-  const work = deciding(state, settings, step, observe);
-  const late = receive(work, step.input);
-  if (late === null && state.budgetQueue.length > 0) work.later({ do: "spend" });
-  if (late === null) lookAll(work);
+  const work = new StepWork(state, settings, step, contexts);
+  const rejected = receive(work, step.input);
+  if (rejected === null) {
+    if (state.budgetQueue.length > 0) work.later({ do: "retry-budget" });
+    runTasks(work);
+  }
   state.seq += 1;
   state.at = Math.max(state.at, step.at);
-  return work.decision(late);
+  return work.decision(rejected);
 }
 
 /** Takes an input in. Returns why it changes nothing, or null. */
-function receive(work: DecidingWork, input: Input): string | null {
-  if (work.state.settings === null && input.type !== "tree-opened") return "the tree is not open";
-  switch (input.type) {
-    case "tree-opened": {
-      if (work.state.settings !== null) return "the tree is open already";
-      if (!input.catalog.some((definition) => definition.name === input.definition)) return "its definition is unknown";
-      work.accept();
-      return null;
-    }
-    case "catalog-changed":
-    case "rights-changed":
-      work.accept();
-      return null;
-    case "tree-forked":
-      return treeForked(work);
-    case "message-posted":
-      return messagePosted(work, input);
-    case "run-asked":
-      return runAsked(work, input);
-    case "model-replied":
-      return modelReplied(work, input);
-    case "model-failed":
-      return modelFailed(work, input);
-    case "usage-learnt":
-      return usageLearnt(work, input);
-    case "tool-finished":
-      return toolFinished(work, input);
-    case "effects-lost":
-      return effectsLost(work, input);
-    case "slots-offered":
-      work.accept();
-      for (const agent of work.state.agents.values())
-        if (agent.queue.length > 0) work.later({ do: "fill", agent: agent.number });
-      return null;
-    case "timers-due":
-      return timersCame(work);
-    case "answer-given":
-      return answerGiven(work, input);
-    case "cancel-asked":
-      return cancelAsked(work, input);
-    case "close-asked":
-      return closeAsked(work);
-    case "texts-erased": {
-      if (!work.state.effects.has(input.effect)) return "no such effect is open";
-      work.accept();
-      return null;
-    }
-  }
+function receive<Type extends keyof Inputs>(d: Deciding, input: FactOf<Type>): string | null {
+  if (d.state.settings === null && input.type !== "tree-opened") return "the tree is not open";
+  return INPUTS[input.type](d, input);
 }
 
-/**
- * Looks at everything; and once more at calls that wait for the budget, if what ended meanwhile has left room for them, or was the one that had asked
- * the user for all of them.
- */
-function lookAll(work: DecidingWork): void {
-  const { ledger } = work.state;
-  const reserved = (): number => ledger.reservedTokens + ledger.reservedCost;
-  for (let freed = true; freed;) {
-    let peak = 0;
-    const { question } = work.state.requestCalls;
-    for (let task = work.next(); task !== undefined; task = work.next()) {
-      look(work, task);
-      if (work.state.budgetQueue.length > 0) peak = Math.max(peak, reserved());
-    }
-    const unasked = question !== null && work.state.requestCalls.question === null;
-    freed = work.state.budgetQueue.length > 0 && (reserved() < peak || unasked);
-    if (freed) work.later({ do: "spend" });
-  }
+function accepted(d: Deciding): null {
+  d.accept();
+  return null;
 }
 
-function look(work: DecidingWork, task: Task): void {
-  switch (task.do) {
-    case "iterate":
-      return iterate(work, task.agent);
-    case "settle":
-      return settle(work, task.agent);
-    case "end-run":
-      return endRun(work, task.run, task.end);
-    case "end-turn":
-      return endTurn(work, task.agent);
-    case "fail-turn":
-      return failTurn(work, task.agent, task.end);
-    case "spend":
-      return spend(work);
-    case "fill":
-      return fill(work, task.agent);
-  }
-}
+const INPUTS: { readonly [Type in keyof Inputs]: (d: Deciding, input: FactOf<Type>) => string | null } = {
+  "tree-opened"(d, { catalog, definition }) {
+    if (d.state.settings !== null) return "the tree is open already";
+    return catalog.some(({ name }) => name === definition) ? accepted(d) : "its definition is unknown";
+  },
+  "catalog-changed": accepted,
+  "rights-changed": accepted,
+  "tree-forked": treeForked,
+  "message-posted": messagePosted,
+  "run-asked": runAsked,
+  "model-replied": modelReplied,
+  "model-failed": modelFailed,
+  "usage-learnt": usageLearnt,
+  "tool-finished": toolFinished,
+  "effects-lost": effectsLost,
+  "slots-offered"(d) {
+    for (const agent of d.state.agents.values())
+      if (agent.queue.length > 0) d.later({ do: "start-queued", agent: agent.number });
+    return accepted(d);
+  },
+  "timers-due": timersCame,
+  "answer-given": answerGiven,
+  "cancel-asked": cancelAsked,
+  "close-asked": closeAsked,
+  "texts-erased": (d, { effect }) => (d.state.effects.has(effect) ? accepted(d) : "no such effect is open"),
+};
 
-function timersCame(work: DecidingWork): string | null {
-  const due = timersDue(work.state.timers, work.at);
+function timersCame(d: Deciding): string | null {
+  const due = timersDue(d.state.timers, d.at);
   if (due.length === 0) return "no timer is due";
-  work.accept();
+  d.accept();
   for (const name of due) {
     const [kind, ...rest] = name.split(":");
     const subject = rest.join(":");
-    if (kind === "deadline")
-      work.later({ do: "end-run", run: Number(subject), end: { status: "timeout", reason: "deadline" } });
-    if (kind === "queue")
-      work.later({ do: "end-run", run: Number(subject), end: { status: "timeout", reason: "queue-timeout" } });
-    if (kind === "retry") callModelAgain(work, asStepKey(subject));
-    if (kind === "barrier") barrierPassed(work, Number(rest[0]), rest.slice(1).join(":"));
+    const timeout = (reason: string): Task => ({
+      do: "end-run",
+      run: Number(subject),
+      end: { status: "timeout", reason },
+    });
+    if (kind === "deadline") d.later(timeout("deadline"));
+    if (kind === "queue") d.later(timeout("queue-timeout"));
+    if (kind === "turn") d.later({ do: "fail-turn", agent: Number(subject), end: turnTimeout(d) });
+    if (kind === "retry") callModelAgain(d, asStepKey(subject));
+    if (kind === "barrier") passBarrier(d, Number(rest[0]), rest.slice(1).join(":"));
   }
   return null;
+}
+
+function turnTimeout({ state }: Deciding): RunEnd {
+  const error =
+    `it worked for ${turnSeconds(state)} s, not counting children and questions; ` +
+    "send another message to go on, limits.turnSeconds allows more";
+  return { status: "timeout", reason: "turn-timeout", error };
+}
+
+/**
+ * Does what is left to do. Then once more for calls that wait for the budget, if tasks released some of it, or ended the turn that had asked the
+ * user for more model calls.
+ */
+function runTasks(work: StepWork): void {
+  const { ledger, requestCalls } = work.state;
+  const reserved = (): number => ledger.reservedTokens + ledger.reservedCost;
+  for (let again = true; again;) {
+    let peak = 0;
+    const { question } = requestCalls;
+    for (let task = work.next(); task !== undefined; task = work.next()) {
+      runTask(work, task);
+      if (work.state.budgetQueue.length > 0) peak = Math.max(peak, reserved());
+    }
+    const unasked = question !== null && requestCalls.question === null;
+    again = work.state.budgetQueue.length > 0 && (reserved() < peak || unasked);
+    if (again) work.later({ do: "retry-budget" });
+  }
+}
+
+function runTask(d: Deciding, task: Task): void {
+  switch (task.do) {
+    case "continue-turn":
+      return continueTurn(d, task.agent);
+    case "next-turn":
+      return nextTurn(d, task.agent);
+    case "end-turn":
+      return endTurn(d, task.agent);
+    case "fail-turn":
+      return failTurn(d, task.agent, task.end);
+    case "end-run":
+      return endRun(d, task.run, task.end);
+    case "start-queued":
+      return startQueued(d, task.agent);
+    case "retry-budget":
+      return retryBudget(d);
+  }
 }

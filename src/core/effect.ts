@@ -4,7 +4,7 @@
  * the runtime reads from the agent's context.
  */
 
-import type { AgentNumber, RunNumber, StepKey } from "./ids.ts";
+import type { AgentNumber, RunNumber, StepKey } from "./values/ids.ts";
 
 export type Effect =
   | { readonly type: "call-model"; readonly key: StepKey; readonly attempt: number; readonly agent: AgentNumber }

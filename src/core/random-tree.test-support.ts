@@ -4,16 +4,18 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Step } from "./deciding.ts";
-import type { DefinitionFacts } from "./definition.ts";
-import type { CallFacts, Fact, Input } from "./event.ts";
-import { asPostId, asStepKey, type StepKey } from "./ids.ts";
-import type { JournalRow } from "./journal.ts";
-import type { Json } from "./json.ts";
-import { type LimitChoices, settingsOf } from "./limits.ts";
+import type { Step } from "./step.ts";
+import type { DefinitionFacts } from "./values/definition.ts";
+import type { Fact, Input } from "./event.ts";
+import type { CallFacts } from "./input.ts";
+import { asPostId, asStepKey, type StepKey } from "./values/ids.ts";
+import type { JournalRow } from "./journal/journal.ts";
+import type { Json } from "./values/json.ts";
+import { type LimitChoices, settingsOf } from "./values/limits.ts";
 import type { ProcessRights } from "./permissions/process-rights.ts";
 import { judgedAnswer } from "./questions/judged-answer.ts";
-import { headRead } from "./row.ts";
+import { chooseCall, spawnArguments } from "./random-calls.test-support.ts";
+import { headRead } from "./journal/row.ts";
 import { type Stepped, type Tree, treeNew, type TreeSource, treeSource, treeStep } from "./tree.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
@@ -74,6 +76,15 @@ export interface Driven {
 const SLOTS = [0, 1, 2, 64];
 const WAITS = [0, 1, 1_000, 17_000, 121_000, 301_000, 1_801_000];
 
+/** The same numbers for the same seed. */
+export function seededNumbers(seed: number, length: number): readonly number[] {
+  let x = seed * 7_919;
+  return Array.from({ length }, () => {
+    x = (x * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return (x >> 8) % 1_000;
+  });
+}
+
 /** Interprets the numbers as a sequence of steps. */
 export function drive(numbers: readonly number[], limits: LimitChoices = {}): Driven {
   const tree = treeNew(testSource);
@@ -116,10 +127,7 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
     if (effect.kind === "model") return modelInput(tree, key, attempt, next);
     if (effect.kind === "erase") return [{ type: "texts-erased", effect: key, rows: [] }, []];
     const text = ["saw it", "", "x".repeat(next() % 300), "y".repeat(20 * (next() % 1_000))][next() % 4] ?? "";
-    return [
-      { type: "tool-finished", effect: key, attempt, ...(next() % 4 === 0 ? { failed: true } : {}), size: text.length },
-      [text],
-    ];
+    return toolInput(key, attempt, text, next);
   }
   const questions = [...tree.state.questions.keys(), asStepKey("1.1")];
   if (kind < 15 && next() % 3 === 0) {
@@ -163,7 +171,7 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
       return [{ type: "effects-lost", effects: open.filter(() => next() % 2 === 0).map(([key]) => key) }, []];
     case 15:
       if (next() % 3 === 0) return [{ type: "rights-changed", rights: RIGHTS[next() % RIGHTS.length] ?? FULL }, []];
-      if (next() % 8 === 0) return catalogChanged(next);
+      if (next() % 8 === 0) return catalogChanged(tree, next);
       return [{ type: "slots-offered" }, []];
     case 16:
       return [{ type: "run-asked", id: asPostId(`ask-${count}`), parent: agent, facts: {} }, [spawnArguments(next)]];
@@ -181,6 +189,19 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
   }
 }
 
+/** One result in four is longer than what its agent's context takes of it. */
+function toolInput(effect: StepKey, attempt: number, text: string, next: () => number): Choice {
+  const failed = next() % 4 === 0 ? true : undefined;
+  const long = next() % 4 === 0;
+  const whole = `${text}${"z".repeat(1 + (next() % 50))}`;
+  const given = next() % 2 === 0 ? 100_000_000 : undefined;
+  const kept = { bytes: whole.length, sha256: sha256(whole), kept: text.length, given };
+  return [
+    { type: "tool-finished", effect, attempt, failed, size: text.length, ...(long ? { whole: kept } : {}) },
+    long ? [text, whole] : [text],
+  ];
+}
+
 const FULL: ProcessRights = { tools: ["look", "break"] };
 /** Of processes that execute the tree one after the other. */
 const RIGHTS: readonly ProcessRights[] = [
@@ -192,11 +213,14 @@ const RIGHTS: readonly ProcessRights[] = [
 ];
 
 /** Definitions that lose a tool, or have it again. */
-function catalogChanged(next: () => number): Choice {
+function catalogChanged({ state }: Tree, next: () => number): Choice {
   const tools = [{ name: "look", safe: true }, ...(next() % 2 === 0 ? [] : [{ name: "break", safe: false }])];
   const root = testDefinition("boss", { tools });
   const tagger = testDefinition("tagger", { reporting: "tag", window: 3_000, tools });
-  return [{ type: "catalog-changed", catalog: [root, testDefinition("worker", { tools }), tagger], root }, []];
+  const worker = next() % 4 === 0 ? [] : [testDefinition("worker", { tools, iterations: next() % 2 === 0 ? null : 2 })];
+  const children = next() % 4 === 0 ? undefined : true;
+  const catalog = [root, ...worker, tagger];
+  return [{ type: "catalog-changed", catalog, ...(state.closed ? {} : { root }), children }, []];
 }
 
 function forked(tree: Tree, next: () => number): Choice {
@@ -213,7 +237,8 @@ function modelInput(tree: Tree, effect: StepKey, attempt: number, next: () => nu
   const usage = next() % 4 === 0 ? null : { input: 10 + (next() % 3_000), output: next() % 50 };
   if (next() % 7 === 0) {
     const code =
-      (["provider-error", "context-overflow", "aborted", "refused"] as const)[next() % 4] ?? "provider-error";
+      (["provider-error", "context-overflow", "aborted", "refused", "reply-limit"] as const)[next() % 5] ??
+      "provider-error";
     const retryable = next() % 2 === 0;
     return [
       {
@@ -245,54 +270,10 @@ function modelInput(tree: Tree, effect: StepKey, attempt: number, next: () => nu
 
 const TEXTS = ["fine", "NO_REPLY", "a <response>tagged</response> b", "", "<thinking>x</thinking>", "<say>hi</say>"];
 
-function spawnArguments(next: () => number): { [name: string]: Json } {
-  return {
-    task: ["one", "two", " ", "three"][next() % 4] ?? "",
-    ...(next() % 3 === 0 ? { agent: ["tagger", "worker", "nobody"][next() % 3] ?? "" } : {}),
-    ...(next() % 4 === 0 ? { group: "g" } : {}),
-    ...(next() % 4 === 0 ? { announce: "each" } : {}),
-    ...(next() % 4 === 0 ? { timeout_seconds: 1 + (next() % 200) } : {}),
-    ...(next() % 6 === 0 ? { cleanup: "delete" } : {}),
-  };
-}
-
-function chooseCall(tree: Tree, next: () => number): { name: string; input: Json } {
-  const ids = [...tree.state.numbers.keys(), "nobody"];
-  const id = ids[next() % ids.length] ?? "nobody";
-  switch (next() % 12) {
-    case 0:
-    case 1:
-    case 2:
-      return { name: "start_background_agent", input: spawnArguments(next) };
-    case 3: {
-      const { task = "", agent = "worker" } = spawnArguments(next);
-      return { name: "subagent", input: { task, agent } };
-    }
-    case 4:
-    case 5:
-      return {
-        name: "send_agent_message",
-        input: next() % 3 === 0 ? { text: "hi", agentId: id } : { text: "my report" },
-      };
-    case 6:
-      return { name: "send_user_message", input: { text: "tell them" } };
-    case 7:
-      return { name: "cancel_run", input: { run_id: id } };
-    case 8:
-      return { name: "steer_run", input: { run_id: id, text: "that way" } };
-    case 9:
-      return { name: "list_runs", input: {} };
-    case 10:
-      return { name: next() % 2 === 0 ? "look" : "break", input: next() % 3 === 0 ? "not json" : { path: "a" } };
-    default:
-      return next() % 2 === 0 ? { name: "look", input: {} } : { name: "no_such_tool", input: [1, 2] };
-  }
-}
-
 /** Every fact of the journal, in order. */
 export function factsOf(rows: readonly JournalRow[]): Fact[] {
   return rows.flatMap((row) => {
     const head = headRead(row.head);
-    return head.late === undefined ? [head.input, ...(head.events ?? [])] : [];
+    return head.rejected === undefined ? [head.input, ...(head.events ?? [])] : [];
   });
 }

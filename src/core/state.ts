@@ -2,20 +2,20 @@
  * The control state of a tree: the fold of its facts and nothing else.
  *
  * Invariants:
- *  1. It holds no texts. What a model reads is in the contexts (context.ts), folded from the same rows.
+ *  1. It holds no texts. What a model reads is in the contexts (context/), folded from the same rows.
  *  2. It does not grow with history: agents leave it when they close, runs when their outcome is in the parent's context.
- *  3. Only `apply` changes it, in place: it is used linearly.
+ *  3. Only `apply` changes it, in place. Nobody keeps an earlier state.
  */
 
-import type { DefinitionFacts, ModelPrice } from "./definition.ts";
-import type { AgentKind, ReportPlace } from "./event.ts";
-import type { AgentNumber, PostId, RunNumber, StepKey } from "./ids.ts";
-import type { ReportKind, RunMode, RunState, RunStatus } from "./journal.ts";
-import type { Settings } from "./limits.ts";
+import type { DefinitionFacts, ModelPrice } from "./values/definition.ts";
+import type { FactOf, FactType, Stamp } from "./event.ts";
+import type { AgentKind } from "./input.ts";
+import type { AgentNumber, PostId, RunNumber, StepKey } from "./values/ids.ts";
+import type { ReportKind, RunMode, RunState, RunStatus } from "./journal/journal.ts";
+import type { Settings } from "./values/limits.ts";
 import type { PermissionRule } from "./permissions/permissions.ts";
 import type { ProcessRights } from "./permissions/process-rights.ts";
-import { plainToText } from "./plain-text.ts";
-import { type Timers, timersEmpty, timersFrom } from "./timers.ts";
+import type { Clock, Timers } from "./values/timers.ts";
 
 export type MessageKind = "user" | "system" | "user-facing" | "steer";
 
@@ -23,7 +23,7 @@ export interface InboxMessage {
   readonly key: StepKey;
   readonly kind: MessageKind;
   readonly silent: boolean;
-  /** The post it came by, whose sender may wait for the turn. */
+  /** The post that brought it; its sender may wait for the turn. */
   readonly post: PostId | null;
   /** The agent that sent it; null for a message from outside the tree. */
   readonly from: AgentNumber | null;
@@ -35,11 +35,11 @@ export interface InboxMessage {
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
-  /** The effect under way for it, the run or the user's answer it waits for; none once it is answered. */
+  /** At most one of them is set: the effect that works on it, the run or the question it waits for. */
   effect: StepKey | null;
   run: RunNumber | null;
   question: StepKey | null;
-  /** True for a final report: it is answered when all other calls of its reply are. */
+  /** A final report: it is answered after all other calls of its reply. */
   readonly final: boolean;
 }
 
@@ -53,16 +53,20 @@ export interface Turn {
   model: StepKey | null;
   /** Calls of the newest reply that are not answered yet. */
   calls: Map<string, OpenCall>;
+  /** How many of them have an effect under way. */
+  working: number;
+  /** Running time of the turn of a root agent. A child's is counted by its run. */
+  clock: Clock;
   /** True if the newest reply reported, and if one of its calls failed, was refused or has an unknown outcome. */
+  replyReported: boolean;
+  replyFailed: boolean;
+  /** True if a reply of the turn reported: the report answers the posts of the turn. */
   reported: boolean;
-  failed: boolean;
-  /** The newest report of the turn: it answers the posts of the turn. */
-  report: ReportPlace | null;
-  /** User-facing messages it took, which must reach the user. */
+  /** User-facing messages that the turn took and that must reach the user. */
   relays: StepKey[];
-  /** True once something was sent to the channel after the newest user-facing message was taken. */
+  /** True if something was sent to the channel after the newest user-facing message was taken. */
   sent: boolean;
-  /** The nudge whose answer is awaited, if the newest model call follows one. */
+  /** The nudge that the newest model call answers. */
   nudge: "report" | "user-message" | null;
   nudgedUser: boolean;
   compacted: boolean;
@@ -71,13 +75,13 @@ export interface Turn {
 /** Background runs of one parent that are announced together. */
 export interface Batch {
   readonly key: string;
-  /** The turn that started the newest of its runs: it is not complete before that turn has ended. Null if none did. */
+  /** The turn that started its newest run: the batch is not complete before that turn has ended. */
   turn: number | null;
   /** Members that have not ended. */
   open: Set<RunNumber>;
   /** Members that have ended and wait to be announced. */
   ended: RunNumber[];
-  /** True once its barrier has passed: every later end is announced by itself. */
+  /** After its barrier every member is announced by itself. */
   passed: boolean;
 }
 
@@ -93,32 +97,32 @@ export interface AgentState {
   readonly kind: AgentKind;
   readonly parent: AgentNumber | null;
   readonly depth: number;
-  /** What it is made from, with no more rights than its parent has now; and with those it was given, if they are more. */
+  /** Its definition, with no more rights than its parent holds now. */
   definition: DefinitionFacts;
+  /** Its own definition, if its parent holds less; else null. */
   granted: DefinitionFacts | null;
-  readonly maxIterations: number;
+  maxIterations: number;
   inbox: InboxMessage[];
   turn: Turn | null;
   turns: number;
-  /** Turns in a row that were caused by other agents alone. */
+  /** Turns in a row that no user, steer or announcement caused. */
   turnsUnprompted: number;
   /** Children started and not ended. */
   live: Set<RunNumber>;
   /** Children that wait for a slot, in spawn order. */
   queue: RunNumber[];
   batches: Map<string, Batch>;
-  /** The announcement that waits for a turn, or null. */
+  /** The announcement that waits for a turn. */
   pending: Announcement | null;
-  /** Announcements that are whole in the context because their turn failed. */
+  /** Announcements that stay whole in the context, because their turn failed. */
   blocked: StepKey[];
   /** Tokens of the context at the newest reply, and bytes added since. */
   tokensKnown: number;
   bytesSince: number;
   /** At least as long as the longest result of a tool in its context. */
   longestResult: number;
-  /** True if its transcript holds an assistant text that could be salvaged, or a tool result. */
-  said: boolean;
-  toolEnded: boolean;
+  /** One of its results was longer than its context allows: it sees `read_result`. */
+  holdsResult: boolean;
   /** True if the reply that ended its newest turn held a `<response>`, in a run that reports by tag. */
   tagged: boolean;
 }
@@ -146,11 +150,9 @@ export interface Run {
   state: RunState;
   startedAt: number | null;
   endedAt: number | null;
-  /** Time its clock has run, and since when it runs on (null while it stands still). */
-  clockUsed: number;
-  clockSince: number | null;
+  clock: Clock;
   reports: number;
-  /** True while its newest report is one that could not be taken. */
+  /** Its newest report was refused. */
   invalid: boolean;
   nudged: boolean;
   userMessages: number;
@@ -164,7 +166,7 @@ export interface OpenEffect {
   readonly kind: "model" | "tool" | "read" | "erase";
   readonly agent: AgentNumber;
   attempt: number;
-  /** False once its newest attempt has failed, until it is repeated. */
+  /** False from a failed attempt until the next one. */
   underWay: boolean;
   /** How often a model call failed and was set to be tried again. */
   failures: number;
@@ -174,15 +176,15 @@ export interface OpenEffect {
   readonly safe: boolean;
   /** True if the user allowed the call. */
   readonly granted: boolean;
-  /** What the user was shown of the file that the call would change, or null. */
+  /** The mark of the file that the user saw. */
   readonly seen: string | null;
   readonly compaction: boolean;
   readonly reserved: { readonly tokens: number; readonly cost: number } | null;
-  /** Set while it waits to be repeated. */
+  /** When it is repeated, while it waits for that. */
   retryAt: number | null;
 }
 
-/** A call that waits for the user's answer; without a call, the model calls of the whole tree. */
+/** A call that waits for the user's answer; `call` is null if the model calls of the whole tree wait. */
 export interface Question {
   readonly agent: AgentNumber;
   readonly call: string | null;
@@ -199,23 +201,16 @@ export interface RequestCalls {
   refused: boolean;
 }
 
-/** A model call that was given up and booked at an estimate, until its wire tells what it used. */
+/** An aborted model call: booked at an estimate until its wire reports what it used. */
 export interface AbortedCall {
   readonly attempt: number;
   readonly at: number;
   readonly price: ModelPrice | null;
-  /** What was booked for it. */
+  /** What was booked. */
   readonly tokens: number;
   readonly cost: number;
-  /** The run that it was the last call of, with what that used in all; null for a root agent. */
+  /** The run whose last call it was, with what the run used in all; null for a root agent. */
   readonly run: { readonly number: RunNumber; readonly tokens: number; readonly cost: number } | null;
-}
-
-export interface Ledger {
-  tokens: number;
-  cost: number;
-  reservedTokens: number;
-  reservedCost: number;
 }
 
 export interface TreeState {
@@ -225,7 +220,7 @@ export interface TreeState {
   at: number;
   closed: boolean;
   settings: Settings | null;
-  /** Those of the process that executes; null before one of this revision did. */
+  /** The rights of the process that executes the tree. */
   rights: ProcessRights | null;
   /** Calls that the user allowed for the whole tree. */
   grants: readonly PermissionRule[];
@@ -242,11 +237,11 @@ export interface TreeState {
   questions: Map<StepKey, Question>;
   aborted: Map<StepKey, AbortedCall>;
   timers: Timers;
-  ledger: Ledger;
+  ledger: { tokens: number; cost: number; reservedTokens: number; reservedCost: number };
   requestCalls: RequestCalls;
   /** Agents whose next model call waits for room in the budget. */
   budgetQueue: AgentNumber[];
-  /** Limits that were said to be near. */
+  /** Limits that were reported as near. */
   neared: Set<string>;
 }
 
@@ -269,7 +264,7 @@ export function stateEmpty(): TreeState {
     effects: new Map(),
     questions: new Map(),
     aborted: new Map(),
-    timers: timersEmpty(),
+    timers: new Map(),
     ledger: { tokens: 0, cost: 0, reservedTokens: 0, reservedCost: 0 },
     requestCalls: { used: 0, question: null, refused: false },
     budgetQueue: [],
@@ -277,20 +272,12 @@ export function stateEmpty(): TreeState {
   };
 }
 
-/** JSON text of the state: for snapshots, and for comparing two folds byte for byte. */
-export function stateToText(state: TreeState): string {
-  const moments = [...state.timers.moments].toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
-  return plainToText({ ...state, timers: moments });
-}
-
-/** The state as its text is read. */
-export type PlainState = Omit<TreeState, "timers"> & { readonly timers: readonly (readonly [string, number])[] };
-
-export function stateFromPlain(plain: PlainState): TreeState {
-  return { ...plain, timers: timersFrom(plain.timers) };
-}
-
 /** True while something is under way or queued that a restart must look at. */
 export function stateBusy(state: TreeState): boolean {
   return state.effects.size > 0 || state.queued > 0;
 }
+
+/** What each fact does to the state. */
+export type StateHandlers = {
+  readonly [Type in FactType]: (state: TreeState, fact: FactOf<Type>, stamp: Stamp) => void;
+};

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { contextsToText } from "./context/contexts.ts";
 import { judgeCall } from "./permissions/process-rights.ts";
-import { drive, factsOf, testSource } from "./random-tree.test-support.ts";
-import { replayBegin, replayVerdict } from "./replay.ts";
-import { stateToText } from "./state.ts";
+import { drive, seededNumbers, factsOf, testSource } from "./random-tree.test-support.ts";
+import { replayBegin, replayVerdict } from "./journal/replay.ts";
+import { mapsToText } from "./values/map-json.ts";
 import { treeFold, treeFromText, treeNew, treeStep, treeToText } from "./tree.ts";
 
 const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 900, size: "max" });
@@ -15,6 +15,7 @@ const limits = fc.record({
   tokensPerTree: fc.option(fc.integer({ min: 1_000, max: 500_000 })),
   delegatedIterations: fc.integer({ min: 1, max: 4 }),
   modelCallsPerRequest: fc.constantFrom(2, 5, 1_000),
+  turnSeconds: fc.constantFrom(1, 60, 3_600, null),
 });
 const RUNS = 400;
 
@@ -24,10 +25,23 @@ test("no sequence of inputs throws, and folding the recorded rows gives the live
       const { tree, rows } = drive(list, bounds);
       const folded = treeNew(testSource);
       for (const row of rows) treeFold(folded, row);
-      expect(stateToText(folded.state)).toBe(stateToText(tree.state));
+      expect(mapsToText(folded.state)).toBe(mapsToText(tree.state));
       expect(contextsToText(folded.contexts)).toBe(contextsToText(tree.contexts));
     }),
     { numRuns: RUNS },
+  );
+});
+
+test("every message of a context is frozen, live and after a snapshot", () => {
+  const frozen = (value: unknown): boolean =>
+    typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(frozen));
+  fc.assert(
+    fc.property(numbers, limits, (list, bounds) => {
+      const { tree } = drive(list, bounds);
+      for (const { contexts } of [tree, treeFromText(treeToText(tree), testSource)])
+        for (const { messages } of contexts.agents.values()) expect(messages.every(frozen)).toBe(true);
+    }),
+    { numRuns: 150 },
   );
 });
 
@@ -109,7 +123,8 @@ test("I16: a step that is offered slots leaves no run waiting that one of them w
         );
         const left = step.slots + running - tree.state.running;
         if (decision.slotsLacked) expect(startable && left <= 0).toBe(true);
-        if (step.input.type === "slots-offered" && decision.late === null && left > 0) expect(startable).toBe(false);
+        if (step.input.type === "slots-offered" && decision.rejected === null && left > 0)
+          expect(startable).toBe(false);
       }
     }),
     { numRuns: RUNS },
@@ -212,9 +227,10 @@ test("at rest nothing is left behind: no effect, timer or text of an agent that 
       const { state, contexts } = drive(list, bounds).tree;
       for (const effect of state.effects.values())
         expect(effect.kind === "erase" || state.agents.has(effect.agent)).toBe(true);
-      for (const name of state.timers.moments.keys()) {
+      for (const name of state.timers.keys()) {
         const [kind, subject = ""] = name.split(":");
         if (kind === "deadline" || kind === "queue") expect(state.runs.get(Number(subject))?.outcome).toBeNull();
+        if (kind === "turn") expect(state.agents.get(Number(subject))?.turn?.clock.since).toEqual(expect.any(Number));
         if (kind === "barrier") expect(state.agents.has(Number(subject))).toBe(true);
       }
       expect([...contexts.agents.keys()].toSorted((a, b) => a - b)).toEqual(
@@ -253,7 +269,7 @@ test("a question is open exactly while its call waits, and a run needs input exa
       };
       for (const [number, run] of state.runs) {
         if (run.outcome === null) expect([number, run.state === "needs_input"]).toEqual([number, stuck(number)]);
-        if (run.state === "needs_input") expect(state.timers.moments.has(`deadline:${number}`)).toBe(false);
+        if (run.state === "needs_input") expect(state.timers.has(`deadline:${number}`)).toBe(false);
       }
     }),
     { numRuns: RUNS },
@@ -264,11 +280,7 @@ test("the random driver reaches every kind of fact and every way to end", () => 
   const facts = new Set<string>();
   const ends = new Set<string>();
   for (let seed = 1; seed <= 800; seed += 1) {
-    let x = seed * 7_919;
-    const list = Array.from({ length: 3_000 }, () => {
-      x = (x * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return (x >> 8) % 1_000;
-    });
+    const list = seededNumbers(seed, 3_000);
     const bounds = {
       maxDepth: 1 + (seed % 3),
       liveChildren: 1 + (seed % 4),
@@ -276,6 +288,7 @@ test("the random driver reaches every kind of fact and every way to end", () => 
       tokensPerTree: seed % 4 === 0 ? 5_000 : null,
       modelCallsPerRequest: seed % 5 === 0 ? 4 : 1_000,
       delegatedIterations: 3,
+      turnSeconds: seed % 3 === 0 ? 60 : 3_600,
     };
     for (const fact of factsOf(drive(list, bounds).rows)) {
       facts.add(fact.type);
@@ -283,6 +296,8 @@ test("the random driver reaches every kind of fact and every way to end", () => 
       if (fact.type === "answer-given" && fact.refused !== undefined) facts.add(`${fact.type}/${fact.refused}`);
       if (fact.type === "answer-given" && fact.grant !== undefined) facts.add("answer granted for the tree");
       if (fact.type === "run-state-changed") facts.add(`${fact.type}/${fact.state}`);
+      if (fact.type === "tool-finished" && fact.whole !== undefined) facts.add(`${fact.type}/whole`);
+      if (fact.type === "turn-ended") facts.add(`${fact.type}/${fact.reason ?? ""}`);
       if (fact.type === "run-ended") ends.add(`${fact.status}/${fact.reason ?? ""}`);
     }
   }
@@ -299,6 +314,8 @@ test("the random driver reaches every kind of fact and every way to end", () => 
   expect(facts).toContain("question-asked/calls");
   expect([...facts].some((fact) => fact.startsWith("answer-given/"))).toBe(true);
   expect(facts).toContain("answer granted for the tree");
+  expect(facts).toContain("tool-finished/whole");
+  expect(facts).toContain("turn-ended/turn-timeout");
   expect(facts.size).toBeGreaterThanOrEqual(37);
   for (const end of [
     "ok/",

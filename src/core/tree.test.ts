@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { Step } from "./deciding.ts";
-import type { DefinitionFacts } from "./definition.ts";
+import type { Step } from "./step.ts";
+import type { DefinitionFacts } from "./values/definition.ts";
 import type { Input } from "./event.ts";
-import { asPostId, asStepKey } from "./ids.ts";
-import type { Json } from "./json.ts";
-import { settingsOf } from "./limits.ts";
+import { asPostId, asStepKey } from "./values/ids.ts";
+import type { Json } from "./values/json.ts";
+import { settingsOf } from "./values/limits.ts";
 import { contextsToText } from "./context/contexts.ts";
-import { stateToText } from "./state.ts";
+import { mapsToText } from "./values/map-json.ts";
 import { type Stepped, type Tree, treeFold, treeFromText, treeNew, treeSource, treeStep, treeToText } from "./tree.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
@@ -91,7 +91,7 @@ test("an awaited delegation goes from the inbox to the answer in seven steps, an
   expect(tree.state.agents.size).toBe(1);
   const folded = treeNew(source);
   for (const row of rows) treeFold(folded, row);
-  expect(stateToText(folded.state)).toBe(stateToText(tree.state));
+  expect(mapsToText(folded.state)).toBe(mapsToText(tree.state));
   expect(contextsToText(folded.contexts)).toBe(contextsToText(tree.contexts));
   expect(folded.hash).toBe(tree.hash);
 });

@@ -1,6 +1,6 @@
 /**
- * A tree in memory: its state, its contexts and the end of its chain, moved on by steps or folded from rows. This is the whole kernel
- * as the runtime and replay see it.
+ * A tree in memory: its state, its contexts and the end of its hash chain, changed by steps or folded from rows. This is the whole kernel as the
+ * runtime and replay see it.
  *
  * Invariant: a tree that was stepped and a tree that was folded from the rows of those steps are equal, byte for byte.
  */
@@ -13,27 +13,26 @@ import {
   contextsToText,
   type PlainContexts,
 } from "./context/contexts.ts";
-import { observe } from "./context/observe.ts";
-import type { Observing } from "./context/observing.ts";
+import type { Fold, TextAt } from "./context/fold.ts";
+import { foldContexts } from "./context/fold-contexts.ts";
 import { type ContextRequest, contextRequest } from "./context/request.ts";
+import { endings } from "./context/run-contexts.ts";
 import { type ToolsetFor, createToolsetFor } from "./context/toolset.ts";
 import { decide } from "./decide.ts";
-import type { Decision, Observer, Step } from "./deciding.ts";
-import type { DefinitionText } from "./definition.ts";
-import type { Decided, Fact, TextIndex } from "./event.ts";
-import { type AgentNumber, type StepKey, stepKey } from "./ids.ts";
-import type { JournalRow, RunPatch, Sha256 } from "./journal.ts";
-import type { Json } from "./json.ts";
-import { replyPartsOf, replyText } from "./message.ts";
-import type { Place } from "./place.ts";
-import { plainFromText } from "./plain-text.ts";
-import { questionText } from "./questions/question-text.ts";
-import { bodyRead, CHAIN_START, headRead, rowWrite } from "./row.ts";
+import type { Fact, FactOf, Stamp } from "./event.ts";
+import { stepTrails } from "./journal/deferred-fsync.ts";
+import type { JournalRow, RunPatch, Sha256 } from "./journal/journal.ts";
+import { bodyRead, CHAIN_START, headRead, rowWrite } from "./journal/row.ts";
+import { questionText } from "./text/prompts/question-text.ts";
 import { type DelegationRecord, endedRecord, refusalRecord, refusedRecord } from "./runs/delegation-record.ts";
 import { runPatch } from "./runs/run-patch.ts";
-import { type PlainState, stateEmpty, stateFromPlain, stateToText, type TreeState } from "./state.ts";
+import { stateEmpty, type TreeState } from "./state.ts";
+import type { Decision, EndTexts, Step, StepContexts } from "./step.ts";
 import { messageSaid, sayBlocks } from "./text/index.ts";
-import { stepTrails } from "./trailing.ts";
+import type { DefinitionText } from "./values/definition.ts";
+import { type AgentNumber, type RunNumber, type StepKey, stepKey } from "./values/ids.ts";
+import { mapsFromText, mapsToText } from "./values/map-json.ts";
+import { replyPartsOf, replyText } from "./values/message.ts";
 
 export interface TreeSource {
   readonly sha256: Sha256;
@@ -52,13 +51,18 @@ export interface Tree {
   hash: string;
 }
 
+export function treeNew(source: TreeSource): Tree {
+  return { source, state: stateEmpty(), contexts: contextsEmpty(), hash: CHAIN_START };
+}
+
+/** A message for the user. */
 export interface Outgoing {
   readonly key: StepKey;
   readonly agent: AgentNumber;
   readonly text: string;
 }
 
-/** Everything a step gave. */
+/** Everything that a step gave. */
 export interface Stepped {
   readonly step: Step;
   readonly row: JournalRow;
@@ -72,145 +76,124 @@ export interface Stepped {
   readonly trails: boolean;
 }
 
-export function treeNew(source: TreeSource): Tree {
-  return { source, state: stateEmpty(), contexts: contextsEmpty(), hash: CHAIN_START };
+/** What a row recorded of ends and answers. It is used instead of what the texts give, if earlier texts were erased. */
+export interface RecordedTexts {
+  endTexts(run: RunNumber): EndTexts | undefined;
+  reportText(child: AgentNumber): string | undefined;
 }
 
-/** What is gathered while facts go by. */
-interface Gathered {
-  readonly contexts: string[];
-  readonly runs: RunPatch[];
-  readonly outgoing: Outgoing[];
-  /** Null until there is one. */
-  requests: Map<StepKey, ContextRequest> | null;
-  readonly delegations: DelegationRecord[];
-}
+/** Collects what facts give besides the new state, while they are folded into the contexts. */
+class Collected implements StepContexts {
+  readonly hashes: string[] = [];
+  readonly runs: RunPatch[] = [];
+  readonly outgoing: Outgoing[] = [];
+  readonly requests = new Map<StepKey, ContextRequest>();
+  readonly delegations: DelegationRecord[] = [];
+  readonly endTexts: StepContexts["endTexts"];
+  readonly reportText: StepContexts["reportText"];
+  private readonly tree: Tree;
+  private readonly fold: Fold;
 
-const NO_REQUESTS: ReadonlyMap<StepKey, ContextRequest> = new Map();
+  constructor(tree: Tree, recorded?: RecordedTexts) {
+    const { source, state, contexts } = tree;
+    this.tree = tree;
+    this.fold = { ...source, state, contexts, calls: null };
+    const { endTexts, reportText } = endings(this.fold);
+    this.endTexts = (run, end, reported) => recorded?.endTexts(run) ?? endTexts(run, end, reported);
+    this.reportText = (child, final) => recorded?.reportText(child) ?? reportText(child, final);
+  }
 
-function gather(tree: Tree, into: Gathered): Observer {
-  const { state, contexts, source } = tree;
-  const { sha256, definition, toolsetFor } = source;
-  const observing: Observing = { sha256, definition, toolsetFor, state, contexts, calls: null };
-  return (fact, place, textAt) => {
-    gatherBefore(tree, into, fact, place, textAt);
-    observe(observing, fact, place, textAt);
-    gatherAfter(tree, into, fact, place);
-    runPatch(state, contexts, fact, place, into.runs);
-  };
-}
+  observe(fact: Fact, stamp: Stamp, textAt: TextAt): void {
+    this.before(fact, stamp, textAt);
+    foldContexts(this.fold, fact, textAt, stamp);
+    this.after(fact, stamp);
+    runPatch(this.tree.state, this.tree.contexts, fact, stamp, this.runs);
+  }
 
-/** What has to be looked up before the fact is folded into the contexts. */
-function gatherBefore(tree: Tree, into: Gathered, fact: Fact, place: Place, textAt: TextAt): void {
-  switch (fact.type) {
-    case "channel-sent":
-      return void into.outgoing.push(outgoingOf(tree, fact, place, textAt));
-    case "question-asked": {
-      if (fact.to === undefined) return;
-      const text = questionText(tree.contexts, fact, fact.calls ?? 0);
-      return void into.outgoing.push({ key: stepKey(place.seq, fact.n), agent: fact.to, text });
-    }
-    case "tool-answered": {
+  /** What must be read from the contexts before the fact is folded in. */
+  private before(fact: Fact, { seq }: Stamp, textAt: TextAt): void {
+    const { contexts, source } = this.tree;
+    if (fact.type === "channel-sent") {
+      const { agent, n } = fact;
+      this.outgoing.push({ key: stepKey(seq, n), agent, text: channelText(contexts, fact, textAt) });
+    } else if (fact.type === "question-asked" && fact.to !== undefined) {
+      const text = questionText(contexts, fact, fact.calls ?? 0);
+      this.outgoing.push({ key: stepKey(seq, fact.n), agent: fact.to, text });
+    } else if (fact.type === "tool-answered") {
       const text = fact.text === undefined ? undefined : textAt(fact.text);
-      const refused = refusedRecord(tree.contexts, fact, text, tree.source.sha256);
-      if (refused !== null) into.delegations.push(refused);
-      return;
+      const refused = refusedRecord(contexts, fact, text, source.sha256);
+      if (refused !== null) this.delegations.push(refused);
     }
-    default:
-      return;
+  }
+
+  private after(fact: Fact, stamp: Stamp): void {
+    const { contexts, state } = this.tree;
+    if (fact.type === "run-ended") {
+      const ended = endedRecord(contexts, fact, stamp);
+      if (ended !== null) this.delegations.push(ended);
+    } else if (fact.type === "model-called") {
+      this.request(fact.agent, stepKey(stamp.seq, fact.n), stamp);
+    } else if (fact.type === "effect-repeated") {
+      const effect = state.effects.get(fact.effect);
+      if (effect?.kind === "model") this.request(effect.agent, fact.effect, stamp);
+    }
+  }
+
+  private request(agent: AgentNumber, key: StepKey, { at }: Stamp): void {
+    const { state, contexts, source } = this.tree;
+    const asked = contextRequest(state, contexts, agent, at, source.sha256);
+    if (asked === null) return;
+    this.hashes.push(asked.hash);
+    this.requests.set(key, asked.request);
   }
 }
 
-/** What can be looked up only afterwards. */
-function gatherAfter(tree: Tree, into: Gathered, fact: Fact, place: Place): void {
-  switch (fact.type) {
-    case "run-ended": {
-      const ended = endedRecord(tree.contexts, fact, place);
-      if (ended !== null) into.delegations.push(ended);
-      return;
-    }
-    case "model-called":
-      return gatherRequest(tree, into, fact.agent, stepKey(place.seq, fact.n), place);
-    case "effect-repeated": {
-      const effect = tree.state.effects.get(fact.effect);
-      if (effect?.kind === "model") gatherRequest(tree, into, effect.agent, fact.effect, place);
-      return;
-    }
-    default:
-      return;
-  }
-}
-
-/** What the model is sent by a call that begins or is repeated. */
-function gatherRequest(tree: Tree, into: Gathered, agent: AgentNumber, key: StepKey, place: Place): void {
-  const asked = contextRequest(tree.state, tree.contexts, agent, place.at, tree.source.sha256);
-  if (asked === null) return;
-  into.contexts.push(asked.hash);
-  into.requests ??= new Map();
-  into.requests.set(key, asked.request);
-}
-
-type TextAt = (index: TextIndex) => Json | undefined;
-
-function outgoingOf(
-  tree: Tree,
-  fact: Extract<Decided, { type: "channel-sent" }>,
-  place: Place,
-  textAt: TextAt,
-): Outgoing {
-  const key = stepKey(place.seq, fact.n);
-  const relay = fact.relay === undefined ? undefined : tree.contexts.relays.get(fact.relay);
-  if (relay !== undefined) return { key, agent: fact.agent, text: `${relay.name}: ${relay.text}` };
+function channelText({ relays }: Contexts, { relay: key, say }: FactOf<"channel-sent">, textAt: TextAt): string {
+  const relay = key === undefined ? undefined : relays.get(key);
+  if (relay !== undefined) return `${relay.name}: ${relay.text}`;
   const text = replyText(replyPartsOf(textAt(0)));
-  return {
-    key,
-    agent: fact.agent,
-    text: fact.say === undefined ? messageSaid(text) : (sayBlocks(text)[fact.say] ?? ""),
-  };
+  return say === undefined ? messageSaid(text) : (sayBlocks(text)[say] ?? "");
 }
 
-/** Moves the tree on by one step. `salt` is what the row's body begins with. */
-export function treeStep(tree: Tree, step: Step, salt: string): Stepped {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: null, delegations: [] };
-  const { input } = step;
-  const brings = input.type === "model-replied" || input.type === "tool-finished";
-  const effect = brings ? tree.state.effects.get(input.effect) : undefined;
-  const decision = decide(tree.state, step, gather(tree, gathered));
-  const { runs, outgoing, delegations, contexts } = gathered;
+/** Moves the tree on by one step. `salt` begins the row's body. */
+export function treeStep(tree: Tree, step: Step, salt: string, recorded?: RecordedTexts): Stepped {
+  const { input, texts } = step;
+  const { sha256 } = tree.source;
+  const result = input.type === "model-replied" || input.type === "tool-finished";
+  const effect = result ? tree.state.effects.get(input.effect) : undefined;
+  const collected = new Collected(tree, recorded);
+  const decision = decide(tree.state, step, collected);
+  const { runs, outgoing, requests, delegations, hashes } = collected;
   if (decision.refusal !== null && input.type === "run-asked")
-    delegations.push(refusalRecord(input.id, step.texts[0], decision.refusal, tree.source.sha256));
-  const requests = gathered.requests ?? NO_REQUESTS;
-  const row = rowWrite(tree.state.seq, { step, decision, contexts }, salt, tree.hash, tree.source.sha256);
+    delegations.push(refusalRecord(input.id, texts[0], decision.refusal, sha256));
+  const row = rowWrite(tree.state.seq, { step, decision, contexts: hashes }, salt, tree.hash, sha256);
   tree.hash = row.hash;
-  const trails = stepTrails(input, effect, decision);
-  return { step, row, decision, runs, outgoing, requests, delegations, trails };
+  return { step, row, decision, runs, outgoing, requests, delegations, trails: stepTrails(input, effect, decision) };
 }
 
-/** Folds a recorded row: nothing is decided again. Returns what it says of runs. */
+/** Folds a recorded row: nothing is decided again. Returns what it changes in the projection of runs. */
 export function treeFold(tree: Tree, row: JournalRow): readonly RunPatch[] {
-  const gathered: Gathered = { contexts: [], runs: [], outgoing: [], requests: null, delegations: [] };
-  const observer = gather(tree, gathered);
-  const head = headRead(row.head);
+  const collected = new Collected(tree);
+  const { at, input, events = [], rejected } = headRead(row.head);
   const { texts } = bodyRead(row.body);
-  const place: Place = { seq: row.seq, at: head.at };
-  const textAt: TextAt = (index) => texts[index];
-  const facts: readonly Fact[] = head.late === undefined ? [head.input, ...(head.events ?? [])] : [];
+  const stamp: Stamp = { seq: row.seq, at };
+  const facts: readonly Fact[] = rejected === undefined ? [input, ...events] : [];
   for (const fact of facts) {
-    apply(tree.state, fact, place);
-    observer(fact, place, textAt);
+    apply(tree.state, fact, stamp);
+    collected.observe(fact, stamp, (index) => texts[index]);
   }
   tree.state.seq = row.seq;
-  tree.state.at = Math.max(tree.state.at, head.at);
+  tree.state.at = Math.max(tree.state.at, at);
   tree.hash = row.hash;
-  return gathered.runs;
+  return collected.runs;
 }
 
 /** A snapshot's text, and a tree from it. */
-export function treeToText(tree: Tree): string {
-  return `[${JSON.stringify(tree.hash)},${stateToText(tree.state)},${contextsToText(tree.contexts)}]`;
+export function treeToText({ hash, state, contexts }: Tree): string {
+  return `[${JSON.stringify(hash)},${mapsToText(state)},${contextsToText(contexts)}]`;
 }
 
 export function treeFromText(text: string, source: TreeSource): Tree {
-  const [hash, state, contexts] = plainFromText(text) as [string, PlainState, PlainContexts];
-  return { source, hash, state: stateFromPlain(state), contexts: contextsFromPlain(contexts, source.sha256) };
+  const [hash, state, contexts] = mapsFromText(text) as [string, TreeState, PlainContexts];
+  return { source, hash, state, contexts: contextsFromPlain(contexts, source.sha256) };
 }

@@ -1,7 +1,7 @@
 /** Owns the guess of a call's tokens where no provider counts them: four characters a token, the same for the same words. */
 
 import type { ModelRequest } from "../contracts/model.ts";
-import type { ReplyPart, Usage } from "../core/message.ts";
+import type { ReplyPart, Usage } from "../core/values/message.ts";
 
 const CHARACTERS_PER_TOKEN = 4;
 

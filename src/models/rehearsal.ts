@@ -9,7 +9,7 @@
  */
 
 import type { Model, ModelRequest } from "../contracts/model.ts";
-import type { ReplyPart } from "../core/message.ts";
+import type { ReplyPart } from "../core/values/message.ts";
 import { estimateUsage } from "./estimate-usage.ts";
 import { composeAnswer } from "./rehearsal/answer.ts";
 import { childIs, childMove } from "./rehearsal/child.ts";

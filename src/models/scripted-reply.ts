@@ -1,8 +1,8 @@
 /** Owns what a script can say, and the short ways to write it. */
 
 import type { ModelFailure, ModelReply } from "../contracts/model.ts";
-import type { Json } from "../core/json.ts";
-import type { ReasoningPart, TextPart, Usage } from "../core/message.ts";
+import type { Json } from "../core/values/json.ts";
+import type { ReasoningPart, TextPart, Usage } from "../core/values/message.ts";
 
 /** A tool call; without an id it gets the next free `call_N` of its context. */
 export interface ScriptedCall {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { ModelFailure } from "../contracts/model.ts";
 import type { ModelReply, ModelRequest } from "../contracts/model.ts";
-import type { ContextMessage } from "../core/message.ts";
+import type { ContextMessage } from "../core/values/message.ts";
 import {
   byContext,
   callTool,

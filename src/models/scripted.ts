@@ -17,8 +17,8 @@ import type {
   ModelReply,
   ModelRequest,
 } from "../contracts/model.ts";
-import { replyText } from "../core/message.ts";
-import type { ReplyPart, Usage } from "../core/message.ts";
+import { replyText } from "../core/values/message.ts";
+import type { ReplyPart, Usage } from "../core/values/message.ts";
 import { estimateUsage } from "./estimate-usage.ts";
 import type { ScriptedReply } from "./scripted-reply.ts";
 import { aborted, streamWords } from "./stream-words.ts";

@@ -2,7 +2,7 @@
 
 import { ModelFailure } from "../contracts/model.ts";
 import type { ModelCallOptions } from "../contracts/model.ts";
-import type { Usage } from "../core/message.ts";
+import type { Usage } from "../core/values/message.ts";
 
 /** The pieces, joined, are exactly the text. Stops with an `aborted` failure when the signal says so. */
 export function streamWords(text: string, { signal, onText }: ModelCallOptions): void {

@@ -4,7 +4,7 @@
  * Invariant: an id follows from the request alone and is in no message of it, also after messages were taken out of the context.
  */
 
-import type { ContextMessage } from "../core/message.ts";
+import type { ContextMessage } from "../core/values/message.ts";
 
 /** The numbers from which new ids may be made: above the count of calls, and above every `call_N` there is. */
 export function nextCallNumber(messages: readonly ContextMessage[]): number {

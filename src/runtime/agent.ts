@@ -1,12 +1,13 @@
 /** Agents as users of the library hold them: posting, waiting, spawning, history. */
 
 import type { Store, StoredRun } from "../contracts/store.ts";
-import type { Artifact } from "../core/context/report-texts.ts";
-import type { HistoryItem } from "../core/history.ts";
-import { asPostId, type PostId, type TreeId } from "../core/ids.ts";
-import type { RunStatus, Sha256 } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
-import { headRead } from "../core/row.ts";
+import type { Artifact } from "../core/reports/report.ts";
+import type { HistoryItem } from "../core/journal/history.ts";
+import { asPostId, type PostId, type TreeId } from "../core/values/ids.ts";
+import type { RunStatus, Sha256 } from "../core/journal/journal.ts";
+import type { Json } from "../core/values/json.ts";
+import { INBOX_FULL } from "../core/inbox/inbox.ts";
+import { headRead } from "../core/journal/row.ts";
 import { statusLabel } from "../core/text/index.ts";
 import { ErrandError } from "../errors.ts";
 import type { ModelProvider } from "../contracts/model.ts";
@@ -16,6 +17,7 @@ import { checkSchema } from "./schemas/check-schema.ts";
 import type { PostInput } from "./messages/posts.ts";
 import { readHistory } from "./journals/read-history.ts";
 import { runResult } from "./journals/run-result.ts";
+import type { Attachment } from "./messages/outbox.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
 
@@ -93,6 +95,8 @@ export interface Agent {
   cancel(): Promise<void>;
   /** Takes no more messages. Runs below go on, those that wait for a slot are cancelled; their outcomes are kept. */
   close(): Promise<void>;
+  /** Releases the channel that was given for this conversation. Messages stay in the outbox until a channel is attached again. */
+  detach(): void;
 }
 
 export const AWAIT_TIMEOUT_MS = 600_000;
@@ -109,10 +113,15 @@ export function createAgent(
   tree: TreeId,
   number: number,
   id: string,
+  given: Attachment | null = null,
 ): Agent {
+  /** Held here, so that the channel is kept for as long as the user keeps the agent. */
+  let attachment = given;
+
   async function postInput(input: PostInput, texts: readonly Json[], fresh: boolean): Promise<void> {
+    if (attachment !== null) await runtime.reattach(attachment);
     const { late } = await runtime.post(tree, input, texts, fresh);
-    if (late !== null) throw new ErrandError("agent-unknown", `Agent ${id} did not take it: ${late}.`);
+    if (late !== null) throw notTaken(id, late);
   }
 
   function postId(given?: string): PostId {
@@ -168,10 +177,11 @@ export function createAgent(
     output: OutputSchema<Output> | undefined,
   ): Promise<RunOutcome<Output>> {
     const { status, reason } = run;
-    const { findings, data, artifacts, error } = await runResult(store, run);
+    const { result, error } = await runResult(store, run);
+    const { text: summary, data, artifacts } = result;
     const typed = output === undefined || data === undefined ? undefined : await typedData(output, data);
     const why = status === "ok" ? null : (error ?? statusLabel({ status: status ?? "interrupted" }));
-    return { status: status ?? "interrupted", reason, error: why, summary: findings, artifacts, data: typed };
+    return { status: status ?? "interrupted", reason, error: why, summary, artifacts, data: typed };
   }
 
   return {
@@ -196,7 +206,21 @@ export function createAgent(
     },
     cancel: () => postInput({ type: "cancel-asked", id: postId(), run: number === 0 ? null : number }, [], true),
     close: () => postInput({ type: "close-asked", id: postId() }, [], true),
+    detach() {
+      attachment = null;
+      if (number === 0) runtime.detach(tree);
+    },
   };
+}
+
+/** Why a message was not taken, as the sender is told it. */
+export function notTaken(agent: string, late: string): ErrandError {
+  const code = late === INBOX_FULL ? "inbox-full" : "agent-unknown";
+  const remedy =
+    code === "inbox-full"
+      ? "Wait until the agent has read some of its messages, then send it again; or raise limits.inboxMessages."
+      : "errand ps --all lists the trees that can be written to.";
+  return new ErrandError(code, `Agent ${agent} did not take the message: ${late}.`, { remedy });
 }
 
 /** The input that brings a message to an agent of a tree. */

@@ -10,7 +10,7 @@ import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/limits.ts";
+import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/values/limits.ts";
 import type { PermissionRule } from "../core/permissions/permissions.ts";
 import { builtInDefinitions } from "../definitions/built-in.ts";
 import { ErrandError } from "../errors.ts";
@@ -25,9 +25,11 @@ import { type Standing, standingOf, type TrustParts } from "../stores/trust/stan
 import { dataFolder } from "../stores/user-data.ts";
 import { fileTools } from "../tools/index.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
-import { openClock } from "./clock.ts";
+import { type Clock, openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
 import { judgedRules } from "./definitions/judged-rules.ts";
+import { ownTools } from "./definitions/own-tools.ts";
+import { isolated } from "./listeners.ts";
 import { joinProviders } from "./definitions/join-providers.ts";
 import { createRedactor } from "./redaction/redactor.ts";
 import { createSystemWorld } from "./world.ts";
@@ -81,10 +83,11 @@ export interface ErrandOptions {
   readonly retentionDays?: number | null;
   /** Runs that may be under way at the same time in this process. Default: 64. */
   readonly slots?: number;
-  /** Told of failures that no caller waits for. Default: thrown as an uncaught exception. */
+  /** Told of failures that no caller waits for, and of listeners that threw. Default: thrown as an uncaught exception; for listeners a warning. */
   readonly onFailure?: (error: ErrandError) => void;
   /**
-   * Told what a person should know about a database that several processes share: a tree that another took over, rows that the database lost.
+   * Told what a person should know and need not answer: a tree that was quarantined, that this process cannot run or that another process took
+   * over, a channel that is blocked, a full disk or a lock of another program that holds work up, and its end, rows that the database lost.
    * Default: a warning of the process.
    */
   readonly onNotice?: (notice: ErrandError) => void;
@@ -108,7 +111,8 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
   requireStoreGiven(options);
   const world = options.world ?? createSystemWorld();
   const models = joinProviders([...(options.models ?? []), createRehearsalProvider(world)]);
-  const tools = options.tools ?? fileTools();
+  const onFailure = options.onFailure === undefined ? rethrow : isolated("onFailure", options.onFailure, warn);
+  const tools = ownTools(options.tools ?? fileTools());
   const redactor = createRedactor([
     ...(models.secrets ?? []),
     ...(typeof options.store === "string" ? storeSecrets(options.store) : []),
@@ -130,8 +134,6 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
     sha256,
   });
-  const store = await openStore(options.store, world);
-  const clock = await openClock(store, world);
   const { limits, caps, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
   const settings = settingsOf({
     ...(limits === undefined ? {} : { limits }),
@@ -139,10 +141,11 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     ...(subagentEnabled === undefined ? {} : { subagentEnabled }),
     ...(artifactKinds === undefined ? {} : { artifactKinds }),
   });
+  const store = await openStore(options.store, world);
   return openErrand({
     store,
     world,
-    clock,
+    clock: await clockOf(store, world),
     models,
     tools,
     catalog,
@@ -157,8 +160,8 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     workspace: resolve(options.workspace ?? "."),
     slots: options.slots ?? DEFAULT_SLOTS,
     retentionMs: retentionDays === null ? null : retentionDays * DAY_MS,
-    onFailure: options.onFailure ?? rethrow,
-    onNotice: options.onNotice ?? ((notice) => process.emitWarning(notice.message, { code: notice.code })),
+    onFailure,
+    onNotice: options.onNotice === undefined ? warn : isolated("onNotice", options.onNotice, onFailure),
     recover: options.recover ?? true,
     renewDefinitions: options.renewDefinitions ?? true,
   });
@@ -190,6 +193,16 @@ async function openStore(store: ErrandOptions["store"], world: World): Promise<S
   return openStoreAt(path, "own", { world, durability });
 }
 
+/** A store that cannot be read or written now is not left open: the caller may try again. */
+async function clockOf(store: Store, world: World): Promise<Clock> {
+  try {
+    return await openClock(store, world);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
 /**
  * The store at a path or a URL: `own` to run its trees, `read` to look and to put mail while other processes may run
  * them. Every store that is run is opened
@@ -201,25 +214,50 @@ export async function openStoreAt(
   access: "own" | "read",
   { world = createSystemWorld(), durability = "full" }: { world?: World; durability?: "full" | "relaxed" } = {},
 ): Promise<Store> {
-  if (!postgresUrlIs(path)) return access === "own" ? openOwnFile(path, { durability }) : openFileToRead(path);
+  if (!postgresUrlIs(path))
+    return access === "own" ? openOwnPatiently(path, { durability, world }) : openFileToRead(path, world);
   const { requirePackages } = await import("../stores/postgres/packages.ts");
   requirePackages();
   const { openPostgresStore } = await import("../stores/postgres/postgres-store.ts");
   return openPostgresStore({ url: path, access, world, name: workerName() });
 }
 
-/** A file to run its trees, or to move them elsewhere. */
-export function openOwnFile(
-  path: string,
-  options: { readonly durability?: "full" | "relaxed"; readonly evenMoved?: true } = {},
-): SqliteStore {
-  return openOwnStore({ path, owner: thisProcess(), ...options }, trustParts());
+const OPENING_PATIENCE_MS = 10_000;
+const OPENING_PAUSE_MS = 100;
+const OPENING_BUSY_TIMEOUT = 10;
+
+/** Waits for a lock that another program holds on the file, without holding up the event loop. */
+async function openOwnPatiently(path: string, options: OwnFileOptions & { readonly world: World }): Promise<Store> {
+  const { world } = options;
+  for (const began = world.monotonic(); ;) {
+    try {
+      return openOwnFile(path, { ...options, openingBusyTimeout: OPENING_BUSY_TIMEOUT });
+    } catch (error) {
+      const busy = error instanceof ErrandError && error.code === "store-busy";
+      if (!busy || world.monotonic() - began >= OPENING_PATIENCE_MS) throw error;
+    }
+    await new Promise<void>((resolve) => world.after(OPENING_PAUSE_MS, resolve));
+  }
 }
 
-function openFileToRead(path: string): Store {
+interface OwnFileOptions {
+  readonly durability?: "full" | "relaxed";
+  readonly evenMoved?: true;
+  readonly world?: World;
+  readonly openingBusyTimeout?: number;
+}
+
+/** A file to run its trees, or to move them elsewhere. */
+export function openOwnFile(path: string, options: OwnFileOptions = {}): SqliteStore {
+  const { openingBusyTimeout } = options;
+  const parts = openingBusyTimeout === undefined ? trustParts() : { ...trustParts(), openingBusyTimeout };
+  return openOwnStore({ path, owner: thisProcess(), world: createSystemWorld(), ...options }, parts);
+}
+
+function openFileToRead(path: string, world: World): Store {
   const parts = trustParts();
   const real = canonicalPath(path);
-  return storeStanding(path).status === "foreign" ? openForeignStore(real) : openTrustedReader(real, parts);
+  return storeStanding(path).status === "foreign" ? openForeignStore(real) : openTrustedReader(real, parts, world);
 }
 
 /** Whether the store of a file may run. */
@@ -247,7 +285,14 @@ export function thisProcess(): { readonly pid: number; readonly host: string; re
   return { pid: process.pid, host: hostname(), command: process.argv.slice(1, 3).join(" ") };
 }
 
+function warn(error: ErrandError): void {
+  const { message, code, remedy } = error;
+  process.emitWarning(message, { code, ...(remedy === undefined ? {} : { detail: remedy }) });
+}
+
+/** A listener that failed must not end the process. */
 function rethrow(error: ErrandError): void {
+  if (error.code === "listener-failed") return warn(error);
   queueMicrotask(() => {
     throw error;
   });

@@ -2,16 +2,18 @@
 
 import type { Channel } from "../contracts/channel.ts";
 import type { RunQuery, StoredRun, TreeQuery, TreeRecord } from "../contracts/store.ts";
-import { asPostId, asTreeId, type PostId, uuidIs } from "../core/ids.ts";
-import type { ReplayReport } from "../core/replay.ts";
+import { asPostId, asTreeId, type PostId, type TreeId, uuidIs } from "../core/values/ids.ts";
+import type { ReplayReport } from "../core/journal/replay.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { ErrandError } from "../errors.ts";
 import { type Agent, AWAIT_TIMEOUT_MS, createAgent, postedMessage } from "./agent.ts";
+import { isolated } from "./listeners.ts";
 import { exportLines } from "./journals/journal-file.ts";
 import { replayJournal, storedRows } from "./journals/replay-tree.ts";
 import { runResult } from "./journals/run-result.ts";
 import { toldStore } from "./journals/told-store.ts";
 import { type OpenQuestion, openQuestions, questionNamed } from "./messages/open-questions.ts";
+import type { Attachment, ChannelState } from "./messages/outbox.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { type TreeEvent, treeEventOf } from "./journals/tree-event.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
@@ -23,7 +25,10 @@ export interface OpenAgentOptions {
   readonly agent?: string;
   /** `foreground` speaks to a user through its channel. Default: `foreground`. */
   readonly kind?: "foreground" | "background";
-  /** Where its messages to the user go. */
+  /**
+   * Where its messages to the user go. Once the conversation has worked and rests, only the agent that you get keeps the channel:
+   * hold it to hear more. A message without a channel stays in the outbox until one is attached.
+   */
   readonly channel?: Channel;
 }
 
@@ -90,6 +95,8 @@ export interface Errand {
   ): Promise<Agent>;
   /** Every delegation as it ends or is refused, from now on: what to log or count. Returns a function that ends it. */
   onDelegation(listener: (record: DelegationRecord & { readonly tree: string }) => void): () => void;
+  /** The channels that are attached here, and which of them are blocked. */
+  channels(): readonly ChannelState[];
   /** How many trees are in memory. */
   treesInMemory(): number;
   /** Trees that an earlier process left unfinished and that were taken up when this one started. */
@@ -102,6 +109,8 @@ const CLOSE_WITHIN_MS = 5_000;
 const LIST_LIMIT = 100;
 const ROOT_AGENT = "orchestrator";
 
+type DelegationListener = (record: DelegationRecord & { readonly tree: string }) => void;
+
 interface ErrandParts extends Omit<RuntimeParts, "onText" | "onDelegation"> {
   /** True: what an earlier process left unfinished is taken up at once. */
   readonly recover: boolean;
@@ -109,14 +118,14 @@ interface ErrandParts extends Omit<RuntimeParts, "onText" | "onDelegation"> {
 
 export async function openErrand(parts: ErrandParts): Promise<Errand> {
   const store = toldStore(parts.store);
-  const listeners = new Set<(delta: TextDelta) => void>();
-  const watchers = new Set<(record: DelegationRecord & { readonly tree: string }) => void>();
+  const listeners = new Map<(delta: TextDelta) => void, (delta: TextDelta) => void>();
+  const watchers = new Map<DelegationListener, DelegationListener>();
   /** Resolves when all delegations so far were told, in their order. */
   let told = Promise.resolve();
   const runtime = createRuntime({
     ...parts,
     onText: (tree, agent, text) => {
-      for (const listener of listeners) listener({ tree, agent, text });
+      for (const listener of listeners.values()) listener({ tree, agent, text });
     },
     onDelegation: (tree, record) => {
       if (watchers.size > 0) told = told.then(() => tellDelegation({ tree, ...record }));
@@ -132,7 +141,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       // Nobody is told what may be lost; the runtime tells that the store failed.
       return;
     }
-    for (const watcher of watchers) watcher(record);
+    for (const watcher of watchers.values()) watcher(structuredClone(record));
   }
 
   async function recover(): Promise<number> {
@@ -142,6 +151,13 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       await runtime.close(0);
       throw error;
     }
+  }
+
+  async function attach(tree: TreeId, channel: Channel | undefined): Promise<Attachment | null> {
+    if (channel === undefined) return null;
+    const attachment = { tree, channel };
+    await runtime.attach(attachment);
+    return attachment;
   }
 
   function postId(): PostId {
@@ -162,12 +178,13 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
 
   return {
     recovered,
+    channels: runtime.channels,
     treesInMemory: runtime.loaded,
     async start(message, { agent = ROOT_AGENT, kind = "foreground", channel } = {}) {
       const tree = asTreeId(runtime.newId());
       const id = postId();
       const input = postedMessage(id, 0, message);
-      if (channel !== undefined) await runtime.attach(tree, channel);
+      const attachment = await attach(tree, channel);
       try {
         await runtime.start(agent, kind, tree, { input, text: message });
       } catch (error) {
@@ -175,21 +192,19 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
         throw error;
       }
       return {
-        agent: createAgent(agentParts, tree, 0, tree),
+        agent: createAgent(agentParts, tree, 0, tree, attachment),
         id,
         reply: ({ timeoutMs = AWAIT_TIMEOUT_MS } = {}) => runtime.reply(tree, id, timeoutMs),
       };
     },
     async openAgent(options = {}) {
       const tree = await runtime.open(options.agent ?? ROOT_AGENT, options.kind ?? "foreground");
-      if (options.channel !== undefined) await runtime.attach(tree, options.channel);
-      return createAgent(agentParts, tree, 0, tree);
+      return createAgent(agentParts, tree, 0, tree, await attach(tree, options.channel));
     },
     async agent(id, options = {}) {
       const tree = asTreeId(id);
       if (runtime.holds(tree) || (uuidIs(id) && (await store.tree(tree)) !== null)) {
-        if (options.channel !== undefined) await runtime.attach(tree, options.channel);
-        return createAgent(agentParts, tree, 0, id);
+        return createAgent(agentParts, tree, 0, id, await attach(tree, options.channel));
       }
       const run = uuidIs(id) ? await store.runOfAgent(id) : null;
       if (run === null) throw new ErrandError("agent-unknown", `There is no agent ${id} in ${store.description}.`);
@@ -229,7 +244,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       }
     },
     onText(listener) {
-      listeners.add(listener);
+      listeners.set(listener, isolated("onText", listener, parts.onFailure));
       return () => void listeners.delete(listener);
     },
     replay: async (id) => {
@@ -248,11 +263,10 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
         throw new ErrandError("definition-unknown", `There is no agent definition "${agent}".`);
       }
       const tree = await runtime.fork((await findTree(id)).id, at, root);
-      if (channel !== undefined) await runtime.attach(tree, channel);
-      return createAgent(agentParts, tree, 0, tree);
+      return createAgent(agentParts, tree, 0, tree, await attach(tree, channel));
     },
     onDelegation(listener) {
-      watchers.add(listener);
+      watchers.set(listener, isolated("onDelegation", listener, parts.onFailure));
       return () => void watchers.delete(listener);
     },
     async close(options = {}) {

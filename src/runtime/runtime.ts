@@ -3,40 +3,42 @@
  * It knows ports only; create-runtime.ts gives it the adapters.
  */
 
-import type { Channel } from "../contracts/channel.ts";
 import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
 import type { Input } from "../core/event.ts";
-import { type PostId, type TreeId, uuidOf } from "../core/ids.ts";
-import type { Sha256 } from "../core/journal.ts";
-import type { Settings } from "../core/limits.ts";
+import { type PostId, type TreeId, uuidOf } from "../core/values/ids.ts";
+import type { Sha256 } from "../core/journal/journal.ts";
+import type { Settings } from "../core/values/limits.ts";
 import type { ProcessRights } from "../core/permissions/process-rights.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { stateBusy } from "../core/state.ts";
-import { timersNext } from "../core/timers.ts";
+import { timersNext } from "../core/values/timers.ts";
 import { treeSource } from "../core/tree.ts";
-import { ErrandError } from "../errors.ts";
+import { ErrandError, passesByItself } from "../errors.ts";
 import { createBeginnings } from "./steps/beginnings.ts";
 import type { Catalog } from "./definitions/catalog.ts";
 import type { Clock } from "./clock.ts";
 import { type Committed, createCommitLoop } from "./steps/commit-loop.ts";
 import { createDefinitionLibrary } from "./definitions/definition-library.ts";
+import { type DutyReports, reportsOf } from "./steps/duty-reports.ts";
 import { createHousekeeping } from "./steps/housekeeping.ts";
 import { createEffectRunner } from "./steps/effects.ts";
 import { createIdleTrees } from "./trees/idle-trees.ts";
 import { createOpenings, type Openings } from "./trees/openings.ts";
-import { createOutbox } from "./messages/outbox.ts";
+import { type Attachment, createOutbox, type Outbox } from "./messages/outbox.ts";
 import { createSchemaChecker } from "./schemas/schema-checker.ts";
 import { createPosts, type Posts } from "./messages/posts.ts";
 import { createScheduler } from "./steps/scheduler.ts";
+import { createPlacement } from "./trees/placement.ts";
+import { renewalOf } from "./definitions/renewal.ts";
 import { resumeTree } from "./trees/resume-tree.ts";
 import { createSharing } from "./trees/sharing.ts";
 import type { Redactor } from "./redaction/redactor.ts";
 import { createStoreReader } from "./journals/store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./journals/subscriptions.ts";
-import { createTreeCache } from "./trees/tree-cache.ts";
+import { createTreeCache, type LoadedTree } from "./trees/tree-cache.ts";
 
 export interface RuntimeParts {
   readonly store: Store;
@@ -58,7 +60,7 @@ export interface RuntimeParts {
   /** False: trees go on with the definitions they were recorded with. */
   readonly renewDefinitions: boolean;
   readonly onFailure: (error: ErrandError) => void;
-  /** Told what a person should know about a store that others share; it fails nothing. */
+  /** Told what a person should know while the process goes on: a tree that was quarantined, a store that is busy, and the like. */
   readonly onNotice: (notice: ErrandError) => void;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
   readonly onDelegation: (tree: TreeId, record: DelegationRecord) => void;
@@ -70,7 +72,10 @@ export interface Runtime {
   readonly fork: Openings["fork"];
   readonly post: Posts["post"];
   readonly reply: Posts["reply"];
-  attach(tree: TreeId, channel: Channel): Promise<void>;
+  attach(attachment: Attachment): Promise<void>;
+  /** Attaches it again, unless the tree has a channel. */
+  reattach(attachment: Attachment): Promise<void>;
+  readonly channels: Outbox["states"];
   /** The tree's messages to the user go nowhere from now on. */
   detach(tree: TreeId): void;
   /** Loads what a dead process left, and goes on with it. */
@@ -83,8 +88,16 @@ export interface Runtime {
   close(withinMs: number): Promise<void>;
 }
 
-/** Trees that wait for a person or for another version or that another process runs, and a store that is closed: told to those who ask for them alone. */
-const LEFT_ALONE: ReadonlySet<string> = new Set(["store-closed", "tree-quarantined", "tree-owned", "store-too-new"]);
+/** Reported to callers that ask for the tree, and to nobody else. */
+const LEFT_ALONE: ReadonlySet<string> = new Set([
+  "store-closed",
+  "tree-quarantined",
+  "tree-owned",
+  "tree-unplaced",
+  "store-too-new",
+]);
+/** The store cannot be used any more. Any other failure costs one tree or one try, and the process goes on. */
+const STORE_LOST: ReadonlySet<string> = new Set(["store-failed", "store-owned", "store-refused", "store-unreadable"]);
 
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store, world, clock, catalog, sha256, redactor } = parts;
@@ -93,6 +106,18 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const subscriptions = createSubscriptions(store);
   const idle = createIdleTrees(() => trees, resting, store.shared !== undefined);
   let closing = false;
+  let storeTold = false;
+  /** Trees of which somebody waits for a turn's end that could not be read from the store. */
+  const unsettled = new Set<TreeId>();
+  const renewal = renewalOf(catalog, parts.renewDefinitions);
+  const placement = createPlacement({
+    store,
+    world,
+    models: parts.models,
+    tools: parts.rights.tools,
+    renewal,
+    onNotice: parts.onNotice,
+  });
   const sharing =
     store.shared === undefined
       ? null
@@ -101,8 +126,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           shared: store.shared,
           world,
           trees: () => trees,
+          refused: placement.waits,
           occupied: (tree) => loop.occupied(tree),
-          watched: () => new Set([...subscriptions.watched(), ...posts.watched(), ...outbox.attached()]),
+          watched: () => [...subscriptions.watched(), ...posts.watched()],
+          attached: () => outbox.attached(),
+          onRest: (tree, rests) => outbox.rest(tree, rests),
           onMoved: settleDoubt,
           onTaken: () => posts.takeMail(),
           onLost(tree) {
@@ -112,21 +140,22 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           onKept: (loaded) => beginnings.beginHeld(loaded),
           onNotice: parts.onNotice,
           onFailure: failed,
+          reports,
         });
 
-  const scheduler = createScheduler(parts.slots, world, clock, () => void housekeeping.wakeDue().catch(failed));
+  const scheduler = createScheduler(parts.slots, world, clock, () => void housekeeping.wakeDue());
   const trees = createTreeCache({
     store,
     source,
     library,
+    placement,
     onLoaded(loaded) {
       scheduler.moved(loaded.id, loaded.tree.state.running, "none");
       // A commit of unknown outcome may have set timers that nobody here knows of.
       scheduler.wakeAt(timersNext(loaded.tree.state.timers));
       if (beginnings.holds(loaded.id)) void settleDoubt(loaded.id).catch(failed);
       resumeTree(loaded, {
-        catalog,
-        renewDefinitions: parts.renewDefinitions,
+        renewal,
         effects,
         beginnings,
         loop,
@@ -151,12 +180,35 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     rights: parts.rights,
     onCommitted,
     onSettled,
+    onRest: offerSlot,
     onAcknowledged: (keys) => outbox.settled(keys),
     onDoubt: (tree, steps) => beginnings.hold(tree, steps),
+    onQuarantined(tree, error) {
+      effects.abortTree(tree);
+      beginnings.forget(tree);
+      posts.giveUp(tree, error);
+      parts.onNotice(error);
+    },
     onFailure: parts.onFailure,
+    onNotice: failed,
   });
-  const posts = createPosts({ store, world, loop, sha256, redactor, answering, onFailure: failed });
-  const outbox = createOutbox(store, loop.acknowledge);
+  const posts = createPosts({
+    store,
+    world,
+    loop,
+    sha256,
+    redactor,
+    answering,
+    refused: placement.waits,
+    onFailure: failed,
+  });
+  const outbox = createOutbox({
+    store,
+    world,
+    acknowledge: loop.acknowledge,
+    onNotice: parts.onNotice,
+    onFailure: failed,
+  });
   const effects = createEffectRunner({
     models: parts.models,
     tools: parts.tools,
@@ -165,9 +217,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     outputs: catalog.outputs,
     workspace: parts.workspace,
     reader: createStoreReader(store, sha256, () => clock.now()),
-    now: () => clock.now(),
+    world,
     submit: (submission) => loop.take(submission, failed),
     redactor,
+    onFailure: failed,
     onText: parts.onText,
   });
   const beginnings = createBeginnings(effects, () => sharing?.alive() ?? true);
@@ -180,20 +233,33 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     scheduler,
     retentionMs: parts.retentionMs,
     loaded: trees.all,
-    wake: (tree) => inner(tree, { type: "timers-due" }),
+    wake: async (tree) => (placement.waits(tree) ? undefined : inner(tree, { type: "timers-due" })),
     onExpired(tree) {
       trees.drop(tree);
       sharing?.forget(tree);
     },
-    onFailure: failed,
+    retryReads,
+    reports,
   });
+  store.onTrouble?.((notice, over) => {
+    storeTold = !over;
+    parts.onNotice(notice);
+  });
+  store.shared?.dutiesLate(housekeeping.lateMs);
   housekeeping.begin();
 
-  function failed(error: unknown): void {
-    if (error instanceof ErrandError && LEFT_ALONE.has(error.code)) return;
-    parts.onFailure(
-      error instanceof ErrandError ? error : new ErrandError("store-failed", "The runtime failed.", { cause: error }),
-    );
+  function reports(duty: string): DutyReports {
+    return reportsOf({ storeTold: () => storeTold, onNotice: parts.onNotice, onFailure: failed }, duty);
+  }
+
+  function failed(thrown: unknown): void {
+    const error =
+      thrown instanceof ErrandError
+        ? thrown
+        : new ErrandError("internal-error", "The runtime failed, and goes on.", { cause: thrown });
+    if (LEFT_ALONE.has(error.code)) return;
+    if (STORE_LOST.has(error.code)) parts.onFailure(error);
+    else parts.onNotice(error);
   }
 
   async function inner(tree: TreeId, input: Input): Promise<void> {
@@ -203,8 +269,21 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** Whoever has not seen the steps of a doubtful commit, or of a tree that is run elsewhere, sees them now. */
   async function settleDoubt(tree: TreeId): Promise<void> {
     subscriptions.recheck(tree);
-    await posts.recheck(tree);
     await outbox.recheck(tree);
+    try {
+      await posts.recheck(tree);
+    } catch (error) {
+      if (!passesByItself(error)) throw error;
+      unsettled.add(tree);
+    }
+  }
+
+  async function retryReads(): Promise<void> {
+    await outbox.retryReads();
+    for (const tree of unsettled) {
+      await posts.recheck(tree);
+      unsettled.delete(tree);
+    }
   }
 
   function onCommitted(committed: Committed): void {
@@ -228,14 +307,20 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return false;
   }
 
-  /** After a commit: what was held back is begun, slots that became free are offered, and trees with nothing to do leave memory. */
-  function onSettled(ids: readonly TreeId[]): void {
+  function offerSlot(): void {
     const offer = closing ? null : scheduler.nextToOffer();
     if (offer !== null) void inner(offer, { type: "slots-offered" });
+  }
+
+  /** After a commit: what was held back is begun, slots that became free are offered, and trees with nothing to do leave memory. */
+  function onSettled(ids: readonly TreeId[]): void {
+    offerSlot();
     for (const id of ids) {
       const loaded = trees.get(id);
       // The commit shows that the tree is still this process's.
       if (loaded !== undefined && beginnings.holds(id)) beginnings.beginHeld(loaded);
+      if (loaded?.tree.state.closed === true && silent(loaded)) outbox.release(id);
+      else if (loaded !== undefined) outbox.rest(id, silent(loaded));
     }
     const left = idle.settle(ids);
     if (left.length > 0) sharing?.letGo(left);
@@ -244,6 +329,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   function resting(id: TreeId): boolean {
     const loaded = trees.get(id);
     return loaded !== undefined && !stateBusy(loaded.tree.state) && effects.count(id) === 0 && !loop.occupied(id);
+  }
+
+  /** True if the tree says nothing more before something is posted to it. */
+  function silent({ id, tree }: LoadedTree): boolean {
+    const { timers, questions } = tree.state;
+    return resting(id) && questions.size === 0 && timersNext(timers) === null;
   }
 
   /** Lets effects under way end by themselves for so long; none is started any more. */
@@ -294,10 +385,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     post(tree, input, texts, fresh) {
       intake();
+      sharing?.stir(tree);
       return posts.post(tree, input, texts, fresh);
     },
     reply: posts.reply,
     attach: outbox.attach,
+    reattach: (attachment) => (outbox.reattaches(attachment) ? outbox.attach(attachment) : Promise.resolve()),
+    channels: outbox.states,
     detach: outbox.detach,
     async recover() {
       if (sharing !== null) {
@@ -323,6 +417,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     async close(withinMs) {
       if (closing) return;
       closing = true;
+      const until = world.monotonic() + withinMs;
       await sharing?.stop();
       housekeeping.stop();
       scheduler.close();
@@ -330,7 +425,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       if (withinMs > 0) await finishWithin(withinMs);
       effects.abortAll();
       await loop.idle();
-      await outbox.idle();
+      // A channel that hangs keeps its message in the outbox: it goes out again, under the same id.
+      await outbox.close(Math.max(0, until - world.monotonic()));
       try {
         await loop.close();
       } finally {

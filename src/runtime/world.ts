@@ -37,7 +37,6 @@ export function createSystemWorld(): World {
       return () => clearTimeout(timer);
     },
     soon: (callback) => void setImmediate(callback),
-    next: (callback) => process.nextTick(callback),
   };
 }
 

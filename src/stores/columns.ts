@@ -6,8 +6,16 @@
  */
 
 import type { OutboxMessage, PostRecord, Snapshot, StoredRun, TreeRecord, TreeStatus } from "../contracts/store.ts";
-import { asPostId, asStepKey, asTreeId } from "../core/ids.ts";
-import type { DeliveryState, JournalRow, ReportKind, RunMode, RunPatch, RunState, RunStatus } from "../core/journal.ts";
+import { asPostId, asStepKey, asTreeId } from "../core/values/ids.ts";
+import type {
+  DeliveryState,
+  JournalRow,
+  ReportKind,
+  RunMode,
+  RunPatch,
+  RunState,
+  RunStatus,
+} from "../core/journal/journal.ts";
 import { codes, numberOf, optionalOf, type Row } from "./cells.ts";
 
 export const treeKinds = codes<TreeRecord["kind"]>({ foreground: 0, background: 1 });
@@ -145,6 +153,7 @@ export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
       questions: numberOf(row, "questions"),
       format: numberOf(row, "format"),
       failures: numberOf(row, "failures"),
+      unplaced: optionalOf(row, "unplaced", textOf),
       createdAt: numberOf(row, "created_at"),
       updatedAt: numberOf(row, "updated_at"),
     }),

@@ -1,7 +1,7 @@
 /** Which formats of journals a process of this version deals with, and which trees it may therefore run. */
 
 import type { TreeRecord } from "../contracts/store.ts";
-import { JOURNAL_FORMAT } from "../core/revision.ts";
+import { JOURNAL_FORMAT } from "../core/journal/revision.ts";
 
 /** That of stores made before they kept the format of new trees. */
 export const FIRST_FORMAT = 1;

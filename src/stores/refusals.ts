@@ -2,8 +2,8 @@
  * What every store says when it refuses: one wording for one refusal, whatever the store.
  */
 
-import type { RunNumber, PostId, TreeId } from "../core/ids.ts";
-import { ErrandError } from "../errors.ts";
+import type { RunNumber, PostId, TreeId } from "../core/values/ids.ts";
+import { errorText, ErrandError } from "../errors.ts";
 
 export function treeConflict(tree: TreeId, why: string): ErrandError {
   return new ErrandError("commit-conflict", `The commit for tree ${tree} was refused: ${why}.`, {
@@ -37,5 +37,13 @@ export function patchedRunUnknown(tree: TreeId, run: RunNumber): ErrandError {
   return new ErrandError("run-unknown", `Tree ${tree} has no run ${run} to change.`, {
     remedy: "Give the first patch of a run all of its columns.",
     details: { tree, run },
+  });
+}
+
+/** A value of the commit cannot be stored: nothing of the commit was kept, and the store works on. */
+export function rowRefused(description: string, cause: unknown): ErrandError {
+  return new ErrandError("row-refused", `${description} cannot hold a row (${errorText(cause)}).`, {
+    remedy: "Its tree is tried alone, and quarantined if that fails too; all other trees go on.",
+    cause,
   });
 }

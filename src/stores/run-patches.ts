@@ -2,8 +2,8 @@
  * Run patches: which columns a run has, and whether a patch holds all of them.
  */
 
-import type { TreeId } from "../core/ids.ts";
-import type { RunPatch, RunRecord } from "../core/journal.ts";
+import type { TreeId } from "../core/values/ids.ts";
+import type { RunPatch, RunRecord } from "../core/journal/journal.ts";
 import { patchedRunUnknown } from "./refusals.ts";
 
 /** Every column of a run; the type makes the list complete. */

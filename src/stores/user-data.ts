@@ -6,7 +6,7 @@
 
 import { lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { ErrandError } from "../errors.ts";
+import { errorText, ErrandError } from "../errors.ts";
 
 export interface UserPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,7 +23,7 @@ export function makeOwnFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw unusable(folder, `it cannot be made (${why})`, "Set XDG_DATA_HOME to a folder that you may write.", cause);
   }
   requireOwnFolder(folder);

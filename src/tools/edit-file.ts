@@ -10,7 +10,7 @@
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import { type Json, jsonObjectIs } from "../core/json.ts";
+import { type Json, jsonObjectIs } from "../core/values/json.ts";
 import { changedSince, replaceFile } from "./replace-file.ts";
 import { failed, stopped, succeeded } from "./result.ts";
 import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";

@@ -7,8 +7,8 @@
  *  3. As in git, the last pattern that matches decides, and `!` brings a path back, unless its folder is left out.
  */
 
-import { createGlob, GLOB_LENGTH } from "../core/permissions/glob.ts";
-import type { Glob } from "../core/permissions/glob.ts";
+import { createGlob, GLOB_LENGTH } from "../core/text/glob.ts";
+import type { Glob } from "../core/text/glob.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What walks leave out. A path is relative to the workspace, with `/`. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { jsonObjectIs } from "../core/json.ts";
+import { jsonObjectIs } from "../core/values/json.ts";
 import { fileTools, workspaceTools } from "./index.ts";
 import { world } from "./tool-run.test-support.ts";
 

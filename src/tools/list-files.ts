@@ -7,8 +7,8 @@
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
-import { type Json, jsonObjectIs } from "../core/json.ts";
-import { createGlob, GLOB_LENGTH } from "../core/permissions/glob.ts";
+import { type Json, jsonObjectIs } from "../core/values/json.ts";
+import { createGlob, GLOB_LENGTH } from "../core/text/glob.ts";
 import { readIgnore, SKIPPED_FOLDERS } from "./ignore.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";
 import { argumentsRefused, createArgumentReader } from "./tool-arguments.ts";

@@ -1,6 +1,6 @@
 /** What a call of `write_file` or `edit_file` would make of its file, for the person who is asked about it. Changes nothing. */
 
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 import { editArguments, editText, fileText } from "./edit-file.ts";
 import { writeTarget } from "./replace-file.ts";
 import { seeFile } from "./seen-file.ts";

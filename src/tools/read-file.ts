@@ -8,7 +8,7 @@
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
-import { type Json, jsonObjectIs } from "../core/json.ts";
+import { type Json, jsonObjectIs } from "../core/values/json.ts";
 import { lineBatches } from "./line-batches.ts";
 import type { Line } from "./line-batches.ts";
 import { createBoundedLines, failed, stopped, succeeded } from "./result.ts";

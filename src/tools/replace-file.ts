@@ -16,7 +16,7 @@ import type { Stats } from "node:fs";
 import { lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 import type { FileFacts } from "../core/permissions/permissions.ts";
 import { CHANGED_SINCE, seeFile } from "./seen-file.ts";
 import { errorCode, factsOf, openWorkspace, pathIsInside, pathShown } from "./workspace.ts";

@@ -11,7 +11,7 @@
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import { type Json, jsonObjectIs } from "../core/json.ts";
+import { type Json, jsonObjectIs } from "../core/values/json.ts";
 import type { BoundedOutput } from "./process/bounded-output.ts";
 import { type Enclosure, findEnclosure } from "./process/enclosure.ts";
 import type { KeptOutput } from "./process/kept-output.ts";

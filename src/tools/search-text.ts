@@ -9,8 +9,8 @@
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
-import { type Json, jsonObjectIs } from "../core/json.ts";
-import { createGlob, GLOB_LENGTH } from "../core/permissions/glob.ts";
+import { type Json, jsonObjectIs } from "../core/values/json.ts";
+import { createGlob, GLOB_LENGTH } from "../core/text/glob.ts";
 import { readIgnore } from "./ignore.ts";
 import { lineBatches } from "./line-batches.ts";
 import { createLineMatcher } from "./line-matcher.ts";

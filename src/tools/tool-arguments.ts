@@ -7,8 +7,8 @@
  *  3. Values read after a problem are harmless stand-ins: check `problem` before using any.
  */
 
-import { jsonObjectIs } from "../core/json.ts";
-import type { Json } from "../core/json.ts";
+import { jsonObjectIs } from "../core/values/json.ts";
+import type { Json } from "../core/values/json.ts";
 import type { Refusal } from "./workspace.ts";
 
 export interface ArgumentReader {

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Tool, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 
 export const world: Pick<World, "after" | "random" | "wall"> = {
   after(milliseconds, callback) {

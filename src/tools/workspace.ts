@@ -18,7 +18,7 @@ import type { FileHandle } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
 
 import type { CallRules } from "../contracts/tool.ts";
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/values/json.ts";
 import type { FileFacts } from "../core/permissions/permissions.ts";
 
 export interface Refusal {

@@ -114,6 +114,9 @@ const broken: readonly (readonly [rule: string, from: string, target: string, to
   ["cli-imports-no-folder-of-its-layer", "src/cli/a.ts", "type ../server/http.ts", "src/server/http.ts"],
   ["errors-imports-no-folder-of-its-layer", "src/errors.ts", "type ./core/ids.ts", "src/core/ids.ts"],
   ["watchdog-imports-no-folder-of-its-layer", "src/watchdog.ts", "type ./errors.ts", "src/errors.ts"],
+  ["contracts-imports-no-folder-of-its-layer", "src/contracts/c.ts", "type ../plain-json.ts", "src/plain-json.ts"],
+  ["plain-json-imports-no-folder-of-its-layer", "src/plain-json.ts", "./contracts/store.ts", "src/contracts/store.ts"],
+  ["periodic-duty-imports-no-folder-of-its-layer", "src/periodic-duty.ts", "type ./errors.ts", "src/errors.ts"],
   ["only-create-runtime-sees-adapters", "src/runtime/c.ts", "../stores/memory.ts", "src/stores/memory.ts"],
   [
     "only-create-runtime-sees-adapters",

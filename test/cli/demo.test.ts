@@ -98,6 +98,14 @@ test("a process is killed, another one finishes, and every number of the last li
   expect(leftovers()).toEqual([]);
 });
 
+test("the demonstration works where XDG_DATA_HOME is not set", async () => {
+  const home = join(project.folder, "home");
+  mkdirSync(home);
+  const { code, out, err } = await runErrand(["demo"], { ...how({ XDG_DATA_HOME: "" }), home });
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out.trimEnd().split("\n").at(-1)).toMatch(PROOF);
+});
+
 describe.runIf(terminalAvailable)("npm start", () => {
   test("in a terminal draws the tree below the lines, and leaves the same lines as elsewhere", async () => {
     const terminal = { columns: 110, rows: 40 };

@@ -41,6 +41,7 @@ describe("ps", () => {
         createdAt: expect.any(Number),
         updatedAt: expect.any(Number),
         owner: null,
+        unplaced: null,
       },
     ]);
     expect((await errand("ps", "--all")).err).toBe("no process owns the store\n");

@@ -4,8 +4,15 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Channel, createErrand, type Errand, type ErrandOptions, type Store } from "../../src/index.ts";
-import { asPostId, asTreeId, type TreeId } from "../../src/core/ids.ts";
+import {
+  type Agent,
+  type Channel,
+  createErrand,
+  type Errand,
+  type ErrandOptions,
+  type Store,
+} from "../../src/index.ts";
+import { asPostId, asTreeId, type TreeId } from "../../src/core/values/ids.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
 import { mailOf } from "../../src/runtime/messages/mail.ts";
 import type { Evidence } from "../crash/evidence.ts";
@@ -45,13 +52,12 @@ export async function createTalks(url: string, toolFile: string, count: number):
   const gathered: Gathered = { posted: [], replied: [], delivered: [] };
   let ended = 0;
 
-  async function ask(tree: TreeId, id: string, text: string): Promise<void> {
+  async function ask(agent: Agent, tree: TreeId, id: string, text: string): Promise<void> {
     const post = asPostId(id);
     const input = { type: "message-posted", id: post, to: 0, kind: "user", size: text.length } as const;
     await patiently(() => store.putMail(mailOf(tree, input, [text], sha256)));
     gathered.posted.push({ id, tree });
     while ((await patiently(() => store.post(tree, post))) === null) await sleep(POLL_MS);
-    const agent = await errand.agent(tree);
     const reply = await agent.postAndAwait(text, { id });
     gathered.replied.push({ id, tree, text: reply.text });
   }
@@ -64,14 +70,14 @@ export async function createTalks(url: string, toolFile: string, count: number):
         delivered += 1;
       },
     };
-    await errand.agent(tree, { channel });
-    await ask(tree, `${name}-go`, `${GO} ${name}.`);
+    const agent = await errand.agent(tree, { channel });
+    await ask(agent, tree, `${name}-go`, `${GO} ${name}.`);
     let turns = 0;
     for await (const event of errand.events(tree)) {
       turns += event.facts.filter((fact) => fact.type === "turn-ended" && fact.agent === 0).length;
       if (turns >= 2) break;
     }
-    await ask(tree, `${name}-more`, `${MORE} ${name}?`);
+    await ask(agent, tree, `${name}-more`, `${MORE} ${name}?`);
     // An answer that was waited for may come before the same words through the channel.
     while (delivered < expectedMessages(name).length) await sleep(POLL_MS);
     ended += 1;

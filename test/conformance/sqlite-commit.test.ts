@@ -46,7 +46,7 @@ describe("a commit in SQLite", () => {
   test("an error in the middle of a commit rolls all of it back", () => {
     writes.commit(commitOf(birth(one)));
     const broken = part(one, 2, 2, { runs: [sampleRun(1, { tokens: 0.5 })] });
-    expect(() => writes.commit(commitOf(broken))).toThrow(expect.objectContaining({ code: "store-failed" }));
+    expect(() => writes.commit(commitOf(broken))).toThrow(expect.objectContaining({ code: "row-refused" }));
     expect(db.isTransaction).toBe(false);
     expect(queries.tree(one)).toMatchObject({ nextSeq: 2 });
     expect(queries.rows(one, 1, 9)).toEqual([row(1)]);

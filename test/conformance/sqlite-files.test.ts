@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -74,14 +74,6 @@ describe("files", () => {
       const refused = () => open({ path: place(), access });
       expect(refused).toThrow(expect.objectContaining({ code: "store-unreadable", remedy: expect.any(String) }));
     }
-  });
-
-  test("a store says which of its commits wait: at FULL all do where the log cannot be held open", async () => {
-    expect(open({ durability: "relaxed", path: join(folder(), "relaxed.db") }).waits).toBe("never");
-    expect(open().waits).toBe("unless-it-trails");
-    const link = join(folder(), "link.db");
-    symlinkSync(join(folder(), "elsewhere.db"), link);
-    expect(open({ path: link }).waits).toBe("always");
   });
 
   test("what waits for the disk does so also after a commit that trailed: mail of the owner's own, and closing", async () => {

@@ -191,7 +191,7 @@ describe("readers", () => {
     const reader = open({ access: "read", busyTimeout: 10 });
     const other = new DatabaseSync(path());
     other.exec("begin immediate");
-    await expect(reader.putMail(sampleMail(one, "m"))).rejects.toMatchObject({ code: "store-failed" });
+    await expect(reader.putMail(sampleMail(one, "m"))).rejects.toMatchObject({ code: "store-busy" });
     other.close();
     expect(await reader.putMail(sampleMail(one, "m"))).toEqual({ status: "put" });
   });

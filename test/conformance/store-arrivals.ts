@@ -1,8 +1,8 @@
 /** The part of the store's conformance suite about trees of other formats, and trees that come from another store. */
 
 import { describe, expect, test } from "vitest";
-import { JOURNAL_FORMAT } from "../../src/core/revision.ts";
-import { asPostId } from "../../src/core/ids.ts";
+import { JOURNAL_FORMAT } from "../../src/core/journal/revision.ts";
+import { asPostId } from "../../src/core/values/ids.ts";
 import type { StoreUnderTest } from "./store.ts";
 import { birth, commitOf, part, row, sampleMail, sha256, treeNumber } from "./store-samples.ts";
 

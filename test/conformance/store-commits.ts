@@ -1,7 +1,7 @@
 /** The part of the store's conformance suite about commits: what they keep, and when they are refused. */
 
 import { describe, expect, test } from "vitest";
-import { asStepKey as keyOf } from "../../src/core/ids.ts";
+import { asStepKey as keyOf } from "../../src/core/values/ids.ts";
 import type { StoreUnderTest } from "./store.ts";
 import { birth, commitOf, part, row, sha256, treeNumber } from "./store-samples.ts";
 
@@ -28,6 +28,7 @@ export function describeCommits(subject: () => StoreUnderTest): void {
         questions: 2,
         format: 7,
         failures: 0,
+        unplaced: null,
         createdAt: 50,
         updatedAt: 60,
       });

@@ -1,7 +1,7 @@
 /** The part of the store's conformance suite about mail, posts and the outbox. */
 
 import { describe, expect, test } from "vitest";
-import { asPostId, asStepKey } from "../../src/core/ids.ts";
+import { asPostId, asStepKey } from "../../src/core/values/ids.ts";
 import type { StoreUnderTest } from "./store.ts";
 import { birth, commitOf, part, sampleMail, sampleUuid, sha256, treeNumber } from "./store-samples.ts";
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { RunQuery } from "../../src/contracts/store.ts";
-import { asPostId } from "../../src/core/ids.ts";
-import type { DeliveryState, ReportKind, RunState, RunStatus } from "../../src/core/journal.ts";
+import { asPostId } from "../../src/core/values/ids.ts";
+import type { DeliveryState, ReportKind, RunState, RunStatus } from "../../src/core/journal/journal.ts";
 import type { StoreUnderTest } from "./store.ts";
 import { birth, commitOf, part, sampleMail, sampleRun, sha256, treeNumber } from "./store-samples.ts";
 

@@ -4,8 +4,8 @@
 
 import { createHash } from "node:crypto";
 import type { Commit, Mail, TreeCommit } from "../../src/contracts/store.ts";
-import { asPostId, asTreeId, type TreeId, uuidOf } from "../../src/core/ids.ts";
-import type { JournalRow, RunRecord } from "../../src/core/journal.ts";
+import { asPostId, asTreeId, type TreeId, uuidOf } from "../../src/core/values/ids.ts";
+import type { JournalRow, RunRecord } from "../../src/core/journal/journal.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 

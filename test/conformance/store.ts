@@ -10,7 +10,7 @@ import { describeArrivals } from "./store-arrivals.ts";
 import { describeCommits } from "./store-commits.ts";
 import { describeMail } from "./store-mail.ts";
 import { describeProjections } from "./store-projections.ts";
-import { asPostId as postOf, asStepKey as keyOf, asTreeId as treeOfText } from "../../src/core/ids.ts";
+import { asPostId as postOf, asStepKey as keyOf, asTreeId as treeOfText } from "../../src/core/values/ids.ts";
 import { birth, commitOf, part, row, sampleMail, sampleRun, sha256, treeNumber } from "./store-samples.ts";
 
 /** A store under test. Every handle that these functions give speaks of the same data. */
@@ -191,6 +191,24 @@ function describeTrees(subject: () => StoreUnderTest): void {
       await expect(store.release(three)).rejects.toMatchObject({ code: "tree-unknown" });
     });
 
+    test("why a tree is unplaced is kept until it is placed, whatever is committed meanwhile", async () => {
+      const { store } = subject();
+      await store.commit(commitOf(birth(one)));
+      expect(await store.tree(one)).toMatchObject({ unplaced: null });
+      await store.markUnplaced(one, "the tool press is not installed \ud800");
+      await store.commit(commitOf(part(one, 2, 3)));
+      expect(await store.tree(one)).toMatchObject({
+        unplaced: "the tool press is not installed \ud800",
+        status: "open",
+        nextSeq: 4,
+        failures: 0,
+      });
+      expect(await store.trees({ limit: 1 })).toMatchObject([{ unplaced: "the tool press is not installed \ud800" }]);
+      await store.markUnplaced(one, null);
+      expect(await store.tree(one)).toMatchObject({ unplaced: null, nextSeq: 4 });
+      await expect(store.markUnplaced(three, "x")).rejects.toMatchObject({ code: "tree-unknown" });
+    });
+
     test("the anchor is the last one set", async () => {
       const { store } = subject();
       expect(await store.anchor()).toBeNull();
@@ -283,6 +301,7 @@ function describeClosing(subject: () => StoreUnderTest): void {
       () => store.commit(commitOf(birth(one))),
       () => store.claim([one]),
       () => store.markFailure(one, false),
+      () => store.markUnplaced(one, null),
       () => store.release(one),
       () => store.tree(one),
       () => store.trees({ limit: 1 }),

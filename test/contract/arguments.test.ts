@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { byContext, callTool, malformedCall, say } from "../../src/testing/index.ts";
 import {
   childRequests,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asTreeId } from "../../src/core/ids.ts";
+import { asTreeId } from "../../src/core/values/ids.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { callTools, createMemoryChannel, fail, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
 import { eventsUntil, lookTool, openTestErrand } from "../support/test-errand.ts";

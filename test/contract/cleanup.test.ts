@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { createErrand, type Errand, type Store } from "../../src/index.ts";
-import type { DefinitionText } from "../../src/core/definition.ts";
-import { asTreeId } from "../../src/core/ids.ts";
-import { replayBegin } from "../../src/core/replay.ts";
+import type { DefinitionText } from "../../src/core/values/definition.ts";
+import { asTreeId } from "../../src/core/values/ids.ts";
+import { replayBegin } from "../../src/core/journal/replay.ts";
 import { treeSource } from "../../src/core/tree.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import {
@@ -13,11 +13,13 @@ import {
   createMemoryChannel,
   createScriptedModels,
   fail,
+  hang,
   say,
   type Script,
 } from "../../src/testing/index.ts";
 import { eventsNow, factsOf, newest, parentRequests, report, start, starts, whole } from "../support/delegation.ts";
 import { eventsUntil, lookTool, openTestErrand } from "../support/test-errand.ts";
+import { createTestWorld } from "../support/test-world.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
@@ -177,3 +179,25 @@ test.each(kinds)(
     expect(whole(parentRequests(second.models).at(-1))).toContain(kept);
   },
 );
+
+test("D10: the journal of a run that its deadline ended stays intact when the words it was salvaged from are erased", async () => {
+  const world = createTestWorld();
+  const begin = starts({
+    ...start("errand", { cleanup: "delete" }),
+    input: { task: "x", cleanup: "delete", timeout_seconds: 30 },
+  });
+  const hanging = byContext([
+    callTools([{ name: "look", input: { secret: "SECRET ONE" } }], { text: "the words" }),
+    hang(),
+  ]);
+  const { errand } = await openTestErrand({ parent: [begin, say("started"), say("told")], child: hanging }, { world });
+  const agent = await errand.openAgent({ channel: createMemoryChannel() });
+  await agent.post("go");
+  await eventsUntil(errand, agent.id, (event) => event.facts.some((fact) => fact.type === "tool-finished"));
+  await world.advance(31_000);
+  await erased(errand, agent.id);
+  const [run] = await errand.runs();
+  expect(run).toMatchObject({ status: "timeout", report: "salvaged" });
+  expect(await errand.result(run?.id ?? "")).toBe("the words");
+  expect((await errand.replay(agent.id)).difference).toBeNull();
+});

@@ -1,7 +1,7 @@
 /** Rule B12: a final report ends its run without another model call. */
 
 import { expect, test } from "vitest";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { byContext, callTool, callTools, hang, say, type ScriptedReply } from "../../src/testing/index.ts";
 import {
   delegate,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { byContext, callTool, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
-import { NUDGE_TOOL, NUDGE_USER_MESSAGE } from "../../src/core/context/nudges.ts";
+import { NUDGE_TOOL, NUDGE_USER_MESSAGE } from "../../src/core/text/prompts/nudges.ts";
 import { untilFacts } from "../support/delegations.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 

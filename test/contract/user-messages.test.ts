@@ -73,7 +73,7 @@ test("C1: with no foreground ancestor it is a tool error", async () => {
   await agent.postAndAwait("go");
   const child = models.model("scripted/child").requests;
   expect(toolFailed(child[1])).toBe(true);
-  expect(toolText(child[1])).toContain("nobody above you speaks to a user");
+  expect(toolText(child[1])).toContain("no agent above you speaks to a user");
 });
 
 test("C2: presented in the agent's own words, it is not sent again", async () => {

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { byContext, callTool, fail, say } from "../../src/testing/index.ts";
 import { delegate, delegation, MODES, newest, times } from "../support/delegations.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";

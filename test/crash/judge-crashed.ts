@@ -8,8 +8,8 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ErrandError, type Store } from "../../src/index.ts";
-import { asPostId, asTreeId } from "../../src/core/ids.ts";
-import { headRead } from "../../src/core/row.ts";
+import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
+import { headRead } from "../../src/core/journal/row.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { storedRows } from "../../src/runtime/journals/replay-tree.ts";
 import type { Evidence } from "./evidence.ts";

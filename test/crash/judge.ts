@@ -6,9 +6,9 @@
  */
 
 import type { Store } from "../../src/index.ts";
-import { asPostId, asTreeId } from "../../src/core/ids.ts";
-import { replyPartsOf, replyText } from "../../src/core/message.ts";
-import { bodyRead, headRead } from "../../src/core/row.ts";
+import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
+import { replyPartsOf, replyText } from "../../src/core/values/message.ts";
+import { bodyRead, headRead } from "../../src/core/journal/row.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
 import { replayJournal, storedRows } from "../../src/runtime/journals/replay-tree.ts";
 import { checkAgentsAtRest, checkRunAtRest, checkStoreAtRest } from "../simulation/invariants/at-rest.ts";
@@ -77,7 +77,7 @@ async function readTree(store: Store, id: string, agent: string, find: Find): Pr
     for await (const row of storedRows(store, tree)) {
       const head = headRead(row.head);
       checkRow(watched, row, head, head.at, SLOTS);
-      for (const fact of head.late === undefined ? (head.events ?? []) : []) {
+      for (const fact of head.rejected === undefined ? (head.events ?? []) : []) {
         if (fact.type !== "channel-sent") continue;
         sent.set(`${id}/${row.seq}.${fact.n}`, replyText(replyPartsOf(bodyRead(row.body).texts[0])));
       }

@@ -13,9 +13,10 @@ import type { AgentDefinition, Channel, ModelProvider, ModelRequest, Tool } from
 import {
   callTool,
   callTools,
-  createScriptedModels,
+  createScriptedModel,
   hang,
   say,
+  type Script,
   type ScriptedReply,
   type ScriptedSituation,
 } from "../../src/testing/index.ts";
@@ -42,18 +43,32 @@ export const DEFINITIONS: readonly AgentDefinition[] = [
 /** Waits where a real model or tool would; null to act at once, so that what is begun too early is seen. */
 export type Pause = (() => Promise<void>) | null;
 
+/** Each call gets a model of its own: a scripted model keeps all its requests, which would fill the memory of a long run. */
 export function referenceModels(pause: Pause): ModelProvider {
-  return createScriptedModels({
-    "scripted/parent": async (request) => {
-      if (pause !== null) await pause();
-      return parentReply(request);
+  const scripts = new Map<string, Script>([
+    [
+      "scripted/parent",
+      async (request) => {
+        if (pause !== null) await pause();
+        return parentReply(request);
+      },
+    ],
+    [
+      "scripted/child",
+      async (request, situation) => {
+        if (situation.task.includes(HANGS)) return hang();
+        if (pause !== null) await pause();
+        return childReply(request, situation);
+      },
+    ],
+  ]);
+  return {
+    resolve(name) {
+      const script = scripts.get(name);
+      if (script === undefined) return { unavailable: `There is no script for the model ${name}.` };
+      return { model: createScriptedModel(script), facts: { window: null, price: null } };
     },
-    "scripted/child": async (request, situation) => {
-      if (situation.task.includes(HANGS)) return hang();
-      if (pause !== null) await pause();
-      return childReply(request, situation);
-    },
-  });
+  };
 }
 
 /** A task that no model ever answers. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "../../src/core/context/nudges.ts";
-import { NO_OUTPUT } from "../../src/core/context/run-texts.ts";
+import { NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "../../src/core/text/prompts/nudges.ts";
+import { NO_OUTPUT } from "../../src/core/text/prompts/announcement-text.ts";
 import { messageNoMessageIs, statusLabel } from "../../src/core/text/index.ts";
-import { DELEGATION_SCHEMAS } from "../../src/core/agent/delegation-tools.ts";
+import { DELEGATION_SCHEMAS } from "../../src/core/delegation/schemas.ts";
 
 const page = readFileSync("docs/reference/contract.md", "utf8");
 

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { type AgentDefinition, ENVELOPE_BYTES, ENVELOPE_PROBLEMS, SUBAGENT_SCHEMAS } from "../../src/index.ts";
 import { byContext, callTool, fail, hang, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 

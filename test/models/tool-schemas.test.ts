@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import type { Errand, ErrandOptions, ToolSpec } from "../../src/index.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
 import { workspaceTools } from "../../src/tools/index.ts";

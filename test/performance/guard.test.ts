@@ -1,7 +1,7 @@
 /**
  * Against clear losses: what a delegation costs, as a ratio to a hand-written floor of the same process, on the smallest sizes. Processor time,
  * because others on the machine make a process wait, not work, and the median of pairs of short stretches: what slows the machine for a while slows both. The limits are 1.5 times what was measured when
- * they were written (docs/performance.md, "The guard"); they say nothing about speed.
+ * they were written (bench/NOTES.md, "The guard"); they say nothing about speed.
  */
 
 import { createHash } from "node:crypto";

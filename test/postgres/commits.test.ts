@@ -29,7 +29,7 @@ describe("a commit in PostgreSQL", () => {
     const store = await open();
     await store.commit(commitOf(birth(one)));
     const broken = part(one, 2, 2, { runs: [sampleRun(1, { tokens: 0.5 })] });
-    await expect(store.commit(commitOf(broken))).rejects.toMatchObject({ code: "store-failed" });
+    await expect(store.commit(commitOf(broken))).rejects.toMatchObject({ code: "row-refused" });
     expect(await store.tree(one)).toMatchObject({ nextSeq: 2 });
     expect(await store.rows(one, 1, 9)).toEqual([row(1)]);
     await store.commit(commitOf(part(one, 2, 2)));

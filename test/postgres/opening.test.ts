@@ -128,7 +128,7 @@ test("every connection has its time-outs, and waits for durable commits whatever
   await store.close();
   expect((await runSql(url, "select setting from errand.seen order by 1")).map(({ setting }) => setting)).toEqual([
     "idle_in_transaction_session_timeout=5000",
-    "lock_timeout=10000",
+    "lock_timeout=2000",
     "statement_timeout=30000",
     "synchronous_commit=on",
   ]);

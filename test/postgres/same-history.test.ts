@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { replayVerdict } from "../../src/core/replay.ts";
-import { headRead } from "../../src/core/row.ts";
+import { replayVerdict } from "../../src/core/journal/replay.ts";
+import { headRead } from "../../src/core/journal/row.ts";
 import { readJournalFile } from "../../src/runtime/journals/journal-file.ts";
 import { replayJournal } from "../../src/runtime/journals/replay-tree.ts";
 import { GOLDEN_SCENARIOS, journalLines } from "../replay/golden-scenarios.ts";
@@ -29,9 +29,9 @@ async function history(lines: readonly string[]): Promise<string[]> {
   const told: string[] = [];
   const names = new Map<string, string>();
   for await (const row of journal.rows) {
-    const { input, events = [], late = null } = headRead(row.head);
+    const { input, events = [], rejected = null } = headRead(row.head);
     const [, ...texts] = JSON.parse(row.body ?? "[]") as unknown[];
-    const facts = JSON.stringify({ input, events, late, texts });
+    const facts = JSON.stringify({ input, events, rejected, texts });
     told.push(
       facts
         .replaceAll(TIMES, '"$1":"…"')

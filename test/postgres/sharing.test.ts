@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { Channel, ErrandOptions, Store } from "../../src/index.ts";
 import { hang, say, type Script } from "../../src/testing/index.ts";
-import { asPostId, asTreeId } from "../../src/core/ids.ts";
+import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
 import { mailOf } from "../../src/runtime/messages/mail.ts";
 import { createDatabase, runSql, type TestDatabase } from "../support/postgres/databases.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { SharedStore, Store } from "../../src/contracts/store.ts";
-import type { TreeId } from "../../src/core/ids.ts";
+import type { TreeId } from "../../src/core/values/ids.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
 import { ErrandError } from "../../src/errors.ts";
 import { askOf } from "../../src/stores/postgres/database.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { DefinitionText } from "../../src/core/definition.ts";
-import { asTreeId } from "../../src/core/ids.ts";
-import { bodyRead, headRead } from "../../src/core/row.ts";
+import type { DefinitionText } from "../../src/core/values/definition.ts";
+import { asTreeId } from "../../src/core/values/ids.ts";
+import { bodyRead, headRead } from "../../src/core/journal/row.ts";
 import { treeNew, treeSource, treeStep } from "../../src/core/tree.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { byContext, callTool, callTools, createMemoryChannel, say } from "../../src/testing/index.ts";

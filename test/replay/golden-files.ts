@@ -1,13 +1,13 @@
 /** Where golden journals are, and how their names tell which revision wrote them. */
 
 import { existsSync, readdirSync } from "node:fs";
-import { ROW_REVISION } from "../../src/core/revision.ts";
+import { ROW_REVISION } from "../../src/core/journal/revision.ts";
 
 const FOLDER = new URL("golden/", import.meta.url);
 
 export const GOLDEN_REMEDY =
   `Journals of revision ${ROW_REVISION} are final. If the change was meant, raise DECIDE_REVISION (a decision) or CONTEXT_REVISION ` +
-  "(a text that models read) in src/core/revision.ts and run `node scripts/golden.mjs`, which adds the journals of the new revision.";
+  "(a text that models read) in src/core/journal/revision.ts and run `node scripts/golden.mjs`, which adds the journals of the new revision.";
 
 export function goldenFile(scenario: string, revision = ROW_REVISION): URL {
   return new URL(`${scenario}_r${revision}.jsonl`, FOLDER);

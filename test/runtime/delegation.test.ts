@@ -160,6 +160,12 @@ test("a message posted again under its id is taken once; other content under the
   ]);
   expect(models.requests).toHaveLength(1);
   await expect(agent.postAndAwait("other", { id: "m-1" })).rejects.toMatchObject({ code: "id-reused" });
+  // Other content that is refused does not keep the first from being asked for again meanwhile.
+  const [other, again] = await Promise.allSettled([
+    agent.post("other", { id: "m-1" }),
+    agent.post("hello", { id: "m-1" }),
+  ]);
+  expect([other.status, again.status]).toEqual(["rejected", "fulfilled"]);
 });
 
 test("an unknown definition, agent or run is an error with a code", async () => {

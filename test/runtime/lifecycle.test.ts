@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { byContext, callTool, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
-import { asTreeId } from "../../src/core/ids.ts";
+import { asTreeId } from "../../src/core/values/ids.ts";
 import { eventsUntil, lookTool, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
 
 const reporting = byContext([callTool("send_agent_message", { text: "found it" }), say("done")]);

@@ -3,9 +3,9 @@
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { createScheduler, slotWait } from "../../src/runtime/steps/scheduler.ts";
-import { asTreeId } from "../../src/core/ids.ts";
-import { headRead } from "../../src/core/row.ts";
-import { replayVerdict } from "../../src/core/replay.ts";
+import { asTreeId } from "../../src/core/values/ids.ts";
+import { headRead } from "../../src/core/journal/row.ts";
+import { replayVerdict } from "../../src/core/journal/replay.ts";
 import { byContext, callTool, callTools, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";

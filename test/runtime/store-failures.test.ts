@@ -248,3 +248,39 @@ test("I11: a writer that another came before does nothing of what the other deci
   // The first found that it was too late, looked again, and took over what the second had under way, message and all.
   expect(asked).toEqual(["second: to the second", "first: to the second"]);
 });
+
+test("an answer whose commit is in doubt is told, though the store cannot be read at first", async () => {
+  const world = createTestWorld();
+  let doubt: "none" | "next" | "busy" = "none";
+  const inner = faulty(() => {
+    if (doubt !== "next") return null;
+    doubt = "busy";
+    return { when: "after", error: unknown };
+  });
+  let refused = 0;
+  const store: Store = {
+    ...inner,
+    async post(tree, id) {
+      if (doubt !== "busy" || refused === 3) return inner.post(tree, id);
+      refused += 1;
+      throw new ErrandError("store-busy", "Another program holds the lock.");
+    },
+  };
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+  const answer = async () => {
+    resolve();
+    await gate;
+    return say("done");
+  };
+  const { errand } = await openTestErrand({ parent: answer }, { store, world });
+  const agent = await errand.openAgent();
+  const reply = agent.postAndAwait("go");
+  await asked;
+  await world.rest();
+  doubt = "next";
+  release();
+  await world.advance(5_000);
+  expect(refused).toBe(3);
+  expect((await reply).text).toBe("done");
+});

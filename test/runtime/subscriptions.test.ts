@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import type { JournalRow } from "../../src/core/journal.ts";
+import type { JournalRow } from "../../src/core/journal/journal.ts";
 import { createSubscriptions } from "../../src/runtime/journals/subscriptions.ts";
 import { birth, commitOf, part, treeNumber } from "../conformance/store-samples.ts";
 import { temporaryStores } from "../conformance/temporary-stores.ts";

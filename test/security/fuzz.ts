@@ -5,7 +5,7 @@
 
 import { terminalText } from "../../src/cli/text/terminal-text.ts";
 import { lineDiff } from "../../src/cli/questions/line-diff.ts";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { permissionOf } from "../../src/core/permissions/permissions.ts";
 import { jsonText } from "../../src/core/text/json-text.ts";
 import { frameBuild, frameParse, quoted } from "../../src/core/text/frame.ts";

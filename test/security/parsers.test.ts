@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createGlob } from "../../src/core/permissions/glob.ts";
+import { createGlob } from "../../src/core/text/glob.ts";
 import { createFileJudge, permissionOf } from "../../src/core/permissions/permissions.ts";
 import { readAgent } from "../../src/definitions/agent-file.ts";
 import { fieldsOf } from "../../src/definitions/fields.ts";

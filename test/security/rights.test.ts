@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { asPostId, asStepKey, asTreeId } from "../../src/core/ids.ts";
+import { asPostId, asStepKey, asTreeId } from "../../src/core/values/ids.ts";
 import type { Errand, ErrandOptions, PermissionRule, Tool } from "../../src/index.ts";
 import { mailOf } from "../../src/runtime/messages/mail.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
@@ -183,40 +183,63 @@ test("a child's calls are judged by the process that executes, too", async () =>
   expect(pressed).toEqual([]);
 });
 
-test.each([false, true])(
-  "a process without a tool takes nothing away for good (definitions renewed: %s)",
-  async (renewDefinitions) => {
-    const store = join(temporaryFolder(), "errand.db");
-    const both = buttons(["press", "knock"]);
-    const knock = both.tools.filter((tool) => tool.name === "knock");
-    const parent = byContext([callTool("subagent", { task: "press", agent: "worker" }), say("Done.")]);
-    const child = byContext([
-      callTool("knock", { door: 1 }),
-      callTool("press", { floor: 1 }),
-      callTool("knock", { door: 2 }),
-      callTool("press", { floor: 2 }),
-      callTool("send_agent_message", { text: "reported", final: true }),
-    ]);
-    const permissions: readonly PermissionRule[] = [
-      { decision: "ask", tool: "knock" },
-      { decision: "allow", tool: "press" },
-    ];
-    let tree = "";
-    // Each process answers the question that the one before left open; the second has no button to press.
-    for (const [index, tools] of [both.tools, knock, both.tools].entries()) {
-      const errand = await openProcess(store, parent, { tools, permissions, renewDefinitions }, child);
-      const agent = index === 0 ? await errand.openAgent() : await errand.agent(tree);
-      tree = agent.id;
-      if (index === 0) await agent.post("go");
-      else for (const { id } of await errand.questions({ tree })) await errand.answer(id, { allow: true });
-      if (index < 2) await asked(errand, tree, index + 1);
-      else await eventsUntil(errand, tree, turnsEnded(1));
-      if (index === 2) expect(await errand.replay(tree)).toMatchObject({ difference: null, foreign: [] });
-      await errand.close();
-    }
-    expect(both.pressed).toEqual([{ door: 1 }, { door: 2 }, { floor: 2 }]);
-  },
-);
+const knocking = {
+  parent: byContext([callTool("subagent", { task: "press", agent: "worker" }), say("Done.")]),
+  child: byContext([
+    callTool("knock", { door: 1 }),
+    callTool("press", { floor: 1 }),
+    callTool("knock", { door: 2 }),
+    callTool("press", { floor: 2 }),
+    callTool("send_agent_message", { text: "reported", final: true }),
+  ]),
+  permissions: [
+    { decision: "ask", tool: "knock" },
+    { decision: "allow", tool: "press" },
+  ] satisfies readonly PermissionRule[],
+};
+
+test("definitions without a tool take nothing away for good", async () => {
+  const store = join(temporaryFolder(), "errand.db");
+  const both = buttons(["press", "knock"]);
+  const knock = both.tools.filter((tool) => tool.name === "knock");
+  const { parent, child, permissions } = knocking;
+  let tree = "";
+  // Each process answers the question that the one before left open; the definitions of the second have no button to press.
+  for (const [index, tools] of [both.tools, knock, both.tools].entries()) {
+    const errand = await openProcess(store, parent, { tools, permissions, renewDefinitions: true }, child);
+    const agent = index === 0 ? await errand.openAgent() : await errand.agent(tree);
+    tree = agent.id;
+    if (index === 0) await agent.post("go");
+    else for (const { id } of await errand.questions({ tree })) await errand.answer(id, { allow: true });
+    if (index < 2) await asked(errand, tree, index + 1);
+    else await eventsUntil(errand, tree, turnsEnded(1));
+    if (index === 2) expect(await errand.replay(tree)).toMatchObject({ difference: null, foreign: [] });
+    await errand.close();
+  }
+  expect(both.pressed).toEqual([{ door: 1 }, { door: 2 }, { floor: 2 }]);
+});
+
+test("a process without a tool of the recorded definitions does not run the tree", async () => {
+  const store = join(temporaryFolder(), "errand.db");
+  const both = buttons(["press", "knock"]);
+  const knock = both.tools.filter((tool) => tool.name === "knock");
+  const { parent, child, permissions } = knocking;
+  const first = await openProcess(store, parent, { tools: both.tools, permissions }, child);
+  const { id: tree } = await first.openAgent();
+  await (await first.agent(tree)).post("go");
+  const question = await questioned(first, tree);
+  await first.close();
+  const second = await openProcess(store, parent, { tools: knock, permissions, onNotice: () => {} }, child);
+  await expect(second.answer(question, { allow: true })).rejects.toMatchObject({ code: "tree-unplaced" });
+  await second.close();
+  const third = await openProcess(store, parent, { tools: both.tools, permissions }, child);
+  await third.answer(question, { allow: true });
+  await asked(third, tree, 2);
+  for (const { id } of await third.questions({ tree })) await third.answer(id, { allow: true });
+  await eventsUntil(third, tree, turnsEnded(1));
+  expect(await third.replay(tree)).toMatchObject({ difference: null, foreign: [] });
+  expect(both.pressed).toEqual([{ door: 1 }, { floor: 1 }, { door: 2 }, { floor: 2 }]);
+});
 
 test.each([
   ["denies", DENY, "not permitted here"],

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { createErrand, type StandardSchema } from "../../src/index.ts";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { byContext, say, type Script } from "../../src/testing/index.ts";
 import { answerOf, childRequests, delegate, parentRequests, report, resultsOf } from "../support/delegation.ts";
 import { createSchemaChecker } from "../../src/runtime/schemas/schema-checker.ts";

@@ -1,7 +1,7 @@
 /** The user who is asked: answers soon, late or only in the end, by the process or by mail, at times twice. */
 
 import { type Errand, ErrandError, type Store } from "../../src/index.ts";
-import { asPostId, asTreeId } from "../../src/core/ids.ts";
+import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
 import { sha256 } from "./invariants/chain.ts";
 import { Violation } from "./invariants/violation.ts";
 import type { Random } from "./random.ts";
@@ -32,6 +32,8 @@ const EXPECTED = new Set<string>([
   "question-closed",
   "store-failed",
   "store-full",
+  "store-busy",
+  "tree-quarantined",
   "commit-unknown",
   "shutting-down",
   "store-closed",

@@ -3,6 +3,7 @@
 import type { BatchResult, SeedFailure } from "./batch-result.ts";
 import { type Disk, memoryDisk, openPlace, type SimulationPlace } from "./place.ts";
 import { simulate } from "./simulation.ts";
+import type { Trouble } from "./troubles/troubles.ts";
 
 /** One seed in so many runs twice. */
 export const TWICE_EVERY = 100;
@@ -12,7 +13,11 @@ const ANEW_EVERY = 20;
 export const MEMORY_EVERY = 100;
 
 /** Runs the seeds at the place, or at one of their own. */
-export async function runSeeds(seeds: readonly number[], given?: SimulationPlace): Promise<BatchResult> {
+export async function runSeeds(
+  seeds: readonly number[],
+  given?: SimulationPlace,
+  troubles?: readonly Trouble[],
+): Promise<BatchResult> {
   const place = given ?? (await openPlace());
   const counts = new Map<string, number>();
   const failures: SeedFailure[] = [];
@@ -20,7 +25,7 @@ export async function runSeeds(seeds: readonly number[], given?: SimulationPlace
   try {
     for (const seed of seeds) {
       const anew = seed % ANEW_EVERY === 1;
-      const once = await simulate(seed, await (anew ? place.sqliteAnew() : place.sqlite()));
+      const once = await simulate(seed, await (anew ? place.sqliteAnew() : place.sqlite()), troubles);
       sum.seeds += 1;
       sum.commits += once.commits;
       sum.rows += once.rows;
@@ -34,7 +39,7 @@ export async function runSeeds(seeds: readonly number[], given?: SimulationPlace
         where: string,
       ): Promise<number> => {
         if (seed % every !== 0) return 0;
-        const other = await simulate(seed, await disk());
+        const other = await simulate(seed, await disk(), troubles);
         if (other.digest === once.digest && other.failure === null) return 1;
         const why = other.failure?.message ?? "its journals are others";
         failures.push({ seed, invariant, message: `${invariant}: run again ${where} the seed did otherwise: ${why}` });

@@ -2,10 +2,10 @@
 
 import { expect, test } from "vitest";
 import type { ContextMessage } from "../../src/index.ts";
-import { asTreeId } from "../../src/core/ids.ts";
-import type { JournalRow } from "../../src/core/journal.ts";
-import { settingsOf } from "../../src/core/limits.ts";
-import { headRead } from "../../src/core/row.ts";
+import { asTreeId } from "../../src/core/values/ids.ts";
+import type { JournalRow } from "../../src/core/journal/journal.ts";
+import { settingsOf } from "../../src/core/values/limits.ts";
+import { headRead } from "../../src/core/journal/row.ts";
 import { definitionHashes } from "../../src/runtime/journals/replay-tree.ts";
 import { treeEventOf } from "../../src/runtime/journals/tree-event.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
@@ -277,7 +277,7 @@ test("I1, I5, I12: a lost post, a second answer and a second run for one spawn a
 test("channels: a repetition without its mark, other words, a lost message and one that is never on record are found", () => {
   const tree = watchRows(smallRows(smallSteps()));
   const outside = createOutside();
-  const delivery = { id: `${ROOT_ID}/4.1`, text: "x", repeated: false, taken: true };
+  const delivery = { id: `${ROOT_ID}/4.1`, text: "x", repeated: false, taken: true, slow: false };
   expect(violated(() => checkDelivered(outside, tree))).toBe("channel");
   outside.deliveries.push(delivery);
   expect(violated(() => checkDelivered(outside, tree))).toBe("nothing");
@@ -378,7 +378,7 @@ test("I24: a step that is shown twice, too late, too early or otherwise is found
 test("I28: a secret is found in what is kept and in what people are told", () => {
   expect(violated(() => checkSecret("a row", `401 for ${SECRET}`))).toBe("I28");
   expect(violated(() => checkSecret("a row", null))).toBe("nothing");
-  const told = { id: "x", text: SECRET, repeated: false, taken: false };
+  const told = { id: "x", text: SECRET, repeated: false, taken: false, slow: false };
   expect(violated(() => checkDelivery(createOutside(), told))).toBe("I28");
   const tree = watchRows(smallRows(smallSteps()));
   expect(violated(() => checkPost({ ...post, answers: [SECRET] }, tree))).toBe("I28");

@@ -29,6 +29,10 @@ interface Wall {
   readonly sync: () => () => void;
   /** Waits for the disk. False: it refuses. */
   readonly waitForDisk: () => Promise<boolean>;
+  /** Asked before every call: why it is refused, or how long it has to wait. */
+  readonly locked: (name: string, commit: Commit | null) => Error | Promise<void> | null;
+  /** Told of every call that was let in. */
+  readonly onCall: (name: string) => void;
   /** The process dies, now. */
   readonly die: () => void;
   /** What came of a write by a process that was stopped, and replaced meanwhile: the error, or null where it was taken. */
@@ -39,6 +43,7 @@ interface Wall {
 const OWNER_WRITES = new Set([
   "commit",
   "markFailure",
+  "markUnplaced",
   "release",
   "replaceProjections",
   "expire",
@@ -56,6 +61,11 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
     members[name] = (...given: unknown[]): unknown => {
       const { ended } = life;
       if (ended && !life.awake) return silence;
+      const lock = ended || name === "close" || name === "commit" ? null : wall.locked(name, null);
+      if (lock instanceof Error) return Promise.reject(lock);
+      if (lock !== null)
+        return lock.then(() => (life.ended ? silence : Reflect.apply(member, store, given)) as unknown);
+      wall.onCall(name);
       const done: unknown = Reflect.apply(member, store, given);
       if (!OWNER_WRITES.has(name)) return done;
       return ended ? stray(name, done) : noted({ name, given }, done);
@@ -98,6 +108,10 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
     },
     async commit(commit) {
       if (life.ended) return walled.commit(commit);
+      const lock = wall.locked("commit", commit);
+      if (lock instanceof Error) throw lock;
+      if (lock !== null) await lock;
+      if (life.ended) return silence;
       const fault = refused ? "failed-before" : wall.fault(commit);
       if (fault === "lost-before") {
         wall.die();

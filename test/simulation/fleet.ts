@@ -7,12 +7,15 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { type BatchResult, EMPTY_BATCH, joinBatches } from "./batch-result.ts";
 import { simulationFolder } from "./folder.ts";
+import type { Trouble } from "./troubles/troubles.ts";
 
 export interface FleetOptions {
   /** The first seed. */
   readonly seed: number;
   readonly runs: number;
   readonly workers?: number;
+  /** Every seed has just these. */
+  readonly troubles?: readonly Trouble[];
   /** Told after every batch. */
   readonly onProgress?: (soFar: BatchResult) => void;
   /** True: no more batches are begun after a failure. */
@@ -22,6 +25,7 @@ export interface FleetOptions {
 /** What a thread is told when it begins. */
 export interface WorkerOrders {
   readonly folder: string;
+  readonly troubles?: readonly Trouble[];
   /** True: errors say where they come from. That costs each of them much, and nobody reads it unless a seed failed. */
   readonly traced: boolean;
 }
@@ -34,6 +38,7 @@ const BATCH = 20;
 
 export async function runFleet(options: FleetOptions): Promise<BatchResult> {
   const { seed, runs, workers = availableParallelism() } = options;
+  const given = options.troubles === undefined ? {} : { troubles: options.troubles };
   let next = seed;
   let result = EMPTY_BATCH;
 
@@ -46,7 +51,7 @@ export async function runFleet(options: FleetOptions): Promise<BatchResult> {
   }
 
   async function work(number: number): Promise<void> {
-    const workerData: WorkerOrders = { folder: join(folder, String(number)), traced: runs === 1 };
+    const workerData: WorkerOrders = { folder: join(folder, String(number)), traced: runs === 1, ...given };
     const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED };
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData, env });
     try {

@@ -5,10 +5,11 @@
 
 import { createErrand, type Errand, ErrandError, type PermissionRule, type Store, type Tool } from "../../src/index.ts";
 import type { ProcessRights } from "../../src/core/permissions/process-rights.ts";
+import { errorText, passesByItself } from "../../src/errors.ts";
 import { type CallsUnderWay, createCallsUnderWay, type OnStray } from "./calls.ts";
 import { createFaultyStore, type Fault } from "./faulty-store.ts";
 import { judge } from "./invariants/question-facts.ts";
-import { Violation } from "./invariants/violation.ts";
+import { demand, Violation } from "./invariants/violation.ts";
 import { createSimulatedModels, type SimulatedModels } from "./models.ts";
 import type { Disk } from "./place.ts";
 import { commitOf, type Power, type Write } from "./power.ts";
@@ -16,6 +17,7 @@ import type { Life, SimulatedWorld } from "./simulated-world.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
 import { createSimulatedTools, type SimulatedTools } from "./tools.ts";
+import type { Locks } from "./troubles/locks.ts";
 import type { Watch } from "./watch.ts";
 
 export interface Machine {
@@ -25,7 +27,7 @@ export interface Machine {
   readonly store: Store | null;
   readonly under: CallsUnderWay;
   /** The last true time at which the process was down, or its disk full. */
-  readonly troubledAt: number;
+  troubledAt: number;
   readonly lives: number;
   start(): void;
   die(): void;
@@ -60,6 +62,12 @@ interface MachineParts {
   readonly waitForDisk: (life: Life) => Promise<boolean>;
   /** What was committed is not durable yet. */
   readonly onTrailing: () => void;
+  /** Asked before every call of the store: why it is refused, or what it has to wait for. */
+  readonly locked: Locks["locked"];
+  /** Told of every call of the store that was let in. */
+  readonly onCall: (name: string) => void;
+  /** True for a failure or a notice that the seed was meant to cause. */
+  readonly foreseen: (error: ErrandError) => boolean;
 }
 
 interface Stopped {
@@ -69,6 +77,12 @@ interface Stopped {
 
 /** How much a process that was replaced may do before somebody ends it. */
 const STRAY_HAPPENINGS = 12;
+
+/** Longer than any simulation lasts: old trees are looked for, and none is found. */
+const RETENTION_DAYS = 30;
+
+/** How long after a start that was refused the next one comes. */
+const START_AGAIN_MS = 5_000;
 
 const STORE_GIVES_UP: ReadonlySet<string> = new Set(["store-failed", "commit-unknown"]);
 
@@ -138,12 +152,41 @@ export function createMachine(parts: MachineParts): Machine {
       count("stopped by the store");
       return die();
     }
+    report(error);
+  }
+
+  /** A failure or a notice that the seed was not meant to cause. */
+  function report(error: ErrandError): void {
+    if (parts.foreseen(error)) return;
     watch.check(() => {
-      throw new Violation(
-        "failure",
-        `${error.code}: ${error.message} ${error.cause instanceof Error ? error.cause.stack : ""}`,
-      );
+      throw new Violation("failure", `${error.code}: ${error.message} (${errorText(error.cause)})`);
     });
+  }
+
+  /** The process could not come up. A locked or full store is tried again, as whoever starts processes does. */
+  async function notUp(own: Life, error: unknown): Promise<void> {
+    const { store } = machine;
+    if (own.ended || store === null) return;
+    if (!passesByItself(error)) {
+      watch.check(() => {
+        throw new Violation("I10", `the process does not come up: ${String(error)}`);
+      });
+      return;
+    }
+    count("start refused");
+    const left = own.waiting();
+    const open = await store.anchor().then(
+      () => true,
+      () => false,
+    );
+    watch.check(() => {
+      demand("I27", !open, () => "a process that did not come up left its store open");
+      demand("I27", left === 0, () => `a process that did not come up left ${left} timers`);
+    });
+    if (own.ended) return;
+    gone();
+    machine.troubledAt = Math.max(machine.troubledAt, world.now);
+    world.at(world.now + START_AGAIN_MS, () => machine.start());
   }
 
   /** I18: no process runs a tool that it denies, whatever another one had decided before. */
@@ -171,6 +214,8 @@ export function createMachine(parts: MachineParts): Machine {
       ...(permissions === undefined ? {} : { permissions }),
       ...(given?.asks === true ? { asks: true } : {}),
     };
+    /** When the newest commit was begun: what it says was decided then, however long the store took. */
+    let begun = world.now;
     const raw = parts.disk.own();
     machine.store = raw;
     // Its first write says who the owner is now. It waits for the disk, and takes along what stood there before, also what a disk had refused.
@@ -186,9 +231,14 @@ export function createMachine(parts: MachineParts): Machine {
       sync: parts.power.sync,
       waitForDisk: () => parts.waitForDisk(own),
       onCommitted(commit) {
-        watch.onCommitted(commit, world.now, world.boots > 1 ? null : machine.troubledAt, rights);
+        watch.onCommitted(commit, begun, world.boots > 1 ? null : machine.troubledAt, rights);
         if (commit.trails === true) parts.onTrailing();
       },
+      locked(name, commit) {
+        if (commit !== null) begun = world.now;
+        return parts.locked(name, commit);
+      },
+      onCall: parts.onCall,
       die,
       onStrayWrite: strayWrite,
     });
@@ -204,9 +254,10 @@ export function createMachine(parts: MachineParts): Machine {
       model: "sim/child",
       limits: plan.limits,
       slots: plan.slots,
-      retentionDays: null,
+      retentionDays: RETENTION_DAYS,
       workspace: "/",
       onFailure: (error) => (own.ended ? undefined : failed(error)),
+      onNotice: (notice) => (own.ended ? undefined : report(notice)),
     });
   }
 
@@ -229,12 +280,7 @@ export function createMachine(parts: MachineParts): Machine {
           machine.troubledAt = Math.max(machine.troubledAt, world.now);
           parts.onUp(up, own);
         },
-        (error: unknown) => {
-          if (own.ended) return;
-          watch.check(() => {
-            throw new Violation("I10", `the process does not come up: ${String(error)}`);
-          });
-        },
+        (error: unknown) => notUp(own, error),
       );
     },
     die,

@@ -4,8 +4,9 @@ import { commandOptions } from "../support/command-options.ts";
 import type { BatchResult } from "./batch-result.ts";
 import { runFleet } from "./fleet.ts";
 import { SOMETIMES } from "./sometimes.ts";
+import { TROUBLES } from "./troubles/troubles.ts";
 
-const { seed, runs, workers, json } = commandOptions(
+const { seed, runs, workers, trouble, json } = commandOptions(
   {
     name: "npm run simulate --",
     does: "Runs whole conversations under faults, each decided by its seed, and checks what must hold.",
@@ -15,9 +16,16 @@ const { seed, runs, workers, json } = commandOptions(
     seed: { kind: "count", help: "The first seed.", default: 1 },
     runs: { kind: "count", help: "How many seeds.", default: 2_000 },
     workers: { kind: "count", help: "Processes at a time. Default: one for each core." },
+    trouble: { kind: "many", help: `Every seed has just this trouble, one of: ${TROUBLES.join(", ")}.` },
     json: { kind: "flag", help: "The result as one line of JSON." },
   },
 );
+const troubles = TROUBLES.filter((kind) => trouble.includes(kind));
+const unknown = trouble.find((name) => !troubles.some((kind) => kind === name));
+if (unknown !== undefined) {
+  process.stderr.write(`errand: --trouble knows no "${unknown}".\nAll options: npm run simulate -- --help\n`);
+  process.exit(2);
+}
 const began = performance.now();
 let told = began;
 
@@ -25,6 +33,7 @@ const result = await runFleet({
   seed,
   runs,
   ...(workers === undefined ? {} : { workers }),
+  ...(troubles.length === 0 ? {} : { troubles }),
   stopAtFailure: true,
   onProgress,
 });
@@ -66,7 +75,9 @@ function summary({ seeds, commits, rows, lives, matched, alike, failures, counts
   );
   for (const { seed: failed, message } of failures) {
     write(`seed ${failed} failed: ${message.slice(0, 2_000)}`);
-    write(`again: npm run simulate -- --seed ${failed} --runs 1`);
+    write(
+      `again: npm run simulate -- --seed ${failed} --runs 1${troubles.map((kind) => ` --trouble ${kind}`).join("")}`,
+    );
   }
   write(failures.length === 0 ? "every invariant held" : `${failures.length} seeds failed`);
 }

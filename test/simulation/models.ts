@@ -3,13 +3,24 @@
  * (replies.ts). Everything is drawn from the seed; a call of a life that has ended never comes back.
  */
 
-import { type Model, ModelFailure, type ModelProvider, type ModelReply, type ModelRequest } from "../../src/index.ts";
+import {
+  type Model,
+  type ModelCallOptions,
+  ModelFailure,
+  type ModelProvider,
+  type ModelReply,
+  type ModelRequest,
+} from "../../src/index.ts";
 import { type CallsUnderWay, enterCall, type OnStray, unheard } from "./calls.ts";
 import type { Random } from "./random.ts";
 import { type ScriptedWords, type Token, wordsOf } from "./replies.ts";
 import { FAILED_REQUEST } from "./secret.ts";
+import { plainText } from "./invariants/plain-values.ts";
+import { Violation } from "./invariants/violation.ts";
 import type { Life, SimulatedWorld } from "./simulated-world.ts";
 import { type Situation, situationOf } from "./situation.ts";
+import { oddReply, oddRetryAfter, oddThrow, oddUsage } from "./troubles/odd-values.ts";
+import type { Troubles } from "./troubles/troubles.ts";
 
 export interface SimulatedModels {
   readonly random: Random;
@@ -23,6 +34,11 @@ export interface SimulatedModels {
   readonly token: (agent: string) => string;
   readonly count: (what: string) => void;
   readonly onStray: OnStray;
+  readonly troubles: () => Troubles;
+  /** Told when a call has come back with something for the agent, or with a failure. */
+  readonly onAnswered: (agent: string, life: Life) => void;
+  /** Runs a check; what it throws is kept. */
+  readonly check: (work: () => void) => void;
 }
 
 type Plan =
@@ -39,11 +55,14 @@ const LATENCIES = [
   [4, 30_000],
   [2, 200_000],
 ] as const;
+/** How often an endless stream says something. A root may stream for an hour. */
+const DRIP_MS = 2_000;
+const ROOT_DRIP_MS = 60_000;
 /** A root has no deadline: what hangs there ends as a failure of the provider. */
 const ROOT_HANGS_MS = 900_000;
 
 export function createSimulatedModels(parts: SimulatedModels, under: CallsUnderWay, life: Life): ModelProvider {
-  const model: Model = { call: (request, options) => call(parts, under, life, request, options.signal) };
+  const model: Model = { call: (request, options) => call(parts, under, life, request, options) };
   const facts = { window: parts.window, price: { input: 1_000_000, output: 5_000_000, cachedInput: 100_000 } };
   return {
     resolve: (name) =>
@@ -58,13 +77,16 @@ function call(
   under: CallsUnderWay,
   life: Life,
   request: ModelRequest,
-  signal: AbortSignal,
+  { signal, onText }: ModelCallOptions,
 ): Promise<ModelReply> {
   const { promise, resolve, reject } = Promise.withResolvers<ModelReply>();
   if (unheard(life, "calls a model", parts.onStray)) return promise;
   const { random, world } = parts;
   const situation = situationOf(request);
-  const messages = JSON.stringify(request.messages);
+  let messages = "";
+  parts.check(() => {
+    messages = plainText(request.messages);
+  });
   const speaker = parts.onRequest(request, messages, situation);
   under.models += 1;
   const tired = under.models > parts.budget;
@@ -75,9 +97,29 @@ function call(
   parts.count(plan.do === "reply" ? "model-called" : `model-${plan.do}`);
   const answer = (): void => {
     if (!settle()) parts.count("reply-after-abort");
-    if (plan.do === "fail") return reject(plan.failure());
-    resolve(replyOf(parts, request, messages.length, situation, speaker, tired));
+    else parts.onAnswered(speaker, life);
+    const failure = plan.do === "fail" ? { thrown: plan.failure() } : failureWith(parts, tired);
+    if (failure !== null) return reject(failure.thrown);
+    const reply = replyOf(parts, request, messages.length, situation, speaker, tired);
+    if (parts.troubles().kinds.has("throwing-listener") || parts.troubles().kinds.has("rejecting-listener"))
+      if (!streamed(parts, reply, onText)) return reject(new Error("The stream broke."));
+    resolve(oddly(parts, reply, tired));
   };
+  const endless = situation.agent === null ? "endless-root-reply" : "endless-reply";
+  if (!tired && onText !== undefined && parts.troubles().strikes(endless, 15)) {
+    parts.count(`trouble ${endless}`);
+    const most = parts.troubles().random.pick(["x", "x".repeat(262_144)]);
+    const drip = (): void => {
+      if (signal.aborted) return;
+      onText(most);
+      world.at(world.now + (situation.agent === null ? ROOT_DRIP_MS : DRIP_MS), drip, life);
+    };
+    world.at(world.now, drip, life);
+    signal.addEventListener("abort", () => {
+      if (settle()) reject(new ModelFailure("aborted", "The stream was aborted."));
+    });
+    return promise;
+  }
   signal.addEventListener("abort", () => {
     if (!settle()) return;
     parts.count("model-aborted");
@@ -91,6 +133,44 @@ function call(
     world.at(world.now + ROOT_HANGS_MS, ends, life);
   }
   return promise;
+}
+
+/** A listener that throws is none of the model's business. */
+function streamed({ check }: SimulatedModels, reply: ModelReply, onText: ModelCallOptions["onText"]): boolean {
+  try {
+    for (const part of reply.parts) if (part.type === "text") onText?.(part.text);
+    return true;
+  } catch {
+    check(() => {
+      throw new Violation("listeners", "what a listener threw reached the model");
+    });
+    return false;
+  }
+}
+
+/** What a call throws that should have failed in order, or should not have failed. */
+function failureWith({ troubles, count }: SimulatedModels, tired: boolean): { readonly thrown: unknown } | null {
+  const { random } = troubles();
+  if (tired) return null;
+  if (troubles().strikes("odd-throw", 5)) {
+    count("trouble odd-throw");
+    return { thrown: oddThrow(random) };
+  }
+  if (!troubles().strikes("odd-retry", 15)) return null;
+  count("trouble odd-retry");
+  const options = { retryable: true, retryAfterMs: oddRetryAfter(random), usage: { input: 3, output: 1 } };
+  return { thrown: new ModelFailure("provider-error", "429", options) };
+}
+
+function oddly({ troubles, count }: SimulatedModels, reply: ModelReply, tired: boolean): ModelReply {
+  const { random } = troubles();
+  if (troubles().strikes("odd-usage", 40)) {
+    count("trouble odd-usage");
+    return { ...reply, usage: oddUsage(random) };
+  }
+  if (tired || !troubles().strikes("odd-reply", 20)) return reply;
+  count("trouble odd-reply");
+  return oddReply(random, reply);
 }
 
 function planOf(random: Random, situation: Situation, tired: boolean, request: ModelRequest): Plan {

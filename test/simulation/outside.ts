@@ -25,6 +25,8 @@ export interface Delivery {
   readonly repeated: boolean;
   /** True once the channel has said that it took it. */
   taken: boolean;
+  /** True if the channel was so slow that the process may have given the delivery up: then it comes again. */
+  slow: boolean;
 }
 
 export interface Outside {

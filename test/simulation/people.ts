@@ -11,8 +11,8 @@ import {
   type OpenAgentOptions,
   type Store,
 } from "../../src/index.ts";
-import { asPostId, asTreeId } from "../../src/core/ids.ts";
-import type { Json } from "../../src/core/json.ts";
+import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { type OnStray, unheard } from "./calls.ts";
 import { checkDelivery } from "./invariants/outside-checks.ts";
 import { sha256 } from "./invariants/chain.ts";
@@ -21,6 +21,8 @@ import type { Outside, OutsidePost } from "./outside.ts";
 import { type Plan, ROOTS } from "./plan.ts";
 import type { Random } from "./random.ts";
 import { type Life, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
+import { deliveryTrouble } from "./troubles/channels.ts";
+import type { Troubles } from "./troubles/troubles.ts";
 import type { Watch } from "./watch.ts";
 
 interface PeopleParts {
@@ -36,6 +38,9 @@ interface PeopleParts {
   readonly onStray: OnStray;
   /** True: the next agent is opened with its first message. */
   readonly startsSpeaking: () => boolean;
+  readonly troubles: () => Troubles;
+  /** Told when something is asked of a tree. The function that it gives is called when that has been taken, or refused. */
+  readonly onAsked: (tree: string, what: string, life: Life) => () => void;
 }
 
 export interface People {
@@ -51,6 +56,9 @@ export interface People {
 export function createPeople(parts: PeopleParts): People {
   const { random, world, watch, outside, plan, token, count } = parts;
   let opened = 0;
+  /** Channels last for as long as somebody holds the agent. */
+  const held = new Set<Agent>();
+  const hold = (agent: Agent): void => void held.add(agent);
 
   function channelFor(life: Life): Channel {
     return {
@@ -59,18 +67,22 @@ export function createPeople(parts: PeopleParts): People {
         // What it finds in the store it may tell again, as whoever has come after it may: the id is the same, and it says so.
         const stray = message.repeated ? () => undefined : parts.onStray;
         if (unheard(life, "tells the user something", stray)) return promise;
-        const delivery = { id: message.id, text: message.text, repeated: message.repeated, taken: false };
+        const delivery = { id: message.id, text: message.text, repeated: message.repeated, taken: false, slow: false };
         watch.check(() => checkDelivery(outside, delivery));
         outside.deliveries.push(delivery);
         if (message.repeated) count("delivery repeated");
+        const take = (): void => {
+          delivery.taken = true;
+          resolve();
+        };
+        if (deliveryTrouble({ troubles: parts.troubles(), world, life, count, delivery, take, reject })) return promise;
         const fails = !people.healed && random.percent(plan.deaf);
         const answer = (): void => {
           if (fails) {
             count("delivery failed");
             return reject(new Error("nobody there"));
           }
-          delivery.taken = true;
-          resolve();
+          take();
         };
         world.at(world.now + random.pick([0, 0, 20, 500]), answer, life);
         return promise;
@@ -81,7 +93,7 @@ export function createPeople(parts: PeopleParts): People {
   /** What people do may be refused, by design; anything but a refusal is a bug. */
   function refused(what: string, life: Life): (error: unknown) => void {
     return (error) => {
-      if (life.ended || (error instanceof ErrandError && EXPECTED.has(error.code))) return;
+      if (life.ended || (error instanceof ErrandError && (EXPECTED.has(error.code) || lockedOut(error)))) return;
       watch.check(() => {
         throw new Violation("failure", `${what} was refused: ${String(error)}`);
       });
@@ -125,10 +137,12 @@ export function createPeople(parts: PeopleParts): People {
   async function ask(errand: Errand, life: Life, post: OutsidePost): Promise<void> {
     post.asked += 1;
     if (post.asked > 1) count("asked again");
+    const taken = parts.onAsked(post.tree, `the post ${post.id}`, life);
     try {
       const agent = await errand.agent(post.agent);
-      await (post.kind === "spawn" ? spawn(agent, life, post) : write(agent, life, post));
+      await (post.kind === "spawn" ? spawn(agent, life, post, taken) : write(agent, life, post, taken));
     } catch (error) {
+      taken();
       if (life.ended) return;
       if (error instanceof ErrandError && error.code === "turn-failed") {
         post.acknowledged = true;
@@ -140,17 +154,18 @@ export function createPeople(parts: PeopleParts): People {
         count("await timed out");
         return;
       }
-      if (error instanceof ErrandError && FATAL.has(error.code)) return;
+      if (error instanceof ErrandError && (FATAL.has(error.code) || lockedOut(error))) return;
       post.refused = true;
       post.settled = true;
       refused(`post ${post.id}`, life)(error);
     }
   }
 
-  async function write(agent: Agent, life: Life, post: OutsidePost): Promise<void> {
+  async function write(agent: Agent, life: Life, post: OutsidePost, taken: () => void): Promise<void> {
     const { id, text, silent } = post;
     const kind = post.kind === "spawn" ? "user" : post.kind;
     await agent.post(text, { id, kind, ...(silent ? { silent } : {}) });
+    taken();
     if (life.ended) return;
     post.acknowledged = true;
     if (!post.awaited) {
@@ -168,6 +183,7 @@ export function createPeople(parts: PeopleParts): People {
     outside.speaking.add(options.agent ?? "");
     try {
       const { agent, id } = await errand.start(text, options);
+      hold(agent);
       if (life.ended) return;
       count("started with a message");
       const post: OutsidePost = {
@@ -192,8 +208,9 @@ export function createPeople(parts: PeopleParts): People {
     }
   }
 
-  async function spawn(agent: Agent, life: Life, post: OutsidePost): Promise<void> {
+  async function spawn(agent: Agent, life: Life, post: OutsidePost, taken: () => void): Promise<void> {
     const run = await agent.spawn({ id: post.id, task: post.text, timeoutSeconds: 30 });
+    taken();
     if (life.ended) return;
     post.acknowledged = true;
     post.settled = true;
@@ -241,11 +258,11 @@ export function createPeople(parts: PeopleParts): People {
       const kind = random.percent(10) ? "background" : "foreground";
       const options = { agent, kind, channel: channelFor(life) } as const;
       if (parts.startsSpeaking()) void start(errand, life, options);
-      else errand.openAgent(options).then(() => {}, refused("openAgent", life));
+      else errand.openAgent(options).then(hold, refused("openAgent", life));
     },
     comeBack(errand, life, always) {
       for (const tree of watch.trees.keys()) {
-        errand.agent(tree, { channel: channelFor(life) }).then(() => {}, refused("attach", life));
+        errand.agent(tree, { channel: channelFor(life) }).then(hold, refused("attach", life));
       }
       for (const post of outside.posts) {
         if (!post.settled && (always || random.percent(70))) void ask(errand, life, post);
@@ -316,9 +333,15 @@ export function createPeople(parts: PeopleParts): People {
   return people;
 }
 
+/** A store that is locked, or a tree that was set aside, says so: it is asked again later. */
+function lockedOut({ code, message }: ErrandError): boolean {
+  return code === "tree-quarantined" || (code === "store-busy" && message.includes("simulation"));
+}
+
 /** Refusals that are by design: the agent is gone, the spawn is over a limit, the process stops. */
 const EXPECTED = new Set<string>([
   "agent-unknown",
+  "inbox-full",
   "usage",
   "store-failed",
   "store-full",

@@ -47,6 +47,14 @@ const LATER_RULES = [undefined, ASKED, DENIED, DENIED, DENIED] as const;
 const PROMPT = "You work.";
 
 export function planOf(random: Random): Plan {
+  const plan = mainPlan(random);
+  // Decided last, so that seeds that are kept as regressions decide the rest as before.
+  const cut = random.percent(10) ? { toolResultBytes: 4, toolResultKeptBytes: 6 } : {};
+  const short = random.percent(10) ? { turnSeconds: random.pick([5, 60]) } : {};
+  return { ...plan, limits: { ...plan.limits, ...cut, ...short } };
+}
+
+function mainPlan(random: Random): Plan {
   const faulty = random.percent(60);
   return {
     limits: {

@@ -3,7 +3,7 @@
  * NO_REPLY, tries to break out of frames; after its budget of calls it only comes to an end, so that every simulation does.
  */
 
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import type { Random } from "./random.ts";
 import type { Situation } from "./situation.ts";
 

@@ -45,6 +45,8 @@ export interface SimulatedWorld {
   readonly happened: number;
   /** How often the machine was started. */
   readonly boots: number;
+  /** Told before time moves on: nothing that is ready is left. */
+  onAdvance: (to: number) => void;
   newLife(): Life;
   /** Something from outside the process, at a moment. With a life it dies with it. */
   at(moment: number, callback: () => void, life?: Life): void;
@@ -61,6 +63,8 @@ const START = Date.UTC(2026, 0, 1);
 /** Timers of just this length are polls for mail. They come late here, as in a busy process, and cost less. */
 const POLL_MS = 50;
 export const POLL_LATE_MS = 1_000;
+/** A timer of just this length is the next sweep of old trees: no simulation waits for it. */
+export const SWEEP_MS = 3_600_000;
 
 export function createSimulatedWorld(random: Random): SimulatedWorld {
   let wallOffset = 0;
@@ -98,6 +102,7 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
       if (chosen !== undefined) return chosen;
       const next = Math.min(nextMoment(timers), nextMoment(outside));
       if (next === Number.POSITIVE_INFINITY) return null;
+      if (next > world.now) world.onAdvance(next);
       world.now = Math.max(world.now, next);
     }
   }
@@ -115,6 +120,7 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
     now: 0,
     happened: 0,
     boots: 1,
+    onAdvance: (_to: number): void => {},
     newLife(): Life {
       lives += 1;
       const going = Promise.withResolvers<void>();
@@ -141,7 +147,7 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
             done();
             callback();
           };
-          const timer = happening(moment, poll ? happen : callback, life, poll);
+          const timer = happening(moment, poll ? happen : callback, life, poll || milliseconds === SWEEP_MS);
           if (!life.ended) enqueue(timers, timer);
           else if (life.awake) enqueue(aside, timer);
           return () => {
@@ -154,8 +160,6 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
           if (!life.ended) soon.push(happening(world.now, callback, life));
           else if (life.awake) enqueue(aside, happening(world.now, callback, life));
         },
-        /** Whatever else is ready may come first here: nothing depends on its turn. */
-        next: (callback: () => void): void => life.soon(callback),
         end(): void {
           life.ended = true;
           const others = (one: Happening): boolean => one.life !== life;

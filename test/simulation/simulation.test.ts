@@ -37,8 +37,8 @@ describe(`${SEEDS} seeds`, () => {
 
 test.each(REGRESSIONS)(
   "seed $seed once found that $found",
-  async ({ seed }) => {
-    expect((await runSeeds([seed])).failures).toEqual([]);
+  async ({ seed, trouble }) => {
+    expect((await runSeeds([seed], undefined, trouble === undefined ? undefined : [trouble])).failures).toEqual([]);
   },
   SLOW_MS,
 );

@@ -4,6 +4,7 @@
  */
 
 import type { Store } from "../../src/index.ts";
+import type { ErrorCode } from "../../src/errors.ts";
 import type { Fault } from "./faulty-store.ts";
 import { checkAgentsAtRest, checkRunAtRest, checkStoreAtRest, checkStoredJournal } from "./invariants/at-rest.ts";
 import { createIdleSlots } from "./invariants/idle-slots.ts";
@@ -16,6 +17,7 @@ import {
   checkStrike,
   checkStrikesKnown,
 } from "./invariants/outside-checks.ts";
+import { checkOverdue, checkRate, createProgress } from "./invariants/progress.ts";
 import { checkSeen } from "./invariants/reading.ts";
 import { demand, Violation } from "./invariants/violation.ts";
 import { createAnswers } from "./answers.ts";
@@ -27,7 +29,13 @@ import { planOf } from "./plan.ts";
 import { createPower, type Power } from "./power.ts";
 import { createRandom } from "./random.ts";
 import { createReaders, type Readers } from "./readers.ts";
-import { createSimulatedWorld, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
+import { createSimulatedWorld, type Life, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
+import { watchUnhandled } from "./troubles/unhandled.ts";
+import { createDuties } from "./troubles/duties.ts";
+import { checkHeard, type Heard, listenBadly } from "./troubles/listeners.ts";
+import { createLocks } from "./troubles/locks.ts";
+import { drawTroubles, type Trouble } from "./troubles/troubles.ts";
+import { agentById } from "./invariants/watched-tree.ts";
 import { CALM_MS, createWatch, type Watch } from "./watch.ts";
 
 export interface SimulationResult {
@@ -76,16 +84,25 @@ const FAULTS: readonly [Fault, ...Fault[]] = [
   "unknown-before",
   "unknown-after",
 ];
+/** What a process may report in any seed: channels fail, and disks are full. */
+const NOTICES: ReadonlySet<string> = new Set<ErrorCode>(["store-full", "channel-blocked"]);
 const DOWNTIMES = [0, 0, 100, 3_000, 100_000] as const;
 
-export async function simulate(seed: number, disk: Disk): Promise<SimulationResult> {
+/** `forced`: the seed has just these troubles, whatever it would draw. */
+export async function simulate(seed: number, disk: Disk, forced?: readonly Trouble[]): Promise<SimulationResult> {
   const random = createRandom(seed);
   const plan = planOf(random.fork());
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const world = createSimulatedWorld(random.fork());
   const outside = createOutside();
-  const watch = createWatch(plan.slots, outside, count, (tree, key) => answers.asked(tree, key));
+  const watch = createWatch(
+    plan.slots,
+    outside,
+    count,
+    (tree, key) => answers.asked(tree, key),
+    () => locks.poisoned,
+  );
 
   let tokens = 0;
   const token = (agent: string): string => {
@@ -112,7 +129,23 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     secondHandle,
     onStray,
     startsSpeaking: () => starts.percent(SPEAKING),
+    troubles: () => troubles,
+    onAsked(tree, what, life) {
+      let taken = false;
+      const done = (): boolean => taken || life.ended || tree === locks.poisoned;
+      progress.owe({ invariant: "others", what, since: world.now, done });
+      return () => {
+        taken = true;
+      };
+    },
   });
+  const onAnswered = (agent: string, life: Life): void => {
+    const tree = [...watch.trees.values()].find((one) => agentById(one, agent) !== undefined);
+    if (tree === undefined) return;
+    const rows = tree.rows.length;
+    const done = (): boolean => life.ended || tree.id === locks.poisoned || tree.rows.length > rows;
+    progress.owe({ invariant: "others", what: `a row about what came back for ${agent}`, since: world.now, done });
+  };
   const chance = random.fork();
   let faults = plan.faults;
   let ending = false;
@@ -131,6 +164,9 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
       token,
       count,
       onStray,
+      troubles: () => troubles,
+      onAnswered,
+      check: watch.check,
     },
     tools: {
       random: random.fork(),
@@ -141,6 +177,9 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
         return outside.authors.get(called) ?? "";
       },
       onStray,
+      count,
+      troubles: () => troubles,
+      onAnswered,
     },
     fault() {
       if (ending || faults === 0 || !chance.percent(plan.faultShare)) return null;
@@ -151,6 +190,7 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     onUp(errand, life) {
       people.comeBack(errand, life, ending);
       readers.comeBack(errand);
+      heard.push(...listenBadly(errand, troubles, count));
       sleep = strays.below(MOST_SLEEP);
     },
     stops: () => (strays.percent(STOPPED) ? strays.fork() : null),
@@ -174,8 +214,13 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
         outage = false;
       });
     },
+    locked: (name, commit) => locks.locked(name, commit),
+    onCall: (name) => duties.called(name),
+    foreseen: ({ code }) =>
+      code === "tree-quarantined" ? locks.poisoned !== null : troubles.foreseen.has(code) || NOTICES.has(code),
     onDown() {
       count("crashed");
+      locks.lift();
       if ([...watch.trees.values()].some((tree) => tree.questions.size > 0)) count("parked over a crash");
       readers.leave();
       world.at(world.now + (ending ? 0 : chance.pick(DOWNTIMES)), () => {
@@ -197,15 +242,34 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
   const cuts = random.fork();
   let outages = cuts.percent(OUTAGES) ? 1 + cuts.below(MOST_OUTAGES) : 0;
   const slow = outages > 0;
+  const troubles = drawTroubles(random.fork(), forced);
+  const progress = createProgress();
+  const duties = createDuties({
+    world,
+    watch,
+    progress,
+    secondHandle,
+    random: troubles.random,
+    poisoned: () => locks.poisoned,
+    machine: () => machine,
+  });
+  const locks = createLocks(troubles, world, count, (refusals, milliseconds) => {
+    watch.check(() => checkRate(refusals, milliseconds));
+    duties.probe();
+  });
+  const heard: Heard[] = [];
+  world.onAdvance = (to) => watch.check(() => advance(to));
   const readers = createReaders(reading, slow, watch, count);
   let outage = false;
   let over = false;
   let sleep = 0;
 
+  const unhandled = watchUnhandled(watch);
   machine.start();
   schedule();
   await rest(world, watch, between);
   ending = true;
+  troubles.healed = true;
   people.healed = true;
   answers.healed = true;
   const comeBack = (): void => {
@@ -219,15 +283,23 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     return more;
   };
   if (watch.failure === null) await finish(machine, world, watch, comeBack, owing, between);
+  if (watch.failure === null && machine.errand !== null) {
+    duties.probe();
+    duties.probeSweep();
+    await rest(world, watch, between);
+  }
   await machine.wakeStopped();
   // Somebody may just have taken an event: the next one takes a few promises to come.
   do await world.drain();
   while (watch.failure === null && readers.take());
-  if (watch.failure === null) await atRest(machine, watch, outside, readers, seed % REPLAY_EVERY === 0);
+  for (const one of heard) watch.check(() => checkHeard(one));
+  const poisoned = locks.poisoned;
+  if (watch.failure === null) await atRest(machine, watch, outside, readers, poisoned, seed % REPLAY_EVERY === 0);
   over = true;
-  await shutDown(machine, world, watch, outside);
+  await shutDown(machine, world, watch, outside, poisoned);
   await (second as Store | null)?.close();
   machine.forgetStopped();
+  await unhandled();
   return {
     seed,
     failure: watch.failure === null ? null : { invariant: watch.failure.invariant, message: watch.failure.message },
@@ -240,12 +312,22 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
     outside,
   };
 
+  /** Nothing that is ready is left: what is owed by now will not come before `to`. */
+  function advance(to: number): void {
+    if (machine.errand === null) return progress.look(to, null);
+    const calmSince = Math.max(machine.troubledAt, 0);
+    progress.look(to, calmSince);
+    if (world.boots > 1) return;
+    for (const tree of watch.trees.values()) if (tree.id !== locks.poisoned) checkOverdue(tree, to, calmSince);
+  }
+
   /** What is looked at, and what goes on unseen, between two happenings. */
   async function between(): Promise<void> {
     readers.turn();
     // What a doubtful commit decided is done when its tree is in memory again.
     const calm = world.now > machine.troubledAt + CALM_MS;
-    watch.check(() => idleSlots.look(watch.trees.values(), world.now, calm && machine.errand !== null));
+    const others = [...watch.trees.values()].filter((tree) => tree.id !== locks.poisoned);
+    watch.check(() => idleSlots.look(others, world.now, calm && machine.errand !== null));
     if (calm) {
       for (const call of machine.under.open) watch.check(() => checkCall(call, watch.trees.values()));
     }
@@ -278,6 +360,14 @@ export async function simulate(seed: number, disk: Disk): Promise<SimulationResu
         count("clock jumped");
         world.jumpWall(chance.pick([DAY, -DAY]));
       });
+    }
+    if (troubles.kinds.size > 0) world.at(troubles.random.below(5_000), open);
+    for (let times = troubles.random.below(3); times >= 0; times -= 1) {
+      const lock = deed(() => {
+        const end = locks.begin();
+        if (end !== null) machine.troubledAt = Math.max(machine.troubledAt, end);
+      });
+      if (troubles.kinds.size > 0) world.at(100 + troubles.random.below(60_000), lock);
     }
     if (plan.faults > 0 && chance.percent(30)) world.at(chance.below(20_000), () => machine.die());
     if (chance.percent(10)) {
@@ -357,10 +447,10 @@ async function finish(
 function owed(watch: Watch, outside: Outside): boolean {
   if (outside.posts.some((post) => !post.settled)) return true;
   if ([...watch.trees.values()].some((tree) => tree.questions.size > 0)) return true;
-  const taken = new Map(outside.deliveries.map((delivery) => [delivery.id, delivery.taken]));
-  return [...watch.trees.values()].some((tree) =>
-    [...tree.sent].some((key) => taken.get(`${tree.id}/${key}`) !== true),
-  );
+  // The last delivery counts: what an earlier process was told is lost with it.
+  const last = new Map(outside.deliveries.map((delivery) => [delivery.id, delivery.taken && !delivery.slow]));
+  const settled = (id: string): boolean => outside.acknowledged.has(id) || last.get(id) === true;
+  return [...watch.trees.values()].some((tree) => [...tree.sent].some((key) => !settled(`${tree.id}/${key}`)));
 }
 
 async function atRest(
@@ -368,12 +458,15 @@ async function atRest(
   watch: Watch,
   outside: Outside,
   readers: Readers,
+  poisoned: string | null,
   replayAll: boolean,
 ): Promise<void> {
   const { store, errand } = machine;
   if (store === null || errand === null) return;
   try {
     for (const tree of watch.trees.values()) {
+      // Its rows cannot be written: it waits for a person, and all that is asked of it is that the others do not.
+      if (tree.id === poisoned) continue;
       for (const run of tree.runs.values()) checkRunAtRest(run);
       checkAgentsAtRest(tree);
       checkDelivered(outside, tree);
@@ -388,6 +481,7 @@ async function atRest(
     }
     checkStrikesKnown(outside, watch.trees.values());
     for (const post of outside.posts) {
+      if (post.tree === poisoned) continue;
       checkPost(post, watch.trees.get(post.tree));
       checkPostEnded(post, watch.trees.get(post.tree));
       demand("I8", post.settled, () => `the post ${post.id} was never answered`);
@@ -400,7 +494,13 @@ async function atRest(
 }
 
 /** I27: after the close no timer, no call and no connection is left. */
-async function shutDown(machine: Machine, world: SimulatedWorld, watch: Watch, outside: Outside): Promise<void> {
+async function shutDown(
+  machine: Machine,
+  world: SimulatedWorld,
+  watch: Watch,
+  outside: Outside,
+  poisoned: string | null,
+): Promise<void> {
   const { life, store } = machine;
   if (life === null || store === null) return;
   if (machine.errand === null) return machine.die();
@@ -417,7 +517,7 @@ async function shutDown(machine: Machine, world: SimulatedWorld, watch: Watch, o
   });
   if (left === null) return machine.die();
   watch.check(() => {
-    for (const tree of watch.trees.values()) checkAcknowledged(outside, tree);
+    for (const tree of watch.trees.values()) if (tree.id !== poisoned) checkAcknowledged(outside, tree);
   });
   const open = await store.tree("x" as never).then(
     () => true,

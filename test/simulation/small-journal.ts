@@ -1,8 +1,8 @@
 /** A small sane journal, made by hand, for the tests of the checkers: each of them doctors it in one place. */
 
-import { settingsOf } from "../../src/core/limits.ts";
-import type { JournalRow } from "../../src/core/journal.ts";
-import { headRead } from "../../src/core/row.ts";
+import { settingsOf } from "../../src/core/values/limits.ts";
+import type { JournalRow } from "../../src/core/journal/journal.ts";
+import { headRead } from "../../src/core/journal/row.ts";
 import { sha256 } from "./invariants/chain.ts";
 import { checkRow } from "./invariants/row.ts";
 import { type WatchedTree, watchedTree } from "./invariants/watched-tree.ts";

@@ -3,6 +3,10 @@
  * from the facts of journals (watch.ts), from the machine and from the people outside.
  */
 
+import { TROUBLES } from "./troubles/troubles.ts";
+
+const STRUCK = TROUBLES.map((kind) => `trouble ${kind}` as const);
+
 export const SOMETIMES = [
   // Ends of runs
   "end ok",
@@ -92,6 +96,7 @@ export const SOMETIMES = [
   "fact catalog-changed",
   "end error model-call-limit",
   "turn failed model-call-limit",
+  "turn failed turn-timeout",
   // Trouble
   "crashed",
   "rebooted",
@@ -118,4 +123,5 @@ export const SOMETIMES = [
   "mail write",
   "mail cancel",
   "mail close",
+  ...STRUCK,
 ] as const;

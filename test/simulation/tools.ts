@@ -1,11 +1,13 @@
 /** The tools of a simulation: `look` may be repeated, `strike` may not; both may be slow, fail, or outlive their abort. */
 
-import { jsonObjectIs } from "../../src/core/json.ts";
-import type { Tool } from "../../src/index.ts";
+import { jsonObjectIs } from "../../src/core/values/json.ts";
+import type { Tool, ToolOutput } from "../../src/index.ts";
 import { type CallsUnderWay, enterCall, type OnStray, unheard } from "./calls.ts";
 import type { Random } from "./random.ts";
 import { FAILED_REQUEST } from "./secret.ts";
 import type { Life, SimulatedWorld } from "./simulated-world.ts";
+import { oddResult, oddThrow } from "./troubles/odd-values.ts";
+import type { Troubles } from "./troubles/troubles.ts";
 
 export interface SimulatedTools {
   readonly random: Random;
@@ -13,6 +15,10 @@ export interface SimulatedTools {
   /** Told when a tool begins, with the token of the call. Says which agent called it. */
   readonly onRun: (name: string, token: string) => string;
   readonly onStray: OnStray;
+  readonly count: (what: string) => void;
+  readonly troubles: () => Troubles;
+  /** Told when a call has come back. */
+  readonly onAnswered: (agent: string, life: Life) => void;
 }
 
 const LATENCIES = [
@@ -29,6 +35,27 @@ export function createSimulatedTools(parts: SimulatedTools, under: CallsUnderWay
   return [tool(parts, under, life, "look", true), tool(parts, under, life, "strike", false)];
 }
 
+/** What comes instead of a result; null where nothing odd does. The arguments may be others afterwards. */
+function oddEnd(
+  { troubles, count }: SimulatedTools,
+  input: unknown,
+): { readonly throws: boolean; readonly value: unknown } | null {
+  const { random } = troubles();
+  if (troubles().strikes("changed-arguments", 50) && typeof input === "object" && input !== null) {
+    count("trouble changed-arguments");
+    // A frozen copy refuses it: that is as good as a copy of its own.
+    Reflect.set(input, "token", "changed");
+    Reflect.set(input, "added", { by: "the tool" });
+  }
+  if (troubles().strikes("odd-result", 30)) {
+    count("trouble odd-result");
+    return { throws: false, value: oddResult(random) };
+  }
+  if (!troubles().strikes("odd-throw", 30)) return null;
+  count("trouble odd-throw");
+  return { throws: true, value: oddThrow(random) };
+}
+
 function tool(parts: SimulatedTools, under: CallsUnderWay, life: Life, name: string, safe: boolean): Tool {
   const { random, world, onRun, onStray } = parts;
   return {
@@ -41,7 +68,8 @@ function tool(parts: SimulatedTools, under: CallsUnderWay, life: Life, name: str
       if (unheard(life, `runs the tool ${name}`, onStray)) return promise;
       const given = jsonObjectIs(input) ? input["token"] : undefined;
       const token = typeof given === "string" ? given : "";
-      const settle = enterCall(under, { what: name, agent: onRun(name, token) });
+      const agent = onRun(name, token);
+      const settle = enterCall(under, { what: name, agent });
       signal.addEventListener("abort", settle);
       const failed = random.percent(10);
       const throws = random.percent(5);
@@ -49,8 +77,11 @@ function tool(parts: SimulatedTools, under: CallsUnderWay, life: Life, name: str
       world.at(
         world.now + random.weighted(LATENCIES),
         () => {
-          settle();
-          if (throws) reject(new Error("it broke", FAILED_REQUEST));
+          if (settle()) parts.onAnswered(agent, life);
+          const odd = oddEnd(parts, input);
+          if (odd?.throws === true) reject(odd.value);
+          else if (odd !== null) resolve(odd.value as ToolOutput);
+          else if (throws) reject(new Error("it broke", FAILED_REQUEST));
           else resolve({ text: random.percent(10) ? "" : `saw ${token}${MORE.repeat(much)}`, failed });
         },
         life,

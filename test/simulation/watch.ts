@@ -5,10 +5,11 @@ import { checkRights } from "./invariants/rights-facts.ts";
 import type { ModelRequest } from "../../src/index.ts";
 import type { Commit, TreeCommit } from "../../src/contracts/store.ts";
 import type { Decided, Fact } from "../../src/core/event.ts";
-import { headRead } from "../../src/core/row.ts";
+import { headRead } from "../../src/core/journal/row.ts";
 import { checkDeadline } from "./invariants/at-rest.ts";
 import { createProvenJournal, type ProvenJournal } from "./invariants/proven-journal.ts";
 import { checkSecret } from "./invariants/outside-checks.ts";
+import { checkPlainRow } from "./invariants/plain-values.ts";
 import { checkRequest } from "./invariants/requests.ts";
 import { checkRow } from "./invariants/row.ts";
 import { demand, Violation } from "./invariants/violation.ts";
@@ -47,6 +48,7 @@ export function createWatch(
   outside: Outside,
   counted: (what: string) => void,
   onQuestion: (tree: string, key: string) => void,
+  quarantined: () => string | null = () => null,
 ): Watch {
   const trees = new Map<string, WatchedTree>();
   const journals = new Map<string, ProvenJournal>();
@@ -69,7 +71,8 @@ export function createWatch(
   function runningElsewhere(tree: WatchedTree): number {
     let running = 0;
     for (const other of trees.values()) {
-      if (other === tree) continue;
+      // A quarantined tree gives its slots away.
+      if (other === tree || other.id === quarantined()) continue;
       for (const run of other.runs.values()) if (run.state === "running") running += 1;
     }
     return running;
@@ -103,11 +106,12 @@ export function createWatch(
       // A tree that left memory because its disk was full gives its slots away until it is back.
       const calm = excuse !== null && now > excuse + CALM_MS;
       checkSecret(`row ${row.seq}`, row.head);
+      checkPlainRow(row);
       checkSecret(`row ${row.seq}`, row.body);
       const head = headRead(row.head);
       const facts = checkRow(tree, row, head, now, calm ? free : Number.POSITIVE_INFINITY);
       checkRights(tree, rights, row.seq);
-      journal.take(row, head);
+      journal.take(row);
       if (facts.length === 0) count(`late ${head.input.type}`);
       for (const fact of facts) {
         countFact(tree, fact, count);

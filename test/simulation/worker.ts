@@ -6,12 +6,12 @@ import { runSeeds } from "./batch.ts";
 import type { WorkerOrders } from "./fleet.ts";
 import { openPlace } from "./place.ts";
 
-const { folder, traced } = workerData as WorkerOrders;
+const { folder, traced, troubles } = workerData as WorkerOrders;
 if (!traced) Error.stackTraceLimit = 0;
 mkdirSync(folder);
 const place = await openPlace(folder);
 
 parentPort?.on("message", (seeds: readonly number[]) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  void runSeeds(seeds, place).then((result) => parentPort?.postMessage(result));
+  void runSeeds(seeds, place, troubles).then((result) => parentPort?.postMessage(result));
 });

@@ -1,7 +1,7 @@
 /** Short words for what delegation tests say and look at: calls, results, contexts, facts. */
 
 import type { ContextMessage, Errand, Fact, ModelRequest, TreeEvent } from "../../src/index.ts";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { callTool, callTools, type ScriptedModels, type ScriptedReply } from "../../src/testing/index.ts";
 
 type Arguments = { readonly [name: string]: Json };

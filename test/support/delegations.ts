@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { ContextMessage, Errand, Fact, ModelRequest, StoredRun, TreeEvent } from "../../src/index.ts";
-import type { Json } from "../../src/core/json.ts";
+import type { Json } from "../../src/core/values/json.ts";
 import { byContext, callTool, callTools, type MemoryChannel, say } from "../../src/testing/index.ts";
 import { createMemoryChannel, type Script, type ScriptedModels, type ScriptedReply } from "../../src/testing/index.ts";
 import { eventsUntil, openTestErrand, temporaryFolder, turnsEnded } from "./test-errand.ts";

@@ -54,7 +54,6 @@ export function createTestWorld(start = Date.UTC(2026, 0, 1)): TestWorld {
       return () => void timers.delete(timer);
     },
     soon: (callback) => void setImmediate(callback),
-    next: (callback) => process.nextTick(callback),
     rest,
     async skip(milliseconds) {
       now += milliseconds;

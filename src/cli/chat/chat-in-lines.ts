@@ -3,7 +3,7 @@
  * standard output, before the next line is read. With `--json` the lines are those of `run`, with an `answer` or an `error` for each message.
  */
 
-import { answerOf } from "../../core/spoken.ts";
+import { answerOf } from "../../core/journal/spoken.ts";
 import type { CommandCall } from "../command.ts";
 import type { Display, Said } from "../display/display.ts";
 import { createJsonDisplay, jsonLine, problemRecord } from "../display/jsonl.ts";

@@ -9,7 +9,7 @@
  */
 
 import type { CancelTimer } from "../../contracts/world.ts";
-import type { HistoryItem } from "../../core/history.ts";
+import type { HistoryItem } from "../../core/journal/history.ts";
 import type { Display } from "../display/display.ts";
 import { createFrame, type Place } from "../display/frame.ts";
 import type { Host, Off, Screen } from "../host.ts";

@@ -1,6 +1,6 @@
 /** A conversation with one agent: opens the runtime, makes the tree with the first message, and follows it until the end. */
 
-import type { HistoryItem } from "../../core/history.ts";
+import type { HistoryItem } from "../../core/journal/history.ts";
 import type { ErrandError } from "../../errors.ts";
 import type { Agent } from "../../runtime/agent.ts";
 import { createErrand } from "../../runtime/create-runtime.ts";
@@ -13,6 +13,8 @@ import { createFollowing, type Following } from "../run/follow-tree.ts";
 import { storeName } from "../../stores/store-url.ts";
 import { newPostId } from "../store/deliver.ts";
 import { type Owned, ownFile, ownStore } from "../store/own-store.ts";
+import { noticeLine } from "../problem.ts";
+import type { Told } from "../run/work-on-trees.ts";
 import type { ChatSetting } from "./chat-setting.ts";
 
 const CLOSE_WITHIN_MS = 3_000;
@@ -48,12 +50,17 @@ export interface Session {
 export async function openSession(request: SessionRequest): Promise<Session> {
   const { call, setting, display, onFailure } = request;
   const { host } = call;
-  const { path: store, opened: errand } = await open(call, setting, onFailure);
+  let agent: Agent | null = null;
+  const told = (notice: ErrandError): void => {
+    const waits = notice.code === "tree-quarantined" && notice.details["tree"] === agent?.id;
+    if (waits) onFailure(notice);
+    else display.notice(noticeLine(notice));
+  };
+  const { path: store, opened: errand } = await open(call, setting, { onFailure, onNotice: (notice) => told(notice) });
   const { model, because } = setting;
   display.begin({ model, because, store: storeName(store), recovered: errand.recovered });
   const following = createFollowing(host.world, display, request.allSaid);
   const posts = new Set<string>();
-  let agent: Agent | null = null;
   if (request.onText !== undefined) {
     const { onText } = request;
     errand.onText(({ tree, agent: speaker, text }) => {
@@ -107,9 +114,9 @@ export async function openSession(request: SessionRequest): Promise<Session> {
 async function open(
   { scope, host }: CommandCall,
   { path, model, made }: ChatSetting,
-  onFailure: (error: ErrandError) => void,
+  handlers: Told,
 ): Promise<Owned<Errand>> {
-  const openAt = (store: string): Promise<Errand> => createErrand({ ...made, store, onFailure });
+  const openAt = (store: string): Promise<Errand> => createErrand({ ...made, store, ...handlers });
   try {
     return path === null ? await ownStore(scope, host, openAt) : await ownFile(path, openAt);
   } catch (thrown) {

@@ -5,7 +5,7 @@
  * `{ type: "answered", id, tree, allow, taken }`, where `taken` says whether an owner had it when the command ended.
  */
 
-import { asStepKey, asTreeId } from "../../core/ids.ts";
+import { asStepKey, asTreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
 import { type OpenQuestion, openQuestions } from "../../runtime/messages/open-questions.ts";
@@ -13,6 +13,7 @@ import type { PostInput } from "../../runtime/messages/posts.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
+import { otherAnswerWaits } from "../questions/waiting-answers.ts";
 import { deliverLater, newPostId } from "../store/deliver.ts";
 import { requireTrusted, type View, withView } from "../store/open-view.ts";
 import { type Answered, askOnce } from "../questions/ask-once.ts";
@@ -119,8 +120,11 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
     ...always,
   };
   const note = choice.type === "no" ? choice.note : "";
-  const { taken, late } = await deliverLater(file, { tree, input, texts: [host.redactor.text(note)] }, host.world);
-  if (late !== null) throw new ErrandError("question-closed", `Question ${question.id} is not open any more`);
+  const given = { tree, input, texts: [host.redactor.text(note)] };
+  if (await otherAnswerWaits(file.store, given)) throw answeredAlready(question);
+  const { taken, late } = await deliverLater(file, given, host.world);
+  // Looked at again: of two answers that came together the first in the mail counts.
+  if (late !== null || (!taken && (await otherAnswerWaits(file.store, given)))) throw answeredAlready(question);
   if (choice.type === "project" && shown.rule !== null) host.out(`${await keepProjectRule(host, shown.rule)}\n`);
   if (options.json === true) host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
   else {
@@ -128,6 +132,12 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
     host.out(`${allow ? "allowed" : "refused"}; ${next}\n`);
   }
   return EXIT.done;
+}
+
+function answeredAlready({ id }: OpenQuestion): ErrandError {
+  return new ErrandError("question-closed", `Question ${id} is not open any more`, {
+    remedy: "It was answered otherwise, or its turn has ended. The open ones: errand answer",
+  });
 }
 
 /** What the words of the command say, or, in a terminal, the user at it; null when they left. */

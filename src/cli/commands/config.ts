@@ -3,7 +3,7 @@
  * `{ type: "setting", key, value, from, where, used, asks, meaning }`.
  */
 
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
 import { storeName } from "../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../command.ts";

@@ -37,8 +37,8 @@ export const forkCommand: CommandAction = async (call) => {
   return commandWork(call, {
     ...chosen,
     timeoutMs,
-    open: (onFailure) =>
-      ownFile(path, (store) => createErrand({ ...agents, ...definitions.options, store, model, onFailure })),
+    open: (told) =>
+      ownFile(path, (store) => createErrand({ ...agents, ...definitions.options, store, model, ...told })),
     begin: [
       async (errand, channel) => {
         const fork = await errand.fork(tree, { at, channel, ...(agent === undefined ? {} : { agent }) });

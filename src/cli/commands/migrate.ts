@@ -3,7 +3,7 @@
  * and at the end `{ type: "migrated", from, to, trees, rows, mail, already, elapsedMs }` or `{ type: "format", store, before, format }`.
  */
 
-import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { ErrandError } from "../../errors.ts";
 import { readClock } from "../../runtime/clock.ts";
 import { openStoreAt } from "../../runtime/create-runtime.ts";

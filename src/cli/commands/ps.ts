@@ -1,7 +1,7 @@
 /**
  * `errand ps`: the trees of a store, one a line, newest first. With `--json` a line is
- * `{ type: "tree", id, agent, kind, state, openRuns, rows, createdAt, updatedAt, owner }`, where `owner` names the process that owns the store, or
- * is null. Of a folder with several stores, the trees of all.
+ * `{ type: "tree", id, agent, kind, state, openRuns, rows, createdAt, updatedAt, owner, unplaced }`, where `owner` names the process that owns the store, or
+ * is null, and `unplaced` says what the last process that wanted to run the tree lacked. Of a folder with several stores, the trees of all.
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
@@ -43,6 +43,8 @@ export const psCommand: CommandAction = ({ options, scope, host }) =>
       agoLabel(tree.updatedAt, now()),
     ]);
     host.out(`${tableLines([["TREE", "AGENT", "STATE", "OPEN RUNS", "LAST ACTIVITY"], ...rows]).join("\n")}\n`);
+    for (const { id, unplaced } of trees)
+      if (unplaced !== null) host.err(`${terminalLine(`${id} is unplaced: ${unplaced}`)}\n`);
     for (const line of await ownerLines(view, trees)) host.err(`${line}\n`);
     return EXIT.done;
   });
@@ -78,6 +80,7 @@ async function openRuns(store: Store): Promise<ReadonlyMap<string, number>> {
 }
 
 export function treeFields(tree: TreeRecord, openRuns: number, owner: string | null): object {
-  const { id, agent, kind, nextSeq, createdAt, updatedAt } = tree;
-  return { id, agent, kind, state: treeWord(tree), openRuns, rows: nextSeq - 1, createdAt, updatedAt, owner };
+  const { id, agent, kind, nextSeq, createdAt, updatedAt, unplaced } = tree;
+  const rows = nextSeq - 1;
+  return { id, agent, kind, state: treeWord(tree), openRuns, rows, createdAt, updatedAt, owner, unplaced };
 }

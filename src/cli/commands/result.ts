@@ -5,8 +5,8 @@
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
-import type { HistoryItem } from "../../core/history.ts";
-import { answerOf } from "../../core/spoken.ts";
+import type { HistoryItem } from "../../core/journal/history.ts";
+import { answerOf } from "../../core/journal/spoken.ts";
 import { ErrandError } from "../../errors.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
 import { readHistory } from "../../runtime/journals/read-history.ts";
@@ -38,7 +38,8 @@ async function printRun(store: Store, run: StoredRun, { options, host }: Command
       remedy: `Watch it with: errand logs -f ${tree}`,
     });
   }
-  const { findings, artifacts, data = null, error } = await runResult(store, run);
+  const { result, error } = await runResult(store, run);
+  const { text: findings, artifacts, data = null } = result;
   if (options.json === true) {
     const rest = { status, reason, error, report, text: findings, artifacts, data };
     host.out(jsonLine({ type: "result", run: id, tree, name, ...rest }));

@@ -4,9 +4,10 @@
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { createErrand, openStoreAt } from "../../runtime/create-runtime.ts";
+import { treeUnplaced } from "../../runtime/trees/placement.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
@@ -16,7 +17,7 @@ import { RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { OFFLINE, offlineIs } from "../run/offline.ts";
 import { timeoutOf } from "../run/timeout.ts";
-import type { WorkRequest } from "../run/work-on-trees.ts";
+import type { Told, WorkRequest } from "../run/work-on-trees.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, requireTrusted, type View, withView } from "../store/open-view.ts";
 import { ownFile } from "../store/own-store.ts";
@@ -72,13 +73,23 @@ async function resumeStore(call: CommandCall, { path, found }: StoreWork, timeou
   if (first === undefined) return EXIT.done;
   const released = found.filter(({ tree }) => tree.status === "quarantined").map(({ tree }) => tree.id);
   const { model } = first;
-  const open: WorkRequest["open"] = (onFailure) =>
-    ownFile(path, (store) => openReleased(call, store, released, { model, onFailure }));
-  const begin = found.map(({ tree, mail }): WorkRequest["begin"][number] => async (errand, channel) => ({
-    agent: await errand.agent(tree.id, { channel }),
-    past: tree.nextSeq - 1,
-    begun: begunAfter(tree.nextSeq - 1, mail),
-  }));
+  const open: WorkRequest["open"] = (told) =>
+    ownFile(path, (store) => openReleased(call, store, released, { model, ...told }));
+  let left = found.length;
+  const begin = found.map(({ tree, mail }): WorkRequest["begin"][number] => async (errand, channel) => {
+    const reason = await unplacedReason(errand, tree.id);
+    if (reason !== null) {
+      left -= 1;
+      // The notice has told of it; where nothing else is left to do, that is how the command ends.
+      if (left === 0) throw treeUnplaced(tree.id, reason);
+      return null;
+    }
+    return {
+      agent: await errand.agent(tree.id, { channel }),
+      past: tree.nextSeq - 1,
+      begun: begunAfter(tree.nextSeq - 1, mail),
+    };
+  });
   return commandWork(call, { model, because: RECORDED, timeoutMs, open, begin });
 }
 
@@ -107,13 +118,18 @@ function requireModels(found: readonly Unfinished[], { models }: CommandCall): v
   }
 }
 
-type WorkTargetBegun = Awaited<ReturnType<WorkRequest["begin"][number]>>["begun"];
+async function unplacedReason(errand: Errand, id: TreeId): Promise<string | null> {
+  const trees = await errand.agents({ limit: Number.MAX_SAFE_INTEGER });
+  return trees.find((tree) => tree.id === id)?.unplaced ?? null;
+}
+
+type WorkTargetBegun = NonNullable<Awaited<ReturnType<WorkRequest["begin"][number]>>>["begun"];
 
 async function openReleased(
   call: CommandCall,
   path: string,
   released: readonly TreeId[],
-  how: { readonly model: string; readonly onFailure: Parameters<WorkRequest["open"]>[0] },
+  how: { readonly model: string } & Told,
 ): Promise<Errand> {
   const store = await openStoreAt(path, "own");
   try {

@@ -98,9 +98,9 @@ async function workOf(
   return {
     ...own,
     timeoutMs,
-    open: (onFailure) =>
+    open: (told) =>
       ownStore(scope, host, (store) =>
-        createErrand({ ...agents, ...definitions.options, store, model: usual.model, onFailure }),
+        createErrand({ ...agents, ...definitions.options, store, model: usual.model, ...told }),
       ),
     begin: [
       async (errand, channel) => {

@@ -3,7 +3,7 @@
  * and `taken` says whether the owner had it when the command ended.
  */
 
-import { ErrandError } from "../../errors.ts";
+import { notTaken } from "../../runtime/agent.ts";
 import type { PostInput } from "../../runtime/messages/posts.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
@@ -22,7 +22,7 @@ export const sendCommand: CommandAction = ({ args: [given = "", message = ""], o
     const text = host.redactor.text(said);
     const tree = found.tree.id;
     const agent = found.kind === "tree" ? tree : found.run.agent;
-    if (found.kind === "run" && found.run.state === "ended") throw refused(agent, "its run has ended");
+    if (found.kind === "run" && found.run.state === "ended") throw notTaken(agent, "its run has ended");
     const id = newPostId(host.world);
     const to = found.kind === "tree" ? 0 : found.run.number;
     const input: PostInput = { type: "message-posted", id, to, kind: "user", size: text.length };
@@ -40,7 +40,7 @@ export const sendCommand: CommandAction = ({ args: [given = "", message = ""], o
       host.world,
     );
     const { by, taken, late } = delivered;
-    if (late !== null) throw refused(agent, late);
+    if (late !== null) throw notTaken(agent, late);
     if (options.json === true) host.out(jsonLine({ type: "sent", agent, tree, id, by, taken }));
     else host.out(`${sentLine(delivered)}\n`);
     return EXIT.done;
@@ -52,9 +52,3 @@ export const sendCommand: CommandAction = ({ args: [given = "", message = ""], o
         : "in the mail; the owner has not looked yet";
     }
   });
-
-function refused(agent: string, why: string): ErrandError {
-  return new ErrandError("agent-unknown", `Agent ${agent} did not take the message: ${why}`, {
-    remedy: "errand ps --all lists the trees that can be written to.",
-  });
-}

@@ -85,8 +85,8 @@ function sum(runs: readonly StoredRun[], column: "tokens" | "cost"): number {
 
 async function showRun(store: Store, run: StoredRun, { options, host }: CommandCall): Promise<string[]> {
   const asked = await readRunTask(store, run);
-  const { findings, error } = await runResult(store, run);
-  const result = run.state === "ended" ? findings : null;
+  const { result: left, error } = await runResult(store, run);
+  const result = run.state === "ended" ? left.text : null;
   if (options.json === true) {
     host.out(jsonLine({ type: "run", ...run, ...asked, error, result }));
     return [];

@@ -11,7 +11,7 @@ import { DEFAULT_AGENT, folderDefinitions } from "../definitions/folder-definiti
 import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
 import { jsonLine, problemRecord } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { problemOf, reportProblem } from "../problem.ts";
+import { problemOf, noticeLines, reportProblem } from "../problem.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { chooseModel, requireBaseUrlFits } from "../run/choose-model.ts";
 import { type Stop, watchStops } from "../run/stops.ts";
@@ -83,9 +83,9 @@ function speaker({ options, host }: CommandCall) {
       const line = `worker ${name} takes trees of ${store} with ${model} (${because}); agents: ${agents.join(", ")}`;
       host.out(`${terminalLine(line)}\n`);
     },
-    notice({ code, message }: ErrandError): void {
-      if (json) host.out(jsonLine({ type: "notice", code, text: message }));
-      else host.err(`${terminalLine(message)} [${code}]\n`);
+    notice(notice: ErrandError): void {
+      if (json) host.out(jsonLine({ type: "notice", code: notice.code, text: notice.message }));
+      else host.err(noticeLines(notice));
     },
     error(error: ErrandError): void {
       const problem = problemOf(error);

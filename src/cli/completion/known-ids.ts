@@ -5,7 +5,7 @@
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
-import { uuidIs } from "../../core/ids.ts";
+import { uuidIs } from "../../core/values/ids.ts";
 import { statusText } from "../store/run-lines.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { fitWidth } from "../text/display-width.ts";

@@ -10,7 +10,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { dataFolder } from "../../stores/user-data.ts";
 import type { Host } from "../host.ts";
 
 /** What a process said is kept to this many characters, the newest. */
@@ -44,7 +45,9 @@ export interface Stage {
 
 export function openStage(host: Host): Stage {
   const folder = mkdtempSync(join(tmpdir(), "errand-demo-"));
-  const env = { ...host.env, HOME: folder, USERPROFILE: folder, XDG_CONFIG_HOME: folder };
+  // The home is empty, but the data folder is this process's own: a store that is not in its register cannot be watched.
+  const XDG_DATA_HOME = dirname(dataFolder(host));
+  const env = { ...host.env, HOME: folder, USERPROFILE: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME };
   const running = new Set<StageProcess>();
   let kept = false;
   const remove = (): void => {

@@ -3,7 +3,7 @@
  * beginning. What agents do is read from the journal, and `row` is where it stands there.
  */
 
-import type { RunStatus } from "../../core/journal.ts";
+import type { RunStatus } from "../../core/journal/journal.ts";
 import type { TreeEvent } from "../../runtime/journals/tree-event.ts";
 import type { Change } from "../tree/change.ts";
 import type { TreeModel } from "../tree/tree-model.ts";

@@ -6,7 +6,7 @@
  * the command, not by its display, but for programs that read JSON.
  */
 
-import type { SpokenKind } from "../../core/spoken.ts";
+import type { SpokenKind } from "../../core/journal/spoken.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Problem } from "../problem.ts";
 import type { Change } from "../tree/change.ts";

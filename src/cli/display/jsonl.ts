@@ -17,7 +17,7 @@
  * them harmless.
  */
 
-import { answerOf } from "../../core/spoken.ts";
+import { answerOf } from "../../core/journal/spoken.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";

@@ -3,7 +3,7 @@
  * it. At the end it stays, with the last of the answer below it.
  */
 
-import { answerOf } from "../../core/spoken.ts";
+import { answerOf } from "../../core/journal/spoken.ts";
 import { createColours } from "../text/colours.ts";
 import type { Host, Screen } from "../host.ts";
 import { countLabel } from "../text/amounts.ts";

@@ -4,7 +4,7 @@
  */
 
 import { createColours } from "../text/colours.ts";
-import { answerOf } from "../../core/spoken.ts";
+import { answerOf } from "../../core/journal/spoken.ts";
 import type { Host } from "../host.ts";
 import { elapsedLabel, countLabel, tokensLabel } from "../text/amounts.ts";
 import { endedWords, errorWords } from "../text/error-words.ts";

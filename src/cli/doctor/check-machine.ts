@@ -1,5 +1,6 @@
 /** What Errand stands on: Node.js, its SQLite, and a disk that keeps what it was told to keep. */
 
+import { errorText } from "../../errors.ts";
 import { open, readFile, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -55,7 +56,7 @@ export async function checkDisk(store: string, world: World): Promise<Finding> {
     }
     if (!(await readFile(path)).equals(bytes)) throw new Error("what was read is not what was written");
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const why = errorText(thrown);
     const remedy = "Make room there and check that you may write, or name another place with --store PATH.";
     return broken("disk", `nothing can be kept in ${folder}: ${why}`, remedy);
   } finally {

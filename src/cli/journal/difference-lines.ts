@@ -1,6 +1,6 @@
 /** The first difference of a replay, for people: both sides, as little of them as shows it. */
 
-import type { ReplayDifference } from "../../core/replay.ts";
+import type { ReplayDifference } from "../../core/journal/replay.ts";
 import { fitWidth } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { jsonDifferences } from "./json-difference.ts";

@@ -1,8 +1,8 @@
 /** One fact of a journal in a line for people. Needs the tree as it is after the fact's step, for names. */
 
 import type { Fact } from "../../core/event.ts";
-import type { Json } from "../../core/json.ts";
-import { replyPartsOf, replyText } from "../../core/message.ts";
+import type { Json } from "../../core/values/json.ts";
+import { replyPartsOf, replyText } from "../../core/values/message.ts";
 import type { EffectModel, TreeModel } from "../tree/tree-model.ts";
 import { errorWords } from "../text/error-words.ts";
 import { terminalLine } from "../text/terminal-text.ts";

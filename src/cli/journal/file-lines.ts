@@ -7,7 +7,7 @@
  */
 
 import { createReadStream, type Stats, statSync } from "node:fs";
-import { ErrandError } from "../../errors.ts";
+import { errorText, ErrandError } from "../../errors.ts";
 
 const LONGEST_LINE = 256 * 1024 * 1024;
 const LINE_FEED = 10;
@@ -68,7 +68,7 @@ export function fileThere(path: string): boolean {
 }
 
 export function unusable(path: string, what: "read" | "written", cause: unknown): ErrandError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = errorText(cause);
   return new ErrandError("file-unusable", `The file ${path} cannot be ${what}: ${why}`, {
     remedy: "Check the path, and that you may use the file and its folder.",
     cause,

@@ -1,6 +1,6 @@
 /** Where two JSON texts differ: paths with both sides, the first ones first. */
 
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 
 export interface PathDifference {
   /** `events[2].size`; empty for the whole value. */

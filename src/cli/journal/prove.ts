@@ -7,8 +7,8 @@
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import type { JournalRow } from "../../core/journal.ts";
-import { type ReplayDifference, type ReplayReport, replayVerdict } from "../../core/replay.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
+import { type ReplayDifference, type ReplayReport, replayVerdict } from "../../core/journal/replay.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
 import { type FileProblem, readJournalFile } from "../../runtime/journals/journal-file.ts";
 import { replayJournal, storedRows } from "../../runtime/journals/replay-tree.ts";

@@ -8,7 +8,7 @@
  */
 
 import type { Store, TreeCommit, TreeRecord } from "../../contracts/store.ts";
-import type { JournalRow } from "../../core/journal.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
 import { ErrandError } from "../../errors.ts";
 
 /** Where trees come from and where they go. */

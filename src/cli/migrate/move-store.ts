@@ -9,7 +9,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import type { ReplayReport } from "../../core/replay.ts";
+import type { ReplayReport } from "../../core/journal/replay.ts";
 import { ErrandError } from "../../errors.ts";
 import { requireFormat } from "../../runtime/trees/tree-format.ts";
 import type { SqliteStore } from "../../stores/sqlite/sqlite-store.ts";

@@ -6,7 +6,7 @@
  *  2. What is allowed is what was shown: the answer carries the mark of the file as it was then.
  */
 
-import type { StepKey } from "../../core/ids.ts";
+import type { StepKey } from "../../core/values/ids.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { GivenAnswer } from "../../runtime/errand.ts";
 import type { Display } from "../display/display.ts";

@@ -7,11 +7,11 @@
  *  3. `seen` belongs to the change that is shown. Of a file change that cannot be shown it is a mark that no file has, so that allowing it changes nothing.
  */
 
-import type { Json } from "../../core/json.ts";
-import { jsonObjectIs } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
+import { jsonObjectIs } from "../../core/values/json.ts";
 import { exactRule } from "../../core/permissions/grants.ts";
 import type { FileFacts, PermissionRule } from "../../core/permissions/permissions.ts";
-import { MODEL_CALLS, questionWords } from "../../core/questions/question-text.ts";
+import { MODEL_CALLS, questionWords } from "../../core/text/prompts/question-text.ts";
 import { type ChangePreview, previewChange } from "../../tools/preview-change.ts";
 import { countLabel } from "../text/amounts.ts";
 import type { Colours } from "../text/colours.ts";

@@ -6,6 +6,7 @@ import { ErrandError } from "../../errors.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import type { CommandCall } from "../command.ts";
+import { noticeLines } from "../problem.ts";
 import { databaseIs } from "../store/scope.ts";
 import { meantLabel } from "../text/nearest.ts";
 
@@ -18,6 +19,7 @@ type AgentOptions = Pick<
   | "renewDefinitions"
   | "limits"
   | "onModelCallLimit"
+  | "onNotice"
   | "retentionDays"
   | "subagentEnabled"
 > & { readonly tools: readonly Tool[] };
@@ -38,6 +40,7 @@ export function agentOptions({ options, scope, host, models, settings }: Command
     subagentEnabled,
     onModelCallLimit: host.keys !== null && options.json !== true ? "ask" : "end",
     ...(retentionDays === undefined ? {} : { retentionDays }),
+    onNotice: (notice) => host.err(noticeLines(notice)),
     renewDefinitions: false,
     // In a database that workers share, a command runs the tree that it was asked for; the others are the workers'.
     recover: !databaseIs(scope),

@@ -9,8 +9,8 @@
 
 import type { Channel } from "../../contracts/channel.ts";
 import type { World } from "../../contracts/world.ts";
-import { stepKey } from "../../core/ids.ts";
-import { answerOf, type SpokenKind, spokenKind } from "../../core/spoken.ts";
+import { stepKey } from "../../core/values/ids.ts";
+import { answerOf, type SpokenKind, spokenKind } from "../../core/journal/spoken.ts";
 import type { Errand, TreeEvent } from "../../runtime/errand.ts";
 import type { Display, Said } from "../display/display.ts";
 import type { Change } from "../tree/change.ts";

@@ -1,6 +1,6 @@
 /** Nobody is here who could answer: what waits, and how to answer it from anywhere. */
 
-import { MODEL_CALLS } from "../../core/questions/question-text.ts";
+import { MODEL_CALLS } from "../../core/text/prompts/question-text.ts";
 import { ErrandError } from "../../errors.ts";
 import { type Problem, problemOf } from "../problem.ts";
 import { countLabel } from "../text/amounts.ts";

@@ -6,13 +6,14 @@
 import type { Channel } from "../../contracts/channel.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Agent } from "../../runtime/agent.ts";
+import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import { storeName } from "../../stores/store-url.ts";
 import type { Owned } from "../store/own-store.ts";
 import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host, Keys } from "../host.ts";
-import { type Problem, problemOf } from "../problem.ts";
+import { noticeLine, type Problem, problemOf } from "../problem.ts";
 import { treeParked } from "../tree/tree-model.ts";
 import { type Asker, createAsker } from "./ask-user.ts";
 import { cancelPolitely } from "./cancel-politely.ts";
@@ -27,6 +28,9 @@ export interface Target extends Omit<FollowTarget, "tree" | "unattended"> {
   readonly agent: Agent;
 }
 
+/** What the runtime tells the command. */
+export type Told = Required<Pick<ErrandOptions, "onFailure" | "onNotice">>;
+
 export interface WorkRequest {
   /** How the model is named to people. */
   readonly model: string;
@@ -34,9 +38,9 @@ export interface WorkRequest {
   readonly because: string;
   readonly timeoutMs: number | null;
   /** Opens the runtime, and says on which store. */
-  open(onFailure: (error: ErrandError) => void): Promise<Owned<Errand>>;
-  /** What to begin, a tree each; what the tree says to the user goes to the channel. */
-  readonly begin: readonly ((errand: Errand, channel: Channel) => Promise<Target>)[];
+  open(told: Told): Promise<Owned<Errand>>;
+  /** What to begin, a tree each, or null for one that cannot run here; what the tree says to the user goes to the channel. */
+  readonly begin: readonly ((errand: Errand, channel: Channel) => Promise<Target | null>)[];
   /** Resolves when the store has nothing to do: work that ends with it, and not with its own trees, is given it. */
   alsoOver?(store: string): Promise<void>;
 }
@@ -64,9 +68,16 @@ export async function workOnTrees(
   let asker: Asker | null = null;
   try {
     const { model, because, begin } = request;
-    const { path: store, opened } = await request.open(stops.onFailure);
-    errand = opened;
     const works: Work[] = [];
+    const onNotice = (notice: ErrandError): void => {
+      // A tree that waits for a person never comes to rest: the command that works on it ends.
+      const waits =
+        notice.code === "tree-quarantined" && works.some(({ agent }) => agent.id === notice.details["tree"]);
+      if (waits) stops.onFailure(notice);
+      else shown[0]?.notice(noticeLine(notice));
+    };
+    const { path: store, opened } = await request.open({ onFailure: stops.onFailure, onNotice });
+    errand = opened;
     const answering = opened;
     if (keys !== null) {
       asker = createAsker(host, keys, (question, given) => {
@@ -80,7 +91,7 @@ export async function workOnTrees(
       display.begin({ model, because, store: storeName(store), recovered: index === 0 ? opened.recovered : 0 });
       const following = createFollowing(host.world, asker === null ? display : asking(display, asker));
       const target = await begin[index]?.(opened, following.channel);
-      if (target === undefined) continue;
+      if (target === undefined || target === null) continue;
       const { agent, past, begun } = target;
       // While the process stays for other trees, an answer may come and the tree go on.
       const unattended = asker === null && request.alsoOver === undefined;

@@ -2,7 +2,7 @@
 
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { Host } from "../host.ts";
 import { configFolder } from "./config-folder.ts";
 import { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";

@@ -10,9 +10,9 @@ import { existsSync, mkdirSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { World } from "../../contracts/world.ts";
-import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/values/json.ts";
 import { readText } from "../../definitions/folder-files.ts";
-import { ErrandError } from "../../errors.ts";
+import { errorText, ErrandError } from "../../errors.ts";
 import { unusable } from "../journal/file-lines.ts";
 import { writePrivateFile } from "../journal/write-private-file.ts";
 
@@ -61,7 +61,7 @@ function parsed(path: string, text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (cause) {
-    throw invalidFile(path, `it is no JSON (${cause instanceof Error ? cause.message : String(cause)})`);
+    throw invalidFile(path, `it is no JSON (${errorText(cause)})`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Rules of permission as a configuration file holds them: a list of `{ decision, tool, path?, command? }`. */
 
-import { type Json, jsonObjectIs } from "../../core/json.ts";
-import { GLOB_LENGTH } from "../../core/permissions/glob.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
+import { GLOB_LENGTH } from "../../core/text/glob.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 
 const KEYS: ReadonlySet<string> = new Set(["decision", "tool", "path", "command"]);

@@ -3,7 +3,7 @@
  * the folder's real path, and never in the folder, which others may write: `{ "projects": { "/home/me/app": { "permissions": [ … ] } } }`.
  */
 
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { Host } from "../host.ts";
 import { problemOf } from "../problem.ts";

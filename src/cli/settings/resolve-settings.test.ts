@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { resolveSettings, settingItem, type SettingRow, type SettingSources } from "./resolve-settings.ts";
 
 function rowsOf(key: string, given: Partial<Record<"project" | "user", Json>>, more: Partial<SettingSources> = {}) {

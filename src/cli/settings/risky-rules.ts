@@ -1,6 +1,6 @@
 /** Rules that allow more than they seem to: programs that start others must not be allowed with any arguments. */
 
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { commandIsPrefix, firstWords } from "../../core/permissions/command-rules.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { permissionRules } from "./permission-rules.ts";

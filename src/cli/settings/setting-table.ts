@@ -1,7 +1,7 @@
 /** Every setting: what it means, which values it takes, and which values of a project need the user's trust. */
 
-import type { Json } from "../../core/json.ts";
-import { LIMITS, type LimitName } from "../../core/limits.ts";
+import type { Json } from "../../core/values/json.ts";
+import { LIMITS, type LimitName } from "../../core/values/limits.ts";
 import { permissionRules } from "./permission-rules.ts";
 
 export interface Setting {

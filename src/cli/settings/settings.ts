@@ -1,6 +1,6 @@
 /** The settings that commands work with, read from the files of the user and of the current folder. */
 
-import type { LimitChoices } from "../../core/limits.ts";
+import type { LimitChoices } from "../../core/values/limits.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { Host } from "../host.ts";
 import { meantLabel } from "../text/nearest.ts";

@@ -4,12 +4,12 @@
  */
 
 import { ModelFailure, type ModelProvider } from "../../contracts/model.ts";
-import type { Store } from "../../contracts/store.ts";
+import type { Mail, Store } from "../../contracts/store.ts";
 import type { Tool } from "../../contracts/tool.ts";
 import type { World } from "../../contracts/world.ts";
-import { asPostId, type TreeId, uuidOf } from "../../core/ids.ts";
-import type { Json } from "../../core/json.ts";
-import { headRead } from "../../core/row.ts";
+import { asPostId, type TreeId, uuidOf } from "../../core/values/ids.ts";
+import type { Json } from "../../core/values/json.ts";
+import { headRead } from "../../core/journal/row.ts";
 import { ErrandError } from "../../errors.ts";
 import { createErrand, sha256 } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
@@ -47,7 +47,10 @@ export async function deliver(file: StoreFile, request: Request, world: World): 
   try {
     return { by: "owner", taken: true, late: await ownForAMoment(path, request, world) };
   } catch (thrown) {
-    if (!(thrown instanceof ErrandError) || !ELSEWHERE.has(thrown.code)) throw thrown;
+    if (!(thrown instanceof ErrandError)) throw thrown;
+    // A tree with tools of another program: the process that has them takes the mail.
+    if (thrown.code === "tree-unplaced") return putForLater(store, request);
+    if (!ELSEWHERE.has(thrown.code)) throw thrown;
   }
   return deliverAsMail(store, request, world);
 }
@@ -58,7 +61,14 @@ export async function deliverLater(
   request: Omit<Request, "asOwner">,
   world: World,
 ): Promise<Delivered> {
-  if ((await owner()) !== null) return deliverAsMail(store, request, world);
+  const mail = mailOf(request.tree, request.input, request.texts, sha256);
+  await store.putMail(mail);
+  // Asked after the put: an owner that came in between has taken the mail, or will.
+  if ((await owner()) !== null) return untilTaken(store, mail, world);
+  return (await takenNow(store, mail)) ?? { by: "mail", taken: false, late: null };
+}
+
+async function putForLater(store: Store, request: Omit<Request, "asOwner">): Promise<Delivered> {
   await store.putMail(mailOf(request.tree, request.input, request.texts, sha256));
   return { by: "mail", taken: false, late: null };
 }
@@ -66,13 +76,23 @@ export async function deliverLater(
 async function deliverAsMail(store: Store, request: Omit<Request, "asOwner">, world: World): Promise<Delivered> {
   const mail = mailOf(request.tree, request.input, request.texts, sha256);
   await store.putMail(mail);
+  return untilTaken(store, mail, world);
+}
+
+async function untilTaken(store: Store, mail: Mail, world: World): Promise<Delivered> {
   for (let waited = 0; waited < WAIT_MS; waited += POLL_MS) {
-    const post = await store.post(mail.tree, mail.id);
-    const [row] = post === null ? [] : await store.rows(mail.tree, post.seq, 1);
-    if (row !== undefined) return { by: "mail", taken: true, late: headRead(row.head).late ?? null };
+    const taken = await takenNow(store, mail);
+    if (taken !== null) return taken;
     await new Promise<void>((resolve) => world.after(POLL_MS, resolve));
   }
   return { by: "mail", taken: false, late: null };
+}
+
+/** Null while no owner has taken it. */
+async function takenNow(store: Store, mail: Mail): Promise<Delivered | null> {
+  const post = await store.post(mail.tree, mail.id);
+  const [row] = post === null ? [] : await store.rows(mail.tree, post.seq, 1);
+  return row === undefined ? null : { by: "mail", taken: true, late: headRead(row.head).rejected ?? null };
 }
 
 async function ownForAMoment(path: string, request: Request, world: World): Promise<string | null> {
@@ -86,6 +106,7 @@ async function ownForAMoment(path: string, request: Request, world: World): Prom
     permissions: [{ decision: "deny", tool: "*" }],
     recover: false,
     renewDefinitions: false,
+    onNotice: () => undefined,
     onFailure: (error) => void failures.push(error),
   });
   try {

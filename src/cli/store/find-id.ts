@@ -8,7 +8,7 @@
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
-import { asTreeId, uuidIs } from "../../core/ids.ts";
+import { asTreeId, uuidIs } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { type StoreScope, scopeName } from "./scope.ts";
 

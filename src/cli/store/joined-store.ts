@@ -5,7 +5,7 @@
  */
 
 import type { Store, TreeQuery, TreeRecord } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 
 const TREES_AT_A_TIME = 1_000;
 

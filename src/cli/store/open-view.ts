@@ -4,7 +4,7 @@
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { openStoreAt, storeStanding } from "../../runtime/create-runtime.ts";
 import { toldStore } from "../../runtime/journals/told-store.ts";

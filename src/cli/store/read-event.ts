@@ -1,6 +1,6 @@
 /** A row of the store, read; one that cannot be is damage with a name, not a bug. */
 
-import type { JournalRow } from "../../core/journal.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
 import { ErrandError } from "../../errors.ts";
 import { type TreeEvent, treeEventOf } from "../../runtime/journals/tree-event.ts";
 

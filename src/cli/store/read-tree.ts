@@ -1,7 +1,7 @@
 /** The picture of a tree as it was after some row, from the store alone. */
 
 import type { Store } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import { storedRows } from "../../runtime/journals/replay-tree.ts";
 import { readEvent } from "./read-event.ts";
 import { foldEvent } from "../tree/fold-event.ts";

@@ -1,7 +1,7 @@
 /** What a run was asked to do, from the row of the journal that created it. */
 
 import type { Store, StoredRun } from "../../contracts/store.ts";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { readEvent } from "./read-event.ts";
 import { callArguments } from "../tree/call-about.ts";
 

@@ -11,7 +11,7 @@
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import { dataFolder, type UserPlace } from "../../stores/user-data.ts";
 

@@ -1,8 +1,8 @@
 /** What of a tool call's arguments one line has room for. */
 
 import { codePointsPrefix } from "../../core/text/index.ts";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
-import { replyPartsOf } from "../../core/message.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
+import { replyPartsOf } from "../../core/values/message.ts";
 
 /** Arguments that say best what a call is about, the best first. */
 const TELLING = ["path", "file", "query", "pattern", "command", "url", "glob", "label", "task", "text"] as const;

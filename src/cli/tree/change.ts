@@ -5,8 +5,8 @@
  * Times (`at`) are milliseconds since 1970; money is micro-dollars; `run` and `agent` are ids that other commands take.
  */
 
-import type { Json } from "../../core/json.ts";
-import type { RunMode, RunState, RunStatus } from "../../core/journal.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { RunMode, RunState, RunStatus } from "../../core/journal/journal.ts";
 
 interface Run {
   readonly run: string;

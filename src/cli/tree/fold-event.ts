@@ -8,12 +8,12 @@
  */
 
 import { modelCost } from "../../core/agent/prices.ts";
-import { MODEL_CALLS, modelCallsInput } from "../../core/questions/question-text.ts";
-import type { DefinitionFacts } from "../../core/definition.ts";
+import { MODEL_CALLS, modelCallsInput } from "../../core/text/prompts/question-text.ts";
+import type { DefinitionFacts } from "../../core/values/definition.ts";
 import type { Decided, Fact, Input } from "../../core/event.ts";
-import { type StepKey, stepKey } from "../../core/ids.ts";
-import { jsonObjectIs } from "../../core/json.ts";
-import type { Usage } from "../../core/message.ts";
+import { type StepKey, stepKey } from "../../core/values/ids.ts";
+import { jsonObjectIs } from "../../core/values/json.ts";
+import type { Usage } from "../../core/values/message.ts";
 import type { TreeEvent } from "../../runtime/errand.ts";
 import { offlineIs } from "../run/offline.ts";
 import { callAbout, callArguments, runName } from "./call-about.ts";
@@ -38,7 +38,7 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): Change[] {
     case "tree-forked":
       return treeForked(model, fact, at);
     case "catalog-changed":
-      noteDefinitions(model, [...fact.catalog, fact.root]);
+      noteDefinitions(model, fact.root === undefined ? fact.catalog : [...fact.catalog, fact.root]);
       return [];
     case "message-posted":
       return fact.silent === true ? [] : requestBegun(model);

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { asStepKey } from "../../core/ids.ts";
+import { asStepKey } from "../../core/values/ids.ts";
 import { createColours } from "../text/colours.ts";
 import { displayWidth } from "../text/display-width.ts";
 import { newAgent } from "./agent-model.ts";

@@ -4,11 +4,11 @@
  * Invariant: agent 0 is the root; the n-th run and the child that it made are both n, so the order of the map is spawn order.
  */
 
-import type { ModelPrice } from "../../core/definition.ts";
-import type { AgentNumber, StepKey } from "../../core/ids.ts";
-import type { Json } from "../../core/json.ts";
-import type { Usage } from "../../core/message.ts";
-import type { RunMode, RunState, RunStatus } from "../../core/journal.ts";
+import type { ModelPrice } from "../../core/values/definition.ts";
+import type { AgentNumber, StepKey } from "../../core/values/ids.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Usage } from "../../core/values/message.ts";
+import type { RunMode, RunState, RunStatus } from "../../core/journal/journal.ts";
 
 export interface ToolUnderWay {
   readonly name: string;

@@ -4,7 +4,7 @@
  */
 
 import type { Store } from "../../contracts/store.ts";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
 import { openQuestions } from "../../runtime/messages/open-questions.ts";
 import { treesThat } from "../store/find-id.ts";

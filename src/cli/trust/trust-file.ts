@@ -9,7 +9,7 @@
 
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { Host } from "../host.ts";
 import { configFolder } from "../settings/config-folder.ts";
 import { invalidFile, readJsonFile, writeJsonFile } from "../settings/json-file.ts";

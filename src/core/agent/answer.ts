@@ -1,11 +1,11 @@
-/** Answers to tool calls. */
+/** Answering tool calls: at once, or by an effect. */
 
-import type { Deciding } from "../deciding.ts";
-import type { CallFacts } from "../event.ts";
-import type { Json } from "../json.ts";
-import type { ToolCallPart } from "../message.ts";
+import type { Arguments } from "../delegation/arguments.ts";
+import type { CallFacts } from "../input.ts";
 import type { AgentState } from "../state.ts";
-import type { Arguments } from "./arguments.ts";
+import type { Deciding } from "../step.ts";
+import type { Json } from "../values/json.ts";
+import type { ToolCallPart } from "../values/message.ts";
 
 /** A call of a delegation tool whose arguments fit its schema. */
 export interface Call {
@@ -20,61 +20,46 @@ export interface Answer {
   readonly failed: boolean;
 }
 
-/** A result the model can act on: JSON text. */
+/** A result that the model can act on: JSON text. */
 export function toolAnswer(value: Json): Answer {
   return { text: JSON.stringify(value), failed: false };
 }
 
-/** A failure the model can act on: what is wrong, and what to do. */
+/** A failure that the model can act on: what is wrong, and what to do. */
 export function toolError(problem: string): Answer {
   return { text: `Error: ${problem}`, failed: true };
 }
 
 /** Answers a call at once. */
-export function answer(d: Deciding, agent: AgentState, call: string, given: Answer): void {
+export function answer(d: Deciding, agent: AgentState, call: string, { text, failed }: Answer): void {
   d.emit({
     type: "tool-answered",
     agent: agent.number,
     call,
-    text: d.text(given.text),
-    failed: given.failed ? true : undefined,
-    size: given.text.length,
+    text: d.text(text),
+    failed: failed ? true : undefined,
+    size: text.length,
   });
 }
 
-/** That the user allowed a call, and what they were shown of the file that it would change. */
-interface Allowed {
-  readonly granted?: true | undefined;
-  readonly seen?: string | undefined;
-}
+type Called = Pick<ToolCallPart, "id" | "name">;
 
-/** Lets one of the agent's own tools answer the call. */
-export function toolOpens(
+/** Lets one of the agent's own tools answer the call. `allowed`: by the user, who saw the file with the mark `seen`. */
+export function callTool(
   d: Deciding,
   agent: AgentState,
-  part: Pick<ToolCallPart, "id" | "name">,
-  allowed?: Allowed,
-): void {
-  const tool = agent.definition.tools.find((known) => known.name === part.name);
-  callOpens(d, agent, part, { safe: tool?.safe === true ? true : undefined, ...allowed });
-}
-
-/** Lets an effect answer the call. */
-export function callOpens(
-  d: Deciding,
-  agent: AgentState,
-  part: Pick<ToolCallPart, "id" | "name">,
-  how: Allowed & { readonly safe?: true | undefined; readonly read?: true },
+  { id: call, name }: Called,
+  allowed: { readonly granted?: true; readonly seen?: string | undefined } = {},
 ): void {
   const n = d.number();
-  const { safe, granted, seen, read } = how;
-  d.emit({ type: "tool-called", agent: agent.number, n, call: part.id, name: part.name, safe, granted, seen, read });
-  d.effect({
-    type: read === true ? "read-store" : "call-tool",
-    key: d.key(n),
-    attempt: 1,
-    agent: agent.number,
-    call: part.id,
-    name: part.name,
-  });
+  const safe = agent.definition.tools.find((tool) => tool.name === name)?.safe === true ? true : undefined;
+  d.emit({ type: "tool-called", agent: agent.number, n, call, name, safe, ...allowed });
+  d.effect({ type: "call-tool", key: d.key(n), attempt: 1, agent: agent.number, call, name });
+}
+
+/** Lets the store answer the call of a delegation tool. */
+export function readStore(d: Deciding, { number: agent }: AgentState, { id: call, name }: Called): void {
+  const n = d.number();
+  d.emit({ type: "tool-called", agent, n, call, name, read: true });
+  d.effect({ type: "read-store", key: d.key(n), attempt: 1, agent, call, name });
 }

@@ -1,76 +1,73 @@
 /**
- * Issuing a model call: within the iterations of the turn, the model calls of the request, the budget of the tree and the window of the model.
+ * Issuing a model call, within the iterations of the turn, the model calls of the request, the budget of the tree and the window of the model; and
+ * aborting what a turn has under way.
  */
 
-import type { Deciding } from "../deciding.ts";
-import type { StepKey } from "../ids.ts";
-import type { Usage } from "../message.ts";
-import { agentWithUser } from "../inbox/send-user-message.ts";
-import { MODEL_CALLS } from "../questions/question-text.ts";
+import { agentWithUser } from "../delegation/send-user-message.ts";
+import { MODEL_CALLS } from "../text/prompts/question-text.ts";
 import { closingCall } from "../reports/final-report.ts";
-import { runIs } from "../runs/run-state.ts";
+import { setRunState } from "../runs/run-state.ts";
 import type { AgentState } from "../state.ts";
+import type { Deciding } from "../step.ts";
+import type { StepKey } from "../values/ids.ts";
+import type { Usage } from "../values/message.ts";
 import { modelCost } from "./prices.ts";
 
-/** Bytes of text that are about one token, in the languages and code that models mostly read. */
+/** Average bytes of text in a token, in the languages and code that models mostly read. */
 const BYTES_PER_TOKEN = 4;
-/** Tokens of output that a call is reserved for. */
+/** Tokens of output that a call reserves. */
 const OUTPUT_TOKENS = 1_024;
 /** The part of a model's window at which older turns are summarised. */
 const WINDOW_SHARE = 0.8;
-/** The part of a budget that is kept for nudges, announcements and compaction: what brings results home. */
+/** The part of a budget that only nudges, announcements and compaction may use: what brings results home. */
 const RESERVE_SHARE = 0.05;
-/** The part of a limit at which it is said to be near. */
+/** The part of a limit at which it is reported as near. */
 const WARN_SHARE = 0.8;
 
-/** What the agent's context is thought to hold. */
+/** An estimate of the tokens in the agent's context. */
 export function contextTokens(agent: AgentState): number {
   return agent.tokensKnown + Math.ceil(agent.bytesSince / BYTES_PER_TOKEN);
 }
 
-/** What a call is thought to use, where nobody says what it used. */
+/** An estimate of what a call uses. */
 export function estimatedUsage(agent: AgentState): Usage {
   return { input: contextTokens(agent), output: OUTPUT_TOKENS, estimated: true };
 }
 
+/** The next call of the agent's turn, if it has an iteration left. */
 export function callModel(d: Deciding, agent: AgentState): void {
-  const turn = agent.turn;
+  const { turn, number, maxIterations } = agent;
   if (turn === null) return;
-  const cap = agent.maxIterations + (turn.nudge === null ? 0 : 1);
-  if (turn.iterations >= cap) {
-    if (turn.nudge === "report") return d.later({ do: "end-turn", agent: agent.number });
-    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "iteration-limit" } });
-    return;
+  if (turn.iterations >= maxIterations + (turn.nudge === null ? 0 : 1)) {
+    if (turn.nudge === "report") return d.later({ do: "end-turn", agent: number });
+    return d.later({ do: "fail-turn", agent: number, end: { status: "error", reason: "iteration-limit" } });
   }
-  const window = agent.definition.window;
-  const compaction =
-    window !== null && !turn.compacted && agent.turns > 1 && contextTokens(agent) > window * WINDOW_SHARE;
-  issueCall(d, agent, compaction);
+  const { window } = agent.definition;
+  const tooLong = window !== null && contextTokens(agent) > window * WINDOW_SHARE;
+  issueCall(d, agent, tooLong && !turn.compacted && agent.turns > 1);
 }
 
 export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): void {
-  if (callsUsedUp(d)) return callsEnd(d, agent);
-  if (d.settings.limits.costPerTree !== null && agent.definition.price === null) {
-    const error = priceUnknown(agent.definition.model);
-    return d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "price-unknown", error } });
+  const { number, definition } = agent;
+  const { limits } = d.settings;
+  // Trees of earlier revisions were opened without this limit.
+  const mostCalls: number | undefined = limits.modelCallsPerRequest;
+  if (mostCalls !== undefined && d.state.requestCalls.used >= mostCalls) return callsUsedUp(d, agent, mostCalls);
+  if (limits.costPerTree !== null && definition.price === null) {
+    const error = priceUnknown(definition.model);
+    return d.later({ do: "fail-turn", agent: number, end: { status: "error", reason: "price-unknown", error } });
   }
   const room = reserve(d, agent, compaction);
   if (room.refused !== null) {
-    if (room.mayWait && !closingCall(agent)) return d.emit({ type: "budget-awaited", agent: agent.number });
-    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: room.refused } });
-    return;
+    if (room.mayWait && !closingCall(agent)) return d.emit({ type: "budget-awaited", agent: number });
+    return d.later({ do: "fail-turn", agent: number, end: { status: "error", reason: room.refused } });
   }
-  runIs(d, agent.number, "running");
+  setRunState(d, number, "running");
   const n = d.number();
-  d.emit({
-    type: "model-called",
-    agent: agent.number,
-    n,
-    purpose: compaction ? "compaction" : undefined,
-    reserved: room.reserved ?? undefined,
-  });
-  d.effect({ type: "call-model", key: d.key(n), attempt: 1, agent: agent.number });
-  warn(d);
+  const purpose = compaction ? "compaction" : undefined;
+  d.emit({ type: "model-called", agent: number, n, purpose, reserved: room.reserved ?? undefined });
+  d.effect({ type: "call-model", key: d.key(n), attempt: 1, agent: number });
+  warnIfNear(d);
 }
 
 /** Why a model of unknown price cannot be used under a limit of money, and what to do. */
@@ -78,80 +75,69 @@ export function priceUnknown(model: string): string {
   return `the price of ${model} is not known, so that costPerTree cannot be kept; give its price, or limit tokensPerTree instead`;
 }
 
-/** True if the request has used its model calls. Trees of earlier revisions were opened without this limit. */
-function callsUsedUp({ settings, state }: Deciding): boolean {
-  const most: number | undefined = settings.limits.modelCallsPerRequest;
-  return most !== undefined && state.requestCalls.used >= most;
-}
-
-/** Where a person is there, they are asked once whether the request may go on, and all calls wait; else the turn ends. */
-function callsEnd(d: Deciding, agent: AgentState): void {
+/** The request has used its model calls. If a person is there, they are asked once whether it may go on, and all calls wait; else the turn ends. */
+function callsUsedUp(d: Deciding, agent: AgentState, calls: number): void {
   const { requestCalls, rights } = d.state;
-  const most = d.settings.limits.modelCallsPerRequest;
+  const { number } = agent;
   const asks = requestCalls.question !== null || (rights?.asks === true && !requestCalls.refused);
   if (!asks || closingCall(agent)) {
-    const error = `this request has used its ${most} model calls; a new message goes on, limits.modelCallsPerRequest allows more`;
-    d.later({ do: "fail-turn", agent: agent.number, end: { status: "error", reason: "model-call-limit", error } });
-    return;
+    const error = `this request has used its ${calls} model calls; a new message goes on, limits.modelCallsPerRequest allows more`;
+    return d.later({ do: "fail-turn", agent: number, end: { status: "error", reason: "model-call-limit", error } });
   }
-  d.emit({ type: "budget-awaited", agent: agent.number });
+  d.emit({ type: "budget-awaited", agent: number });
   if (requestCalls.question === null) {
     const to = agentWithUser(d, agent)?.number;
-    d.emit({ type: "question-asked", agent: agent.number, n: d.number(), calls: most, name: MODEL_CALLS, to });
+    d.emit({ type: "question-asked", agent: number, n: d.number(), calls, name: MODEL_CALLS, to });
   }
-  runIs(d, agent.number, "needs_input");
+  setRunState(d, number, "needs_input");
 }
 
 interface Room {
   readonly refused: "token-limit" | "cost-limit" | null;
-  /** True if calls under way may still leave room when they are settled. */
+  /** Calls under way may still leave room when they are settled. */
   readonly mayWait: boolean;
   readonly reserved: { readonly tokens: number; readonly cost: number } | null;
 }
 
-/** Sets aside what the call will probably use, where the tree has a budget. */
+/** Reserves what the call will probably use, if the tree has a budget. */
 function reserve(d: Deciding, agent: AgentState, compaction: boolean): Room {
   const { tokensPerTree, costPerTree } = d.settings.limits;
   if (tokensPerTree === null && costPerTree === null) return { refused: null, mayWait: false, reserved: null };
   const usage = estimatedUsage(agent);
   const tokens = usage.input + usage.output;
   const cost = modelCost(agent.definition.price, usage);
-  const housekeeping =
-    compaction || agent.turn === null || agent.turn.nudge !== null || agent.turn.announcement !== null;
-  const share = housekeeping ? 1 : 1 - RESERVE_SHARE;
+  const { turn } = agent;
+  const bringsHome = compaction || turn === null || turn.nudge !== null || turn.announcement !== null;
+  const share = bringsHome ? 1 : 1 - RESERVE_SHARE;
   const { ledger } = d.state;
-  if (tokensPerTree !== null && ledger.tokens + ledger.reservedTokens + tokens > tokensPerTree * share) {
-    const mayWait = ledger.reservedTokens > 0 && ledger.tokens + tokens <= tokensPerTree * share;
-    return { refused: "token-limit", mayWait, reserved: null };
-  }
-  if (costPerTree !== null && ledger.cost + ledger.reservedCost + cost > costPerTree * share) {
-    const mayWait = ledger.reservedCost > 0 && ledger.cost + cost <= costPerTree * share;
-    return { refused: "cost-limit", mayWait, reserved: null };
+  const budgets = [
+    ["token-limit", tokensPerTree, ledger.tokens + tokens, ledger.reservedTokens],
+    ["cost-limit", costPerTree, ledger.cost + cost, ledger.reservedCost],
+  ] as const;
+  for (const [refused, most, used, reserved] of budgets) {
+    if (most === null || used + reserved <= most * share) continue;
+    return { refused, mayWait: reserved > 0 && used <= most * share, reserved: null };
   }
   return { refused: null, mayWait: false, reserved: { tokens, cost } };
 }
 
-/** Says once when a limit is near, so that a person can raise it or step in. */
-export function warn(d: Deciding): void {
-  const { tokensPerTree, costPerTree, runsPerTree } = d.settings.limits;
-  const { ledger, runsCreated } = d.state;
-  near(d, "tokensPerTree", ledger.tokens + ledger.reservedTokens, tokensPerTree);
-  near(d, "costPerTree", ledger.cost + ledger.reservedCost, costPerTree);
-  near(d, "runsPerTree", runsCreated, runsPerTree);
+/** Reports once that a limit is near, so that a person can raise it or step in. */
+export function warnIfNear(d: Deciding): void {
+  const { limits } = d.settings;
+  const { ledger, runsCreated, neared } = d.state;
+  const uses = [
+    ["tokensPerTree", ledger.tokens + ledger.reservedTokens],
+    ["costPerTree", ledger.cost + ledger.reservedCost],
+    ["runsPerTree", runsCreated],
+  ] as const;
+  for (const [limit, used] of uses) {
+    const most = limits[limit];
+    if (most !== null && used >= most * WARN_SHARE && !neared.has(limit)) d.emit({ type: "limit-neared", limit, used });
+  }
 }
 
-function near(
-  d: Deciding,
-  limit: "tokensPerTree" | "costPerTree" | "runsPerTree",
-  used: number,
-  most: number | null,
-): void {
-  if (most === null || used < most * WARN_SHARE || d.state.neared.has(limit)) return;
-  d.emit({ type: "limit-neared", limit, used });
-}
-
-/** Agents whose call waited for room try again, in the order in which they began to wait. */
-export function spend(d: Deciding): void {
+/** Agents whose call waits for room try again, in the order in which they began to wait. */
+export function retryBudget(d: Deciding): void {
   if (d.state.requestCalls.question !== null) return;
   for (const number of d.state.budgetQueue.slice()) {
     const agent = d.state.agents.get(number);
@@ -159,11 +145,22 @@ export function spend(d: Deciding): void {
   }
 }
 
-/** Issues an effect again under the same key, as a new attempt: results of the earlier one are late from here on. */
+/** Issues a call again under the same key, as a new attempt: results of the earlier attempt are rejected from here on. */
 export function callModelAgain(d: Deciding, key: StepKey): void {
   const effect = d.state.effects.get(key);
   if (effect === undefined || effect.kind !== "model") return;
   const attempt = effect.attempt + 1;
   d.emit({ type: "effect-repeated", effect: key, attempt });
   d.effect({ type: "call-model", key, attempt, agent: effect.agent });
+}
+
+/** Aborts what the agent's turn has under way. What its model call used is not known yet, and is booked at an estimate. */
+export function abortTurn(d: Deciding, agent: AgentState): void {
+  const { turn, number } = agent;
+  if (turn === null) return;
+  for (const { effect } of turn.calls.values()) if (effect !== null) d.effect({ type: "abort", key: effect });
+  const { model } = turn;
+  if (model === null || d.state.effects.get(model)?.underWay !== true) return;
+  d.effect({ type: "abort", key: model });
+  d.emit({ type: "usage-estimated", agent: number, effect: model, usage: estimatedUsage(agent), aborted: true });
 }

@@ -1,7 +1,7 @@
 /** Money, in whole micro-dollars. */
 
-import type { ModelPrice } from "../definition.ts";
-import type { Usage } from "../message.ts";
+import type { ModelPrice } from "../values/definition.ts";
+import type { Usage } from "../values/message.ts";
 
 const MILLION = 1_000_000;
 

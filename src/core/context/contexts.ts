@@ -6,15 +6,19 @@
  * Invariants:
  *  1. Append-only within a turn; rewritten only between turns, after an internal turn or by compaction.
  *  2. A tool call and its result stay paired, and results stand in call order.
- *  3. Whatever a child wrote stands in its parent's context inside a frame of that child's id, or as a JSON string of a result.
+ *  3. Messages are frozen: a model gets them as they are, and cannot change the context by changing its request.
+ *  4. Whatever a child wrote stands in its parent's context inside a frame of that child's id, or as a JSON string of a result.
  */
 
-import type { AgentNumber, RunNumber, StepKey } from "../ids.ts";
-import type { Sha256 } from "../journal.ts";
-import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../message.ts";
+import type { AgentNumber, RunNumber, StepKey } from "../values/ids.ts";
+import { deepFrozen } from "../values/json.ts";
+import type { Sha256 } from "../journal/journal.ts";
+import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../values/message.ts";
 import type { FileFacts } from "../permissions/permissions.ts";
-import { plainToText } from "../plain-text.ts";
-import { type LastSaid, NOTHING_SAID, type RunTexts } from "./run-texts.ts";
+import { mapsToText } from "../values/map-json.ts";
+import type { KeptResult } from "../text/prompts/kept-results.ts";
+import { type LastWords, NO_WORDS } from "../reports/findings.ts";
+import type { RunTexts } from "./run-texts.ts";
 import { type Toolset, toolsetOf } from "./toolset.ts";
 
 export interface AgentContext {
@@ -22,13 +26,13 @@ export interface AgentContext {
   readonly tools: Toolset;
   readonly model: string;
   messages: ContextMessage[];
-  /** What a child said, and its tools, last in messages that a summary stands for now. */
-  before: LastSaid;
-  /** Rolling hash over tools, model, system prompt and messages, as of the newest model call; null before the first. */
+  /** The last words of a child in messages that a summary replaced. */
+  before: LastWords;
+  /** Rolling hash over tools, model, system prompt and messages, at the newest model call; null before the first. */
   hash: string | null;
-  /** Messages that were appended since: they are hashed together by the next call. Never changed in place. */
+  /** Messages appended since then: the next call hashes them together. The array is never changed. */
   unhashed: readonly ContextMessage[];
-  /** Where the turn under way began: what a rewrite goes back to. */
+  /** Where the turn under way began: a rewrite goes back to it. */
   mark: Pick<AgentContext, "hash" | "unhashed"> & {
     readonly length: number;
     readonly last: ContextMessage | undefined;
@@ -43,7 +47,9 @@ export interface AgentContext {
   started: RunNumber[];
   /** User-facing messages that the turn under way took. */
   relays: StepKey[];
-  /** True while the model call under way is asked for a summary. */
+  /** The newest results that were too long for it: a summary that replaces them names them. */
+  kept: readonly KeptResult[];
+  /** The model call under way asks for a summary. */
   compacting: boolean;
   /** What the provider said when the newest model call failed; null once one succeeded. */
   failure: string | null;
@@ -52,7 +58,7 @@ export interface AgentContext {
 interface OpenCalls {
   readonly calls: readonly ToolCallPart[];
   readonly results: Map<string, ToolResult>;
-  /** What was known of the files that they name when they were judged, by call. */
+  /** What the edge knew of the files that they name, by call. */
   readonly files?: ReadonlyMap<string, FileFacts>;
 }
 
@@ -70,7 +76,7 @@ export interface Contexts {
   /** Runs whose outcome is not in their parent's context yet. */
   readonly runs: Map<RunNumber, RunTexts>;
   readonly announcements: Map<AgentNumber, { runs: RunNumber[]; stragglers: RunNumber[] }>;
-  /** User-facing messages that have not reached the user, for the case that the agent does not present them. */
+  /** User-facing messages that have not reached the user: they are relayed if the agent does not present them. */
   readonly relays: Map<StepKey, { readonly name: string; readonly text: string }>;
   /** The agent and call that an effect under way serves. */
   readonly effects: Map<StepKey, { readonly agent: AgentNumber; readonly call: string | null }>;
@@ -93,7 +99,7 @@ export function contextNew(system: string, tools: Toolset, model: string): Agent
     tools,
     model,
     messages: [],
-    before: NOTHING_SAID,
+    before: NO_WORDS,
     hash: null,
     unhashed: NONE,
     mark: { length: 0, hash: null, unhashed: NONE, last: undefined },
@@ -102,6 +108,7 @@ export function contextNew(system: string, tools: Toolset, model: string): Agent
     joined: [],
     started: [],
     relays: [],
+    kept: NONE,
     compacting: false,
     failure: null,
   };
@@ -109,7 +116,7 @@ export function contextNew(system: string, tools: Toolset, model: string): Agent
 
 const NONE: readonly never[] = [];
 
-/** The hash of all that the model is sent now. Whoever asks has it recorded: the chain depends on when that is. */
+/** The hash of what the model is sent now. It must be recorded: later hashes depend on when it was asked for. */
 export function contextHash(context: AgentContext, sha256: Sha256): string {
   const { hash, unhashed, tools, model, system } = context;
   if (hash !== null && unhashed.length === 0) return hash;
@@ -119,16 +126,17 @@ export function contextHash(context: AgentContext, sha256: Sha256): string {
   return context.hash;
 }
 
-/** Stands between user messages that became one. */
+/** Joins user messages that become one. */
 const USER_JOINT = "\n\n";
 
-/** Appends a message. Two user messages in a row become one, because providers want roles to alternate. */
+/** Appends a message. Two user messages in a row become one, because providers require roles to alternate. */
 export function contextAppend(context: AgentContext, message: ContextMessage): void {
   const last = context.messages.at(-1);
   if (message.role === "user" && last?.role === "user") {
-    context.messages[context.messages.length - 1] = { role: "user", text: last.text + USER_JOINT + message.text };
+    const text = last.text + USER_JOINT + message.text;
+    context.messages[context.messages.length - 1] = deepFrozen<ContextMessage>({ role: "user", text });
   } else {
-    context.messages.push(message);
+    context.messages.push(deepFrozen(message));
   }
   context.unhashed = [...context.unhashed, message];
 }
@@ -141,7 +149,7 @@ export function contextMark(context: AgentContext): void {
   context.started = [];
 }
 
-/** Gives a context that is made anew all that an earlier one holds, with what its turn under way has open. */
+/** Copies everything but system prompt, tools and model into a fresh context. */
 export function contextCarry(fresh: AgentContext, old: AgentContext): void {
   const { system, tools, model } = fresh;
   const { length, last } = old.mark;
@@ -159,7 +167,7 @@ export function contextEarlier({ messages, mark }: AgentContext): ContextMessage
   return earlier;
 }
 
-/** What the turn under way added to a user message that stood before it, or nothing. */
+/** What the turn under way added to a user message before it, or "". */
 export function contextAdded({ messages, mark }: AgentContext): string {
   const now = messages[mark.length - 1];
   if (mark.last?.role !== "user" || now?.role !== "user") return "";
@@ -175,7 +183,7 @@ export function contextRewind(context: AgentContext): void {
   context.unhashed = unhashed;
 }
 
-/** A context as its text is read: its tools are the place of their list in `toolLists`. */
+/** A context in a snapshot: `tools` is an index into `toolLists`. */
 type PlainContext = Omit<AgentContext, "tools"> & { readonly tools: number };
 
 export interface PlainContexts extends Omit<Contexts, "agents"> {
@@ -183,30 +191,28 @@ export interface PlainContexts extends Omit<Contexts, "agents"> {
   readonly toolLists: readonly (readonly ToolSpec[])[];
 }
 
-/** JSON text of the contexts. A thousand children of one definition have the same tools, which are written once. */
+/** JSON text of the contexts. Lists of tools that agents share are written once. */
 export function contextsToText(contexts: Contexts): string {
+  const toolLists: (readonly ToolSpec[])[] = [];
   const lists = new Map<string, number>();
-  const places = new Map<Toolset, number>();
-  const placeOf = (tools: Toolset): number => {
-    const list = plainToText(tools.specs);
-    const place = lists.get(list) ?? lists.size;
-    lists.set(list, place);
-    places.set(tools, place);
-    return place;
-  };
   const agents = new Map<AgentNumber, PlainContext>();
   for (const [number, context] of contexts.agents) {
-    agents.set(number, { ...context, tools: places.get(context.tools) ?? placeOf(context.tools) });
+    const { hash, specs } = context.tools;
+    const index = lists.get(hash) ?? lists.size;
+    if (index === lists.size) toolLists.push(specs);
+    lists.set(hash, index);
+    agents.set(number, { ...context, tools: index });
   }
-  const others = plainToText({ ...contexts, agents });
-  return `${others.slice(0, -1)},"toolLists":[${[...lists.keys()].join(",")}]}`;
+  return mapsToText({ ...contexts, agents, toolLists });
 }
 
 export function contextsFromPlain({ toolLists, ...plain }: PlainContexts, sha256: Sha256): Contexts {
   const toolsets = toolLists.map((specs) => toolsetOf(specs, sha256));
   const agents = new Map<AgentNumber, AgentContext>();
-  for (const [number, context] of plain.agents)
+  for (const [number, context] of plain.agents) {
+    context.messages.forEach(deepFrozen);
     agents.set(number, { ...context, tools: toolsets[context.tools] ?? toolsetOf([], sha256) });
+  }
   return { ...plain, agents };
 }
 

@@ -1,13 +1,13 @@
 /** The request of a model call: an agent's context, and what stands only at its end. */
 
-import type { AgentNumber } from "../ids.ts";
-import type { ContextMessage, ToolSpec } from "../message.ts";
+import type { Sha256 } from "../journal/journal.ts";
 import type { AgentState, Run, TreeState } from "../state.ts";
 import { quoted } from "../text/frame.ts";
 import { durationLabel } from "../text/index.ts";
-import type { Sha256 } from "../journal.ts";
+import { COMPACTION_REQUEST } from "../text/prompts/system-prompts.ts";
+import type { AgentNumber } from "../values/ids.ts";
+import type { ContextMessage, ToolSpec } from "../values/message.ts";
 import { type AgentContext, contextEarlier, contextHash, type Contexts } from "./contexts.ts";
-import { COMPACTION_REQUEST } from "./prompts.ts";
 
 export interface ContextRequest {
   readonly model: string;
@@ -19,10 +19,7 @@ export interface ContextRequest {
 /** Characters of a recorded context hash: 132 bits of SHA-256. */
 const HASH_LENGTH = 22;
 
-/**
- * What the model is sent now, and the hash of it that is recorded with the call. The messages are the context's own array where nothing stands
- * at the end: not to be changed.
- */
+/** What the model is sent now, and its hash, which is recorded with the call. `messages` may be the context's own array: not to be changed. */
 export function contextRequest(
   state: TreeState,
   contexts: Contexts,
@@ -35,53 +32,48 @@ export function contextRequest(
   if (context === undefined || agent === undefined) return null;
   const { model, system } = context;
   const tools = context.tools.specs;
-  const end = requestEnd(state, contexts, agent, context, at);
-  if (end === "") {
-    const hash = contextHash(context, sha256).slice(0, HASH_LENGTH);
-    return { request: { model, system, tools, messages: context.messages }, hash };
-  }
-  const messages = context.compacting ? contextEarlier(context) : [...context.messages];
-  const last = messages.at(-1);
-  if (last?.role === "user") messages[messages.length - 1] = { role: "user", text: `${last.text}\n\n${end}` };
-  else messages.push({ role: "user", text: end });
-  const hash = sha256(contextHash(context, sha256) + end).slice(0, HASH_LENGTH);
-  return { request: { model, system, tools, messages }, hash };
+  const end = context.compacting ? COMPACTION_REQUEST : openLines(state, contexts, agent, context, at);
+  const whole = contextHash(context, sha256);
+  const hash = (end === "" ? whole : sha256(whole + end)).slice(0, HASH_LENGTH);
+  const messages = context.compacting ? contextEarlier(context) : context.messages;
+  return { request: { model, system, tools, messages: end === "" ? messages : withEnd(messages, end) }, hash };
 }
 
-function requestEnd(
+function withEnd(messages: readonly ContextMessage[], end: string): ContextMessage[] {
+  const last = messages.at(-1);
+  if (last?.role !== "user") return [...messages, { role: "user", text: end }];
+  return [...messages.slice(0, -1), { role: "user", text: `${last.text}\n\n${end}` }];
+}
+
+/** Rule D11: one line for each child that runs or was not announced yet, so that the model neither polls nor starts it twice. */
+function openLines(
   state: TreeState,
   contexts: Contexts,
-  agent: AgentState,
+  { live, queue, batches, pending }: AgentState,
   context: AgentContext,
   at: number,
 ): string {
-  if (context.compacting) return COMPACTION_REQUEST;
-  const { live, queue, batches, pending } = agent;
   if (live.size === 0 && queue.length === 0 && batches.size === 0 && pending === null) return "";
-  const open = [...live, ...queue];
-  const ended = [...agent.batches.values()].flatMap((batch) => batch.ended);
+  const ended = [...batches.values()].flatMap((batch) => batch.ended);
+  const runs = [...live, ...queue, ...ended, ...(pending?.runs ?? [])].toSorted((a, b) => a - b);
   const accepted = acceptedNow(context);
-  return [...open, ...ended, ...(agent.pending?.runs ?? [])]
-    .toSorted((a, b) => a - b)
-    .map((number) => {
-      const run = state.runs.get(number);
-      const texts = contexts.runs.get(number);
-      if (run === undefined || texts === undefined) return "";
-      const told = run.outcome === null && accepted.some((text) => text.includes(run.id));
-      return told ? "" : openLine(run, texts.name, at);
-    })
-    .filter((line) => line !== "")
-    .join("\n");
+  const lines = runs.flatMap((number) => {
+    const run = state.runs.get(number);
+    const texts = contexts.runs.get(number);
+    if (run === undefined || texts === undefined) return [];
+    const shown = run.outcome === null && accepted.some((text) => text.includes(run.id));
+    return shown ? [] : [openLine(run, texts.name, at)];
+  });
+  return lines.join("\n");
 }
 
-/** Answers of the newest message that accepted runs: such a run needs no line. Models repeat call ids, so the run's id decides. */
+/** Answers of the newest message that accepted runs: these runs need no line. Models repeat call ids, so the run's id is looked for. */
 function acceptedNow(context: AgentContext): readonly string[] {
   const last = context.messages.at(-1);
   if (last?.role !== "tool") return [];
   return last.results.filter(({ name }) => name === "start_background_agent").map(({ text }) => text);
 }
 
-/** Rule D11: one compact line for each child that is running or not yet told of, so that nobody polls or starts it twice. */
 function openLine(run: Run, name: string, at: number): string {
   const since = run.startedAt === null ? "" : ` ${durationLabel(at - run.startedAt)}`;
   const state = run.outcome === null ? `${run.state}${since}` : "ended, its result will follow";

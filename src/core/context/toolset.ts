@@ -1,18 +1,19 @@
-/** The tools that a model is told of. All children of one definition have the same, which are put together and hashed once. */
+/** The tools that a model is told of. All children of one definition have the same, which are made and hashed once. */
 
-import { delegationToolSpecs, visibilityOf } from "../agent/delegation-tools.ts";
-import type { Sha256 } from "../journal.ts";
-import type { Json } from "../json.ts";
-import type { ToolSpec } from "../message.ts";
+import { delegationToolsOf, reportsByTool, visibilityOf } from "../delegation/tools.ts";
+import type { Sha256 } from "../journal/journal.ts";
 import type { AgentState, TreeState } from "../state.ts";
-import type { DefinitionText } from "../definition.ts";
+import { delegationToolSpecs } from "../text/prompts/tool-specs.ts";
+import type { DefinitionText } from "../values/definition.ts";
+import type { Json } from "../values/json.ts";
+import type { ToolSpec } from "../values/message.ts";
 
 export interface Toolset {
   readonly specs: readonly ToolSpec[];
   readonly hash: string;
 }
 
-/** The tools of an agent: those of its definition that it holds, and the delegation tools that it sees. `output` is the schema of its data. */
+/** The tools of an agent: those of its definition that it holds, and the delegation tools that it sees. `output`: the schema of its data. */
 export type ToolsetFor = (
   state: TreeState,
   agent: AgentState,
@@ -24,21 +25,19 @@ export function toolsetOf(specs: readonly ToolSpec[], sha256: Sha256): Toolset {
   return { specs, hash: sha256(JSON.stringify(specs)) };
 }
 
-/** Puts each toolset together once. */
 export function createToolsetFor(sha256: Sha256): ToolsetFor {
   const known = new Map<string, Toolset>();
   return ({ settings, catalog }, agent, text, output) => {
     if (settings === null) return toolsetOf([], sha256);
-    const visibility = visibilityOf(settings, catalog);
-    const { hash, tools, reporting } = agent.definition;
-    const seen = `${agent.kind} ${agent.depth > 0} ${agent.depth < visibility.maxDepth} ${visibility.skills}`;
-    let key = `${hash} ${reporting} ${seen} ${JSON.stringify(output)}`;
-    for (const tool of tools) key += ` ${JSON.stringify(tool.name)}`;
+    const { hash, tools } = agent.definition;
+    const held = tools.map(({ name }) => name);
+    const delegation = delegationToolsOf(agent, visibilityOf(settings, catalog));
+    const byTool = reportsByTool(agent);
+    const key = JSON.stringify([hash, held, delegation, byTool, output]);
     const same = known.get(key);
     if (same !== undefined) return same;
-    const held = new Set(tools.map((tool) => tool.name));
-    const own = text.tools.filter((tool) => held.has(tool.name));
-    const made = toolsetOf([...own, ...delegationToolSpecs(agent, visibility, output)], sha256);
+    const own = text.tools.filter(({ name }) => held.includes(name));
+    const made = toolsetOf([...own, ...delegationToolSpecs(delegation, byTool, output)], sha256);
     known.set(key, made);
     return made;
   };

@@ -3,7 +3,7 @@
  * that begins so, wherever it stands: a shell, and programs that start others, hide a command among words.
  */
 
-import { type Json, jsonObjectIs } from "../json.ts";
+import { type Json, jsonObjectIs } from "../values/json.ts";
 
 const REST = "*";
 const ARGV_LENGTH = 128 * 1024;

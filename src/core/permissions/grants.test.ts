@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "../json.ts";
+import type { Json } from "../values/json.ts";
 import { callGranted, exactRule, withGrant } from "./grants.ts";
 import { permissionOf, type PermissionRule } from "./permissions.ts";
 

@@ -8,7 +8,7 @@
  *  3. A grant satisfies `ask` and never `deny` (rule A9).
  */
 
-import { type Json, jsonObjectIs } from "../json.ts";
+import { type Json, jsonObjectIs } from "../values/json.ts";
 import type { FileFacts, PermissionRule } from "./permissions.ts";
 
 const WILD = /[*?[\]{}\\\0]/;

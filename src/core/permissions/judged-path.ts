@@ -8,7 +8,7 @@
  *  3. A rule that restricts a folder restricts what is in it, in any case of letters and whatever dots or blanks stand at a name's end.
  */
 
-import { createGlob, type Glob, GLOB_LENGTH } from "./glob.ts";
+import { createGlob, type Glob, GLOB_LENGTH } from "../text/glob.ts";
 
 export interface JudgedPath {
   /** Without `.`, `..` and empty names, as far as that can be said. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Json } from "../json.ts";
+import type { Json } from "../values/json.ts";
 import { narrower, type Permission, permissionOf, type PermissionRule, type Permissions } from "./permissions.ts";
 
 const STRICTNESS: Readonly<Record<Permission, number>> = { allow: 0, ask: 1, deny: 2 };

@@ -17,8 +17,8 @@
  * A denied command is a sign, not a wall: a program that is allowed may start another.
  */
 
-import type { Json } from "../json.ts";
-import { jsonObjectIs } from "../json.ts";
+import type { Json } from "../values/json.ts";
+import { jsonObjectIs } from "../values/json.ts";
 import { commandAllowed, commandIsPrefix, commandRestricted, firstWords } from "./command-rules.ts";
 import { createPathPattern, type JudgedPath, judgedPath, type PathPattern } from "./judged-path.ts";
 import { ownFileIs } from "./own-files.ts";

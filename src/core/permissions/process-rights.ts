@@ -9,8 +9,8 @@
  * and where its effect starts (the runtime).
  */
 
-import type { DefinitionFacts } from "../definition.ts";
-import type { Json } from "../json.ts";
+import type { DefinitionFacts } from "../values/definition.ts";
+import type { Json } from "../values/json.ts";
 import { callGranted } from "./grants.ts";
 import { type FileFacts, type Permission, permissionOf, type PermissionRule, type Permissions } from "./permissions.ts";
 

@@ -9,7 +9,7 @@ import type { Input } from "../event.ts";
 import { exactRule } from "../permissions/grants.ts";
 import { judgeCall } from "../permissions/process-rights.ts";
 import type { TreeState } from "../state.ts";
-import { askedCall } from "./question-text.ts";
+import { askedCall } from "../text/prompts/question-text.ts";
 
 interface JudgedTree {
   readonly state: TreeState;

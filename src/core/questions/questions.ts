@@ -3,51 +3,69 @@
  * as that takes.
  *
  * Invariants:
- *  1. A question belongs to one call of a turn under way, or to its next model call, for which all others of the tree wait. It ends with its
- *     answer or with the turn; one about model calls also with the next request.
+ *  1. A question belongs to one call of a turn under way, or to its next model call, for which all model calls of the tree wait. It ends with
+ *     its answer or with the turn; one about model calls also with the next request.
  *  2. The tool is started in the step that takes the answer in, never before, and only if the rights in force then let it (rule A9).
  */
 
-import { answer, toolError, toolOpens } from "../agent/answer.ts";
-import type { Deciding } from "../deciding.ts";
-import type { Input } from "../event.ts";
-import { agentWithUser } from "../inbox/send-user-message.ts";
-import type { ToolCallPart } from "../message.ts";
+import { answer, callTool, toolError } from "../agent/answer.ts";
+import { agentWithUser } from "../delegation/send-user-message.ts";
+import type { FactOf } from "../event.ts";
+import { withGrant } from "../permissions/grants.ts";
 import { refusedCall } from "../permissions/process-rights.ts";
-import type { AgentState } from "../state.ts";
+import type { AgentState, StateHandlers } from "../state.ts";
+import type { Deciding } from "../step.ts";
+import { stepKey } from "../values/ids.ts";
+import type { ToolCallPart } from "../values/message.ts";
 
-export function ask(d: Deciding, agent: AgentState, part: ToolCallPart): void {
-  const to = agentWithUser(d, agent);
-  d.emit({
-    type: "question-asked",
-    agent: agent.number,
-    n: d.number(),
-    call: part.id,
-    name: part.name,
-    to: to?.number,
-  });
+export function askUser(d: Deciding, agent: AgentState, { id: call, name }: ToolCallPart): void {
+  const to = agentWithUser(d, agent)?.number;
+  d.emit({ type: "question-asked", agent: agent.number, n: d.number(), call, name, to });
 }
 
-export function answerGiven(d: Deciding, input: Extract<Input, { type: "answer-given" }>): string | null {
+/** Takes an answer in. Returns why it is rejected, or null. */
+export function answerGiven(d: Deciding, input: FactOf<"answer-given">): string | null {
   const question = d.state.questions.get(input.question);
-  if (question === undefined) return "no such question is open";
+  const agent = question === undefined ? undefined : d.state.agents.get(question.agent);
+  if (question === undefined || (agent === undefined && question.call !== null)) return "no such question is open";
   const { call: id, name } = question;
-  if (id === null) {
-    // The calls that wait for it are looked at again, as after every input.
-    d.accept();
-    return null;
-  }
-  const agent = d.state.agents.get(question.agent);
-  if (agent === undefined) return "no such question is open";
   d.accept();
+  // A question about model calls: calls that wait for the budget are tried again after every input.
+  if (id === null || agent === undefined) return null;
   if (!input.allow) answer(d, agent, id, toolError(`${name}: ${refusal(d.texts[0])}`));
   else if (input.refused !== undefined) answer(d, agent, id, toolError(refusedCall(name, input.refused)));
-  else toolOpens(d, agent, { id, name }, { granted: true, seen: input.seen });
-  d.later({ do: "iterate", agent: agent.number });
+  else callTool(d, agent, { id, name }, { granted: true, seen: input.seen });
+  d.later({ do: "continue-turn", agent: agent.number });
   return null;
 }
 
 function refusal(note: Deciding["texts"][number] | undefined): string {
-  const said = typeof note === "string" && note.trim() !== "" ? ` and says: ${note.trim()}` : "; go on without it";
-  return `the user does not allow this call${said}`;
+  const words = typeof note === "string" && note.trim() !== "" ? ` and says: ${note.trim()}` : "; go on without it";
+  return `the user does not allow this call${words}`;
 }
+
+export const questionFacts = {
+  "question-asked"(state, { agent, n, call = null, name }, { seq, at }) {
+    const turn = state.agents.get(agent)?.turn ?? null;
+    const key = stepKey(seq, n);
+    if (call === null) state.requestCalls.question = key;
+    else if (turn === null) return;
+    else turn.calls.set(call, { id: call, name, effect: null, run: null, question: key, final: false });
+    state.questions.set(key, { agent, call, name, askedAt: at });
+  },
+
+  "answer-given"(state, { question: key, grant, allow }) {
+    const question = state.questions.get(key);
+    if (question === undefined) return;
+    state.questions.delete(key);
+    if (grant !== undefined) state.grants = withGrant(state.grants, grant);
+    if (question.call === null) {
+      state.requestCalls.question = null;
+      state.requestCalls.refused = !allow;
+      if (allow) state.requestCalls.used = 0;
+      return;
+    }
+    const call = state.agents.get(question.agent)?.turn?.calls.get(question.call);
+    if (call !== undefined) call.question = null;
+  },
+} satisfies Partial<StateHandlers>;

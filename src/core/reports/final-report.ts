@@ -8,10 +8,10 @@
  */
 
 import { childrenOpen, childrenUntold, inboxWaits } from "../agent/occupied.ts";
-import type { Deciding } from "../deciding.ts";
-import { jsonObjectIs } from "../json.ts";
-import { replyPartsOf, type ToolCallPart } from "../message.ts";
+import { jsonObjectIs } from "../values/json.ts";
+import { replyPartsOf, type ToolCallPart } from "../values/message.ts";
 import type { AgentState, OpenCall, Turn } from "../state.ts";
+import type { Deciding } from "../step.ts";
 
 /** Final reports of the newest reply, whose answers wait for the other calls. */
 export function finalCalls(turn: Turn): readonly OpenCall[] {
@@ -39,7 +39,7 @@ export function finalPostponed(agent: AgentState, turn: Turn): string | null {
   if (childrenOpen(agent) || childrenUntold(agent)) {
     return "not final, because children of yours are open or not announced yet: end your turn; your run ends when you were told of them and have ended your turn";
   }
-  if (turn.failed) {
+  if (turn.replyFailed) {
     return "not final, because another call of the same reply failed: look at it, then end your turn; your run ends when you have ended your turn";
   }
   if (inboxWaits(agent)) {
@@ -51,5 +51,5 @@ export function finalPostponed(agent: AgentState, turn: Turn): string | null {
 /** True while the model call under way, or the next one, only closes a run that has reported: the first call after the reply that did. */
 export function closingCall(agent: AgentState): boolean {
   const { turn } = agent;
-  return turn !== null && turn.reported && turn.calls.size === 0 && !childrenOpen(agent);
+  return turn !== null && turn.replyReported && turn.calls.size === 0 && !childrenOpen(agent);
 }

@@ -1,37 +1,23 @@
 /** How a child's run ends, from what happened in it: never from what the child says about itself. */
 
-import type { RunEnd } from "../deciding.ts";
-import type { ReportKind, RunStatus } from "../journal.ts";
 import type { AgentState, Run } from "../state.ts";
+import type { RunEnd } from "../step.ts";
+import { NO_RESPONSE } from "./findings.ts";
 
-/** The response text of a run that had to answer in a tag and did not (rule B4). */
-const NO_RESPONSE = "Error: subagent did not produce a response.";
-
-/** The error that stands before the findings of an ended run, or null. */
-export function responseError(status: RunStatus | null, reason: string | null): string | null {
-  return status === "error" && reason === "no-report" ? NO_RESPONSE : null;
+/** How the child has reported, or null. `tagged`: its newest reply held a `<response>`. */
+export function reportedBy(agent: AgentState, run: Run, tagged: boolean): "tool" | "tag" | null {
+  if (agent.definition.reporting === "tag") return tagged ? "tag" : null;
+  return run.reports > 0 ? "tool" : null;
 }
 
-/** Where the run's result comes from if it ended now. */
-export function reportKindOf(agent: AgentState, run: Run, tagged: boolean): ReportKind {
-  if (agent.definition.reporting === "tag") {
-    if (tagged) return "tag";
-  } else if (run.reports > 0) {
-    return "tool";
-  }
-  return agent.said ? "salvaged" : "missing";
-}
-
-/** True if the child is done but for a report that it has not yet been asked for. */
+/** True if the child has not reported and was not asked to. */
 export function reportWanted(agent: AgentState, run: Run, tagged: boolean): boolean {
-  const kind = reportKindOf(agent, run, tagged);
-  return !run.nudged && kind !== "tool" && kind !== "tag";
+  return !run.nudged && reportedBy(agent, run, tagged) === null;
 }
 
 /** The end of a run whose last turn ended by itself. */
 export function reportOutcome(agent: AgentState, run: Run): RunEnd {
-  const kind = reportKindOf(agent, run, agent.tagged);
-  if (kind === "tool" || kind === "tag") return { status: "ok" };
+  if (reportedBy(agent, run, agent.tagged) !== null) return { status: "ok" };
   if (run.invalid) return { status: "error", reason: "invalid-output" };
   if (run.typed) {
     return { status: "error", reason: "invalid-output", error: "the child gave no `data` that fits the output schema" };

@@ -1,17 +1,17 @@
 /** Cancelling from outside, and closing a tree. */
 
-import { abortTurn } from "../agent/abort-turn.ts";
-import type { Deciding } from "../deciding.ts";
-import type { Input } from "../event.ts";
-import type { RunNumber } from "../ids.ts";
-import { postsLeft, untold } from "./end-run.ts";
+import { abortTurn } from "../agent/call-model.ts";
+import type { FactOf } from "../event.ts";
+import type { Deciding } from "../step.ts";
+import type { RunNumber } from "../values/ids.ts";
+import { giveUpUnannounced, postsLeft } from "./end-run.ts";
 
-export function cancelAsked(d: Deciding, input: Extract<Input, { type: "cancel-asked" }>): string | null {
-  if (input.run !== null) {
-    const run = d.state.runs.get(input.run);
+export function cancelAsked(d: Deciding, { run: number }: FactOf<"cancel-asked">): string | null {
+  if (number !== null) {
+    const run = d.state.runs.get(number);
     if (run === undefined || run.outcome !== null) return "the run has ended";
     d.accept();
-    d.later({ do: "end-run", run: input.run, end: { status: "cancelled" } });
+    d.later({ do: "end-run", run: number, end: { status: "cancelled" } });
     return null;
   }
   const root = d.state.agents.get(0);
@@ -19,7 +19,7 @@ export function cancelAsked(d: Deciding, input: Extract<Input, { type: "cancel-a
   d.accept();
   d.later({ do: "fail-turn", agent: 0, end: { status: "cancelled" } });
   for (const run of [...root.live, ...root.queue])
-    d.later({ do: "end-run", run, end: { status: "cancelled", quiet: true } });
+    d.later({ do: "end-run", run, end: { status: "cancelled", silent: true } });
   return null;
 }
 
@@ -31,16 +31,16 @@ export function runsBelow(d: Deciding, run: RunNumber): number {
   return count;
 }
 
-/** The root takes no more messages. Children that run go on, those that wait for a slot end; outcomes are kept as undeliverable. */
+/** The root takes no more messages. Running children go on, queued children end; their outcomes are kept as undeliverable. */
 export function closeAsked(d: Deciding): string | null {
   const root = d.state.agents.get(0);
   if (root === undefined) return "the tree is closed";
   d.accept();
   abortTurn(d, root);
-  const unsaid = root.turn === null || root.turn.sent ? [] : root.turn.relays;
-  const waiting = root.inbox.filter((message) => message.kind === "user-facing").map((message) => message.key);
-  for (const relay of [...unsaid, ...waiting]) d.emit({ type: "channel-sent", agent: 0, n: d.number(), relay });
-  untold(d, root);
+  const unsent = root.turn === null || root.turn.sent ? [] : root.turn.relays;
+  const waiting = root.inbox.filter(({ kind }) => kind === "user-facing").map(({ key }) => key);
+  for (const relay of [...unsent, ...waiting]) d.emit({ type: "channel-sent", agent: 0, n: d.number(), relay });
+  giveUpUnannounced(d, root);
   for (const run of root.queue) d.later({ do: "end-run", run, end: { status: "cancelled", reason: "parent-ended" } });
   d.emit({ type: "tree-closed", posts: postsLeft(root) });
   return null;

@@ -2,11 +2,10 @@
 
 import type { Contexts } from "../context/contexts.ts";
 import { taskFacts } from "../context/run-texts.ts";
-import type { Refusal } from "../deciding.ts";
-import type { Fact } from "../event.ts";
-import type { RunStatus, Sha256 } from "../journal.ts";
-import { type Json, jsonObjectIs } from "../json.ts";
-import type { Place } from "../place.ts";
+import type { FactOf, Stamp } from "../event.ts";
+import type { RunStatus, Sha256 } from "../journal/journal.ts";
+import type { Refusal } from "../step.ts";
+import { type Json, jsonObjectIs } from "../values/json.ts";
 
 export interface DelegationRecord {
   /** The run's id; where no run was made, the call's, or the id under which it was asked for. */
@@ -27,7 +26,7 @@ export interface DelegationRecord {
 /** A call that was answered although no run was made for it. Looks at the contexts before the fact is folded into them. */
 export function refusedRecord(
   contexts: Contexts,
-  fact: Extract<Fact, { type: "tool-answered" }>,
+  fact: FactOf<"tool-answered">,
   text: Json | undefined,
   sha256: Sha256,
 ): DelegationRecord | null {
@@ -67,11 +66,7 @@ export function refusalRecord(id: string, input: Json | undefined, refusal: Refu
 }
 
 /** Looks at the contexts after the fact was folded into them. */
-export function endedRecord(
-  contexts: Contexts,
-  fact: Extract<Fact, { type: "run-ended" }>,
-  place: Place,
-): DelegationRecord | null {
+export function endedRecord(contexts: Contexts, fact: FactOf<"run-ended">, { at }: Stamp): DelegationRecord | null {
   const texts = contexts.runs.get(fact.run);
   if (texts === undefined || texts.outcome === null) return null;
   const { startedAt, status, reason, error } = texts.outcome;
@@ -80,7 +75,7 @@ export function endedRecord(
     task_hash: texts.task.hash,
     task_preview: texts.task.preview,
     started_at: startedAt,
-    duration_ms: startedAt === null ? 0 : place.at - startedAt,
+    duration_ms: startedAt === null ? 0 : at - startedAt,
     status,
     reason,
     error,

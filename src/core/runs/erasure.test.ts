@@ -1,25 +1,47 @@
 import { expect, test } from "vitest";
-import type { JournalRow } from "../journal.ts";
+import type { JournalRow } from "../journal/journal.ts";
 import { erasedBodies } from "./erasure.ts";
 
-function row(seq: number, head: object, text?: string): JournalRow {
-  const body = text === undefined ? null : JSON.stringify([`salt-${seq}`, [{ type: "text", text }]]);
+function row(seq: number, head: object, ...texts: readonly unknown[]): JournalRow {
+  const body = texts.length === 0 ? null : JSON.stringify([`salt-${seq}`, ...texts]);
   return { seq, head: JSON.stringify(head), body, hash: "" };
 }
 
-test.each(["salvaged", "tag"] as const)(
-  "the words that the parent was told stay where they entered the child's context, though the same reply came once more, too late (%s)",
-  (kind) => {
-    const text = kind === "tag" ? "<response>the words</response>" : "the words";
-    const input = { type: "model-replied", effect: "1.1", attempt: 1, usage: null, stop: "end", size: 9 };
-    const rows = [
-      row(1, { input: { type: "slots-offered" }, events: [{ type: "model-called", agent: 1, n: 1 }] }),
-      row(2, { input, texts: 1 }, text),
-      row(3, { input, texts: 1, late: "no such effect is open" }, text),
-    ];
-    expect(erasedBodies(1, kind, rows)).toEqual([
-      { seq: 2, body: rows[1]?.body },
-      { seq: 3, body: '["salt-3"]' },
-    ]);
-  },
-);
+const called = row(1, { input: { type: "slots-offered" }, events: [{ type: "model-called", agent: 1, n: 1 }] });
+const input = { type: "model-replied", effect: "1.1", attempt: 1, usage: null, stop: "end", size: 9 };
+const words = [{ type: "text", text: "the words" }];
+
+test("the record of the end stays; the words behind it go, also those of the same reply that came once more, too late", () => {
+  const ended = [
+    { type: "turn-ended", agent: 1, outcome: "done", answer: 1 },
+    { type: "run-ended", run: 1, status: "ok", report: "salvaged", result: 2 },
+  ];
+  const rows = [
+    called,
+    row(2, { input, texts: 1, events: ended }, words, "the answer", { text: "the words" }),
+    row(3, { input, texts: 1, late: "no such effect is open" }, words),
+  ];
+  expect(erasedBodies(1, rows)).toEqual([
+    { seq: 2, body: '["salt-2",null,"the answer",{"text":"the words"}]' },
+    { seq: 3, body: '["salt-3"]' },
+  ]);
+});
+
+test("words to other agents stay, and what other agents were told; what only the child was told goes", () => {
+  const calls = ["a", "b"].map((id) => ({ type: "tool-call", id, name: "send_agent_message", input: { text: id } }));
+  const events = [
+    { type: "message-sent", n: 1, from: 1, to: 2, call: "b", kind: "system", size: 1 },
+    { type: "tool-answered", agent: 1, call: "a", text: 1, size: 1 },
+    { type: "tool-answered", agent: 2, call: "c", text: 2, size: 1 },
+    { type: "turn-ended", agent: 1, outcome: "done", answer: 3 },
+  ];
+  const rows = [called, row(2, { input, texts: 1, events }, [...words, ...calls], "sent", "for another", "an answer")];
+  expect(erasedBodies(1, rows)).toEqual([
+    { seq: 2, body: JSON.stringify(["salt-2", [calls[1]], null, "for another"]) },
+  ]);
+});
+
+test("rows of other agents stay as they are", () => {
+  const other = row(2, { input: { ...input, effect: "1.2" }, texts: 1 }, words);
+  expect(erasedBodies(1, [called, other])).toEqual([]);
+});

@@ -1,94 +1,73 @@
-/** What a fact changes in the projection of runs, added to `into`. Reads the state and the contexts right after the fact was folded in. */
+/** What a fact changes in the projection of runs. Reads the state and the contexts right after the fact was folded in. */
 
 import type { Contexts } from "../context/contexts.ts";
-import type { Fact } from "../event.ts";
-import type { RunPatch } from "../journal.ts";
-import type { Place } from "../place.ts";
+import type { Fact, Stamp } from "../event.ts";
+import type { RunPatch } from "../journal/journal.ts";
 import type { TreeState } from "../state.ts";
 
-export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, place: Place, into: RunPatch[]): void {
-  switch (fact.type) {
-    case "run-created":
-      into.push({
-        number: fact.run,
-        id: fact.id,
-        agent: fact.agent,
-        parent: fact.parent,
-        mode: fact.mode,
-        definition: fact.definition,
-        name: contexts.runs.get(fact.run)?.name ?? "",
-        state: "queued",
-        status: null,
-        reason: null,
-        report: null,
-        nudged: false,
-        delivery: "open",
-        undeliverable: null,
-        group: fact.group ?? null,
-        cleanup: fact.cleanup ?? "keep",
-        createdAt: place.at,
-        startedAt: null,
-        endedAt: null,
-        deadline: null,
-        tokens: 0,
-        cost: 0,
-        createdSeq: place.seq,
-        endedSeq: null,
-      });
-      return;
-    case "run-started":
-      add(into, {
-        number: fact.run,
-        state: "running",
-        startedAt: place.at,
-        deadline: state.timers.moments.get(`deadline:${fact.run}`) ?? null,
-      });
-      return;
-    case "run-state-changed":
-      add(into, {
-        number: fact.run,
-        state: fact.state,
-        deadline: state.timers.moments.get(`deadline:${fact.run}`) ?? null,
-      });
-      return;
-    case "run-ended": {
-      const outcome = contexts.runs.get(fact.run)?.outcome;
-      add(into, {
-        number: fact.run,
-        state: "ended",
-        status: fact.status,
-        reason: fact.reason ?? null,
-        report: fact.report,
-        nudged: outcome?.nudged ?? false,
-        delivery: "pending",
-        endedAt: place.at,
-        tokens: outcome?.tokens ?? 0,
-        cost: outcome?.cost ?? 0,
-        endedSeq: place.seq,
-      });
-      return;
-    }
-    case "run-settled":
-      add(into, { number: fact.run, tokens: fact.tokens, cost: fact.cost });
-      return;
-    case "tool-answered":
-    case "message-sent":
-      if (fact.run !== undefined) add(into, { number: fact.run, delivery: "placed" });
-      return;
-    case "run-undeliverable":
-      add(into, { number: fact.run, delivery: "undeliverable", undeliverable: fact.reason });
-      return;
-    case "turn-started":
-      for (const number of fact.placed ?? []) add(into, { number, delivery: "placed" });
-      return;
-    default:
-      return;
+/** Adds the patch to `into`. Patches of one run that follow each other become one. */
+export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, stamp: Stamp, into: RunPatch[]): void {
+  for (const patch of patchesOf(state, contexts, fact, stamp)) {
+    const last = into.at(-1);
+    if (last?.number === patch.number) Object.assign(last, patch);
+    else into.push(patch);
   }
 }
 
-/** What a step says of one run one fact after the other is one patch: the patches in `into` are its own. */
-function add(into: RunPatch[], patch: RunPatch): void {
-  const last = into.at(-1);
-  if (last?.number === patch.number) Object.assign(last, patch);
-  else into.push(patch);
+function patchesOf(state: TreeState, contexts: Contexts, fact: Fact, { seq, at }: Stamp): RunPatch[] {
+  switch (fact.type) {
+    case "run-created":
+      return [
+        {
+          number: fact.run,
+          id: fact.id,
+          agent: fact.agent,
+          parent: fact.parent,
+          mode: fact.mode,
+          definition: fact.definition,
+          name: contexts.runs.get(fact.run)?.name ?? "",
+          state: "queued",
+          status: null,
+          reason: null,
+          report: null,
+          nudged: false,
+          delivery: "open",
+          undeliverable: null,
+          group: fact.group ?? null,
+          cleanup: fact.cleanup ?? "keep",
+          createdAt: at,
+          startedAt: null,
+          endedAt: null,
+          deadline: null,
+          tokens: 0,
+          cost: 0,
+          createdSeq: seq,
+          endedSeq: null,
+        },
+      ];
+    case "run-started":
+    case "run-state-changed": {
+      const deadline = state.timers.get(`deadline:${fact.run}`) ?? null;
+      const started = fact.type === "run-started";
+      const now = started ? { state: "running" as const, startedAt: at } : { state: fact.state };
+      return [{ number: fact.run, ...now, deadline }];
+    }
+    case "run-ended": {
+      const { nudged = false, tokens = 0, cost = 0 } = contexts.runs.get(fact.run)?.outcome ?? {};
+      const { run: number, status, reason = null, report } = fact;
+      const ended = { state: "ended", delivery: "pending", endedAt: at, endedSeq: seq } as const;
+      return [{ number, ...ended, status, reason, report, nudged, tokens, cost }];
+    }
+    case "run-settled":
+      return [{ number: fact.run, tokens: fact.tokens, cost: fact.cost }];
+    case "tool-answered":
+    case "message-sent":
+      return fact.run === undefined ? [] : [{ number: fact.run, delivery: "placed" }];
+    case "run-undeliverable":
+      return [{ number: fact.run, delivery: "undeliverable", undeliverable: fact.reason }];
+    case "turn-started":
+      return (fact.placed ?? []).map((number) => ({ number, delivery: "placed" }));
+    default:
+      return [];
+  }
 }

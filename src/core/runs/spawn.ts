@@ -1,90 +1,57 @@
-/**
- * Starting a run. Every way to start one goes through `spawn`, the one gate that holds depth, number, budget and rights.
- */
+/** Starting a run. Every way to start one goes through `spawn`: the only gate for depth, number, budget and rights. */
 
-import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
-import { outputSchemaOf, withSchemaText } from "./output-schema-argument.ts";
-import { refusedDelegation } from "./refusal.ts";
-import { priceUnknown, warn } from "../agent/call-model.ts";
-import { type Arguments, argumentsProblem } from "../agent/arguments.ts";
-import { SPAWN_SCHEMA } from "../agent/delegation-tools.ts";
-import type { Deciding, Refusal } from "../deciding.ts";
-import type { DefinitionFacts } from "../definition.ts";
-import type { CallFacts, Input } from "../event.ts";
-import type { RunNumber } from "../ids.ts";
-import type { RunMode } from "../journal.ts";
-import { jsonObjectIs } from "../json.ts";
-import { limitAsked } from "../limits.ts";
+import { priceUnknown, warnIfNear } from "../agent/call-model.ts";
+import { type Arguments, argumentsProblem } from "../delegation/arguments.ts";
+import { SPAWN_SCHEMA } from "../delegation/schemas.ts";
+import { outputSchemaOf, withSchemaText } from "../delegation/typed-data.ts";
+import type { FactOf } from "../event.ts";
+import type { CallFacts } from "../input.ts";
+import type { RunMode } from "../journal/journal.ts";
 import type { AgentState } from "../state.ts";
+import type { Deciding, Refusal } from "../step.ts";
+import type { DefinitionFacts } from "../values/definition.ts";
+import type { RunNumber } from "../values/ids.ts";
+import { jsonObjectIs } from "../values/json.ts";
+import { limitAsked } from "../values/limits.ts";
 
-/** What the child of a skill is asked when the caller says nothing more. */
-export const SKILL_TASK = "Do what the skill describes.";
-
-interface Wish {
+interface SpawnRequest {
   readonly mode: RunMode;
-  /** The definition the child is made from. A skill is used, not sent on errands. */
-  readonly definition: string;
-  readonly skill?: true;
+  /** The skill that runs as a child. Any other child is made from the argument `agent`. */
+  readonly skill?: string;
   readonly call: string | null;
   readonly args: Arguments;
   readonly facts: CallFacts;
 }
 
-/** Makes the run, or says why not; nothing is half-made. */
-function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal {
-  const { args, facts, mode } = wish;
-  const { limits } = d.settings;
-  if (!d.settings.subagentEnabled) return { reason: "not-enabled", error: "subagent is not enabled in this phase" };
-  if (parent.depth >= limits.maxDepth) {
-    return { reason: "depth-limit", error: `depth limit reached (max_depth ${limits.maxDepth})` };
-  }
-  if (d.state.runsCreated >= limits.runsPerTree) {
-    return { reason: "run-limit", error: `run limit reached (${limits.runsPerTree} runs in this tree)` };
-  }
-  if (typeof args["task"] !== "string" || args["task"].trim() === "")
-    return { reason: "refused", error: "the task is empty" };
-  const name = wish.definition;
+type LimitOfRun = "awaitedTimeoutSeconds" | "backgroundTimeoutSeconds" | "delegatedIterations";
+
+const DEFAULT_AGENT = "worker";
+
+/** Makes the run, or says why not. */
+export function spawn(d: Deciding, parent: AgentState, request: SpawnRequest): RunNumber | Refusal {
+  const { args, facts, mode, call, skill } = request;
+  const name = skill ?? textOf(args["agent"]) ?? DEFAULT_AGENT;
   const definition = d.state.catalog.get(name);
-  if (definition === undefined || (definition.skill !== undefined && wish.skill === undefined)) {
-    const known = namesOf(d, (facts) => facts.skill === undefined);
-    return { reason: "unknown-agent", error: `there is no agent definition "${name}" (known: ${known})` };
+  if (definition === undefined || (definition.skill !== undefined && skill === undefined)) {
+    const known = definitionNames(d, (other) => other.skill === undefined);
+    const unknown = { reason: "unknown-agent", error: `there is no agent definition "${name}" (known: ${known})` };
+    return treeRefusal(d, parent, args) ?? unknown;
   }
-  if (facts.problem !== undefined) return { reason: "refused", error: facts.problem };
-  const { tokensPerTree, costPerTree } = limits;
-  if (tokensPerTree !== null && d.state.ledger.tokens >= tokensPerTree) {
-    return { reason: "token-limit", error: `token limit reached (${tokensPerTree} tokens in this tree)` };
-  }
-  if (costPerTree !== null && d.state.ledger.cost >= costPerTree) {
-    return { reason: "cost-limit", error: `cost limit reached (${costPerTree} micro-dollars in this tree)` };
-  }
-  const price = typeof args["model"] === "string" ? (facts.model?.price ?? null) : definition.price;
-  if (costPerTree !== null && price === null) {
-    const model = typeof args["model"] === "string" ? args["model"] : definition.model;
-    return { reason: "price-unknown", error: priceUnknown(model) };
-  }
-  const asked = outputSchemaOf(args);
-  if (asked === null)
-    return {
-      reason: "invalid-arguments",
-      error: "`output_schema` must be the JSON text of an object, at most 64 levels deep",
-    };
-  const typed = asked !== undefined || definition.typed;
-  if (typed && definition.reporting === "tag") {
-    return {
-      reason: "refused",
-      error: `typed results need a definition that reports by tool; "${name}" reports by tag`,
-    };
-  }
-  const run = d.state.runsCreated + 1;
-  const timeout = mode === "awaited" ? "awaitedTimeoutSeconds" : "backgroundTimeoutSeconds";
-  const seconds = wanted(args["timeout_seconds"], definition.timeoutSeconds) ?? limits[timeout];
-  const iterations = wanted(args["max_iterations"], definition.iterations) ?? limits.delegatedIterations;
-  const secondsHeld = limitAsked(timeout, seconds, d.settings);
-  const iterationsHeld = limitAsked("delegatedIterations", iterations, d.settings);
+  const refusal = treeRefusal(d, parent, args) ?? callRefusal(d, definition, request);
+  if (refusal !== null) return refusal;
+  const model = textOf(args["model"]);
   const lowered: string[] = [];
-  if (secondsHeld < seconds) lowered.push("timeout_seconds");
-  if (iterationsHeld < iterations) lowered.push("max_iterations");
-  const model = typeof args["model"] === "string" ? args["model"] : undefined;
+  const capped = (limit: LimitOfRun, argument: string, defined: number | null): number => {
+    const given = args[argument];
+    const asked = typeof given === "number" ? given : (defined ?? d.settings.limits[limit]);
+    const most = limitAsked(limit, asked, d.settings);
+    if (most < asked) lowered.push(argument);
+    return most;
+  };
+  const timeout = mode === "awaited" ? "awaitedTimeoutSeconds" : "backgroundTimeoutSeconds";
+  const timeoutMs = capped(timeout, "timeout_seconds", definition.timeoutSeconds) * 1_000;
+  const iterations = capped("delegatedIterations", "max_iterations", definition.iterations);
+  const run = d.state.runsCreated + 1;
   d.emit({
     type: "run-created",
     run,
@@ -93,92 +60,76 @@ function spawn(d: Deciding, parent: AgentState, wish: Wish): RunNumber | Refusal
     agent: d.uuid(),
     mode,
     definition: name,
-    call: wish.call,
+    call,
     model:
       model === undefined
         ? undefined
         : { name: model, window: facts.model?.window ?? null, price: facts.model?.price ?? null },
-    iterations: iterationsHeld,
-    timeoutMs: secondsHeld * 1_000,
+    iterations,
+    timeoutMs,
     size: JSON.stringify(args).length,
     announce: args["announce"] === "each" ? "each" : undefined,
-    group: typeof args["group"] === "string" ? args["group"] : undefined,
+    group: textOf(args["group"]),
     cleanup: args["cleanup"] === "delete" ? "delete" : undefined,
-    typed: typed ? true : undefined,
+    typed: args["output_schema"] !== undefined || definition.typed ? true : undefined,
     lowered: lowered.length === 0 ? undefined : lowered,
   });
-  warn(d);
-  d.later({ do: "fill", agent: parent.number });
+  warnIfNear(d);
+  d.later({ do: "start-queued", agent: parent.number });
   return run;
 }
 
-function namesOf(d: Deciding, listed: (facts: DefinitionFacts) => boolean): string {
-  return [...d.state.catalog.values()]
-    .filter(listed)
-    .map((facts) => facts.name)
-    .join(", ");
+/** What the tree and the agent allow, whatever is asked for. */
+function treeRefusal({ settings, state }: Deciding, parent: AgentState, args: Arguments): Refusal | null {
+  const { maxDepth, runsPerTree } = settings.limits;
+  if (!settings.subagentEnabled) return { reason: "not-enabled", error: "subagent is not enabled in this phase" };
+  if (parent.depth >= maxDepth) return { reason: "depth-limit", error: `depth limit reached (max_depth ${maxDepth})` };
+  if (state.runsCreated >= runsPerTree)
+    return { reason: "run-limit", error: `run limit reached (${runsPerTree} runs in this tree)` };
+  return (textOf(args["task"]) ?? "").trim() === "" ? { reason: "refused", error: "the task is empty" } : null;
 }
 
-function definitionAsked(args: Arguments): string {
-  return typeof args["agent"] === "string" ? args["agent"] : "worker";
-}
-
-function wanted(asked: unknown, defined: number | null): number | null {
-  return typeof asked === "number" ? asked : defined;
-}
-
-/** The awaited tool: the answer comes with the end of the run. */
-export function subagent(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
-  const run = spawn(d, agent, {
-    mode: "awaited",
-    definition: definitionAsked(call.args),
-    call: call.id,
-    args: call.args,
-    facts: call.facts,
-  });
-  return typeof run === "number" ? "open" : refusedDelegation("subagent", run);
-}
-
-/** A skill that asks for isolation runs as an awaited child; any other is read into the context. */
-export function useSkill(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
-  const name = typeof call.args["name"] === "string" ? call.args["name"] : "";
-  const kind = d.state.catalog.get(name)?.skill;
-  if (kind === undefined) {
-    return toolError(
-      `use_skill: there is no skill "${name}" (known: ${namesOf(d, (facts) => facts.skill !== undefined)})`,
-    );
+/** Whether this call can be honoured: its model, its budget, its schema. */
+function callRefusal(
+  { settings, state }: Deciding,
+  definition: DefinitionFacts,
+  request: SpawnRequest,
+): Refusal | null {
+  const { args, facts } = request;
+  if (facts.problem !== undefined) return { reason: "refused", error: facts.problem };
+  const { tokensPerTree, costPerTree } = settings.limits;
+  if (tokensPerTree !== null && state.ledger.tokens >= tokensPerTree)
+    return { reason: "token-limit", error: `token limit reached (${tokensPerTree} tokens in this tree)` };
+  if (costPerTree !== null && state.ledger.cost >= costPerTree)
+    return { reason: "cost-limit", error: `cost limit reached (${costPerTree} micro-dollars in this tree)` };
+  const model = textOf(args["model"]);
+  const price = model === undefined ? definition.price : (facts.model?.price ?? null);
+  if (costPerTree !== null && price === null)
+    return { reason: "price-unknown", error: priceUnknown(model ?? definition.model) };
+  const schema = outputSchemaOf(args);
+  if (schema === null) {
+    const error = "`output_schema` must be the JSON text of an object, at most 64 levels deep";
+    return { reason: "invalid-arguments", error };
   }
-  if (kind === "inline") {
-    d.emit({ type: "tool-answered", agent: agent.number, call: call.id, skill: name, size: 0 });
-    return "open";
+  if ((schema !== undefined || definition.typed) && definition.reporting === "tag") {
+    const error = `typed results need a definition that reports by tool; "${definition.name}" reports by tag`;
+    return { reason: "refused", error };
   }
-  const args = { task: SKILL_TASK, ...call.args };
-  const run = spawn(d, agent, {
-    mode: "awaited",
-    definition: name,
-    skill: true,
-    call: call.id,
-    args,
-    facts: call.facts,
-  });
-  return typeof run === "number" ? "open" : refusedDelegation("subagent", run);
+  return null;
 }
 
-export function startBackgroundAgent(d: Deciding, agent: AgentState, call: Call): Answer {
-  const run = spawn(d, agent, {
-    mode: "background",
-    definition: definitionAsked(call.args),
-    call: call.id,
-    args: call.args,
-    facts: call.facts,
-  });
-  if (typeof run !== "number") return refusedDelegation("start_background_agent", run);
-  const made = d.state.runs.get(run);
-  return toolAnswer({ status: "accepted", run_id: made?.id ?? "", agent_id: made?.agent ?? "" });
+function textOf(given: unknown): string | undefined {
+  return typeof given === "string" ? given : undefined;
 }
 
-/** A run asked for from outside. Its refusal is why the input changes nothing. */
-export function runAsked(d: Deciding, input: Extract<Input, { type: "run-asked" }>): string | null {
+/** Names of definitions, for messages. */
+export function definitionNames(d: Deciding, listed: (definition: DefinitionFacts) => boolean): string {
+  const definitions = [...d.state.catalog.values()].filter(listed);
+  return definitions.map(({ name }) => name).join(", ");
+}
+
+/** A run asked for from outside. Its refusal is why the input is rejected. */
+export function runAsked(d: Deciding, input: FactOf<"run-asked">): string | null {
   const parent = d.state.agents.get(input.parent);
   if (parent === undefined) return "the agent is closed";
   const given = withSchemaText(d.texts[0] ?? {});
@@ -186,13 +137,7 @@ export function runAsked(d: Deciding, input: Extract<Input, { type: "run-asked" 
   const problem = argumentsProblem(SPAWN_SCHEMA, args);
   if (problem !== null) return refusedFromOutside(d, { reason: "invalid-arguments", error: problem });
   d.accept();
-  const run = spawn(d, parent, {
-    mode: "background",
-    definition: definitionAsked(args),
-    call: null,
-    args,
-    facts: input.facts,
-  });
+  const run = spawn(d, parent, { mode: "background", call: null, args, facts: input.facts });
   return typeof run === "number" ? null : refusedFromOutside(d, run);
 }
 

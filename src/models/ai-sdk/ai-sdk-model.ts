@@ -4,12 +4,19 @@
  * Invariants:
  *  1. The call ends at once when it is aborted, and the connection with it; nothing is said to `onText` after that.
  *  2. However a call ends, no connection of it is left.
- *  3. It tries once: the SDK's models do not retry by themselves, and neither does this.
+ *  3. It tries once: the SDK's models do not retry by themselves, and neither does this, except without a number of tokens that was refused.
  */
 
 import type { Model, ModelCallOptions, ModelFailure, ModelReply, ModelRequest } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
-import { abortedFailure, callFailure, cutFailure, failedFailure, silenceFailure } from "./call-failure.ts";
+import {
+  abortedFailure,
+  callFailure,
+  cutFailure,
+  failedFailure,
+  outputRefusalIs,
+  silenceFailure,
+} from "./call-failure.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { promptOf, toolsOf } from "./prompt.ts";
 import { providerHabits } from "./provider-habits.ts";
@@ -34,6 +41,27 @@ export function createAiSdkModel(languageModel: LanguageModel, options: AiSdkMod
     return callFailure(error, { model: name, usage: assembly.usage(), now: world?.wall(), streaming });
   }
 
+  /** A server that refuses so high a number of tokens is asked again without it: a refused request costs nothing, and the runtime bounds the reply. */
+  async function begin(
+    request: ModelRequest,
+    cut: AbortSignal,
+  ): Promise<Awaited<ReturnType<LanguageModel["doStream"]>>> {
+    const call = {
+      prompt: promptOf(request, name, habits.system),
+      ...(request.tools.length === 0 ? {} : { tools: toolsOf(request.tools, habits.omitsNoProperties === true) }),
+      ...(habits.call === undefined ? {} : { providerOptions: habits.call }),
+      abortSignal: cut,
+      includeRawChunks: true,
+    };
+    if (request.maxOutputTokens === undefined) return languageModel.doStream(call);
+    try {
+      return await languageModel.doStream({ ...call, maxOutputTokens: request.maxOutputTokens });
+    } catch (error) {
+      if (!outputRefusalIs(error)) throw error;
+      return languageModel.doStream(call);
+    }
+  }
+
   async function streamed(
     request: ModelRequest,
     cut: AbortSignal,
@@ -42,14 +70,7 @@ export function createAiSdkModel(languageModel: LanguageModel, options: AiSdkMod
   ): Promise<ModelReply> {
     let streaming = false;
     try {
-      const { stream } = await languageModel.doStream({
-        prompt: promptOf(request, name, habits.system),
-        ...(request.tools.length === 0 ? {} : { tools: toolsOf(request.tools, habits.omitsNoProperties === true) }),
-        ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-        ...(habits.call === undefined ? {} : { providerOptions: habits.call }),
-        abortSignal: cut,
-        includeRawChunks: true,
-      });
+      const { stream } = await begin(request, cut);
       streaming = true;
       const reader = stream.getReader();
       for (;;) {
@@ -70,7 +91,8 @@ export function createAiSdkModel(languageModel: LanguageModel, options: AiSdkMod
   }
 
   return {
-    async call(request: ModelRequest, { signal, onText }: ModelCallOptions) {
+    async call(request: ModelRequest, options: ModelCallOptions) {
+      const { signal } = options;
       if (signal.aborted) throw abortedFailure(name, null);
       const cut = new AbortController();
       const { promise: stopped, reject } = Promise.withResolvers<never>();
@@ -78,7 +100,7 @@ export function createAiSdkModel(languageModel: LanguageModel, options: AiSdkMod
         reject(failure);
         cut.abort(failure);
       };
-      const assembly = createReplyAssembly(name, onText);
+      const assembly = createReplyAssembly(name, options);
       const onAbort = (): void => stop(abortedFailure(name, assembly.usage()));
       signal.addEventListener("abort", onAbort, { once: true });
       const watchdog =

@@ -7,9 +7,10 @@
  *  3. A call that was refused, or that never reached its provider, used nothing. What a broken stream used is unknown where it did not say.
  */
 
+import { errorText } from "../../errors.ts";
 import { APICallError } from "@ai-sdk/provider";
 import { ModelFailure } from "../../contracts/model.ts";
-import type { Usage } from "../../core/message.ts";
+import type { Usage } from "../../core/values/message.ts";
 import { contextOverflowIs } from "./context-overflow.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
@@ -37,7 +38,8 @@ const NOTHING: Usage = { input: 0, output: 0 };
 const NO_CREDIT = /insufficient_quota|billing_hard_limit|credit balance is too low/;
 
 export function callFailure(error: unknown, situation: CallSituation): ModelFailure {
-  if (error instanceof ModelFailure) return error;
+  const known = failureWithin(error);
+  if (known !== null) return known;
   const { message, status, retryable, body, headers } = particularsOf(error);
   const { model, now, streaming } = situation;
   const said = sentence(message);
@@ -58,6 +60,21 @@ export function callFailure(error: unknown, situation: CallSituation): ModelFail
     retryable: (retryable ?? retryableStatusIs(status)) && !NO_CREDIT.test(text),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   });
+}
+
+/** A failure of the adapter's own, which the SDK may have wrapped. */
+function failureWithin(error: unknown): ModelFailure | null {
+  for (let one = error; one instanceof Error; one = one.cause) if (one instanceof ModelFailure) return one;
+  return null;
+}
+
+/** Names of the number of tokens that a reply may have, and the words of servers that count it into their window. */
+const OUTPUT_TOKENS = /max_?(?:completion|output|new)?_?tokens|in the completion/i;
+
+/** The server refused the number of tokens that the reply may have. */
+export function outputRefusalIs(error: unknown): boolean {
+  const { status, message, body } = particularsOf(error);
+  return (status === 400 || status === 422) && OUTPUT_TOKENS.test(`${message} ${body}`);
 }
 
 /** A stream that ended without saying why. */
@@ -102,7 +119,7 @@ function particularsOf(error: unknown): Particulars {
   }
   const nothing = { status: undefined, retryable: undefined, body: "", headers: {} };
   if (error instanceof Error) return { ...nothing, message: error.message };
-  if (typeof error !== "object" || error === null) return { ...nothing, message: String(error) };
+  if (typeof error !== "object" || error === null) return { ...nothing, message: errorText(error) };
   // An error of the stream: the provider's own object, sometimes with what the SDK makes of it.
   const { message, statusCode, isRetryable, code } = error as Readonly<Record<string, unknown>>;
   const status = typeof statusCode === "number" ? statusCode : typeof code === "number" ? code : undefined;

@@ -8,8 +8,8 @@
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
-import type { ContextMessage, ReplyPart, ToolSpec } from "../../core/message.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
+import type { ContextMessage, ReplyPart, ToolSpec } from "../../core/values/message.ts";
 import { keptData, type ProviderData } from "./provider-data.ts";
 
 type ProviderOptions = Record<string, Record<string, Json>>;

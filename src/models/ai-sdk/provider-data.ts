@@ -7,8 +7,9 @@
  * Invariant: data goes back to the model it came from and to no other: a signature of one model makes another refuse the request.
  */
 
-import { type Json, jsonObjectIs } from "../../core/json.ts";
-import type { ReasoningPart } from "../../core/message.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
+import type { ReasoningPart } from "../../core/values/message.ts";
+import { plainJson } from "../../plain-json.ts";
 
 /** By the provider's namespace, then by key. */
 export type ProviderData = Readonly<Record<string, Readonly<Record<string, Json>>>>;
@@ -32,13 +33,12 @@ export function keptData(part: ReasoningPart, model: string): KeptData | null {
   return (of === "this" || of === "next") && jsonObjectIs(held) ? { of, data: providerDataOf(held) } : null;
 }
 
-/** Reads provider data from an SDK's metadata, or from a body; whatever is no JSON is left out. */
+/** Reads provider data from an SDK's metadata, or from a body; what is no plain JSON is left out. */
 export function providerDataOf(metadata: unknown): ProviderData {
-  if (typeof metadata !== "object" || metadata === null) return {};
-  const plain = JSON.parse(JSON.stringify(metadata)) as Json;
-  if (!jsonObjectIs(plain)) return {};
+  const plain = plainJson(metadata);
+  if ("problem" in plain || !jsonObjectIs(plain.json)) return {};
   return Object.fromEntries(
-    Object.entries(plain).flatMap(([name, value]) => (jsonObjectIs(value) ? [[name, value] as const] : [])),
+    Object.entries(plain.json).flatMap(([name, value]) => (jsonObjectIs(value) ? [[name, value] as const] : [])),
   );
 }
 

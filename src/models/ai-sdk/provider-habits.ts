@@ -11,7 +11,7 @@
  * - A tool without arguments: Gemini refuses an empty `properties`, OpenAI an object without `properties`.
  */
 
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import type { LanguageModel } from "./language-model.ts";
 
 type ProviderOptions = Record<string, Record<string, Json>>;

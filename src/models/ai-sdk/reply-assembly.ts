@@ -7,9 +7,10 @@
  *  3. A reply is whole only if the stream said why it ended; anything else is a failure.
  */
 
-import type { ModelReply } from "../../contracts/model.ts";
-import type { Json } from "../../core/json.ts";
-import type { ReplyPart, ToolCallPart, Usage } from "../../core/message.ts";
+import type { ModelCallOptions, ModelReply } from "../../contracts/model.ts";
+import { type Json, jsonNestsDeeper } from "../../core/values/json.ts";
+import type { ReplyPart, ToolCallPart, Usage } from "../../core/values/message.ts";
+import { PLAIN_DEPTH } from "../../plain-json.ts";
 import type { StreamPart } from "./language-model.ts";
 import { joinData, keepData, lastingData, type ProviderData, providerDataOf } from "./provider-data.ts";
 import { type SeenUsage, usageOfChunk, usageOfSeen } from "./wire-usage.ts";
@@ -21,6 +22,9 @@ interface Block {
   text: string;
   data: ProviderData;
 }
+
+/** What a piece of a reply costs beside its text: pieces without any are bounded too. */
+const PIECE_BYTES = 64;
 
 type Piece = Block | { readonly type: "tool-call"; readonly call: ToolCallPart; readonly data: ProviderData };
 
@@ -36,7 +40,11 @@ export interface ReplyAssembly {
 }
 
 /** `model` is the name under which the provider's data is kept. */
-export function createReplyAssembly(model: string, onText: ((delta: string) => void) | undefined): ReplyAssembly {
+export function createReplyAssembly(
+  model: string,
+  { onText, onReceived }: Pick<ModelCallOptions, "onText" | "onReceived">,
+): ReplyAssembly {
+  const streamedInputs = new Set<string>();
   const pieces: Piece[] = [];
   const open = new Map<string, Block>();
   let seen: SeenUsage = {};
@@ -46,6 +54,7 @@ export function createReplyAssembly(model: string, onText: ((delta: string) => v
     const block: Block = { type, text: "", data: providerDataOf(metadata) };
     open.set(`${type} ${id}`, block);
     pieces.push(block);
+    onReceived?.(PIECE_BYTES);
   }
 
   function add(type: Block["type"], id: string, delta: string, metadata: unknown): void {
@@ -53,6 +62,7 @@ export function createReplyAssembly(model: string, onText: ((delta: string) => v
     const block = open.get(`${type} ${id}`);
     if (block === undefined) return;
     block.text += delta;
+    onReceived?.(Buffer.byteLength(delta));
     if (metadata !== undefined) block.data = joinData(block.data, providerDataOf(metadata));
   }
 
@@ -81,7 +91,16 @@ export function createReplyAssembly(model: string, onText: ((delta: string) => v
         case "reasoning-end":
           add("reasoning", part.id, "", part.providerMetadata);
           return true;
+        case "tool-input-start":
+          streamedInputs.add(part.id);
+          onReceived?.(PIECE_BYTES);
+          return true;
+        case "tool-input-delta":
+          onReceived?.(Buffer.byteLength(part.delta));
+          return true;
         case "tool-call":
+          // Else its arguments were counted as they came.
+          if (!streamedInputs.has(part.toolCallId)) onReceived?.(PIECE_BYTES + Buffer.byteLength(part.input));
           if (part.providerExecuted !== true) {
             const call = { id: part.toolCallId, name: part.toolName, input: inputOf(part.input) };
             pieces.push({
@@ -123,9 +142,10 @@ function about(data: ProviderData, model: string): readonly ReplyPart[] {
   return Object.keys(lasting).length === 0 ? [] : [keepData(model, "next", "", lasting)];
 }
 
-/** The arguments; as they were written when they are no JSON. */
+/** The arguments; as they were written when they are no JSON, or nested so deep that nothing should read them. */
 function inputOf(text: string): Json {
   if (text.trim() === "") return {};
+  if (jsonNestsDeeper(text, PLAIN_DEPTH)) return text;
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -4,7 +4,7 @@
  * It reads the wires of Anthropic messages, OpenAI chat and responses, and Google, and knows nothing of any other.
  */
 
-import type { Usage } from "../../core/message.ts";
+import type { Usage } from "../../core/values/message.ts";
 
 export type SeenUsage = Partial<Pick<Usage, "input" | "output" | "cachedInput">>;
 

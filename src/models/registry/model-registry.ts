@@ -12,6 +12,7 @@ import type { Patience } from "../ai-sdk/watchdog.ts";
 import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
 import { baseUrlIs } from "./base-url.ts";
+import { createBoundedFetch } from "./bounded-fetch.ts";
 import { type Environment, firstOf } from "./environment.ts";
 import { packageIsInstalled } from "./installed.ts";
 import { MODEL_SOURCES, type ModelSource } from "./model-sources.ts";
@@ -61,7 +62,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelProvide
   async function load(source: ModelSource, name: string, baseUrl: string, key: string): Promise<Model> {
     const [{ createAiSdkModel }, languageModel] = await Promise.all([
       import("../ai-sdk/ai-sdk-model.ts"),
-      source.load(name.slice(name.indexOf("/") + 1), baseUrl, key),
+      source.load(name.slice(name.indexOf("/") + 1), { baseURL: baseUrl, apiKey: key, fetch: createBoundedFetch() }),
     ]);
     const { world, silenceMs, standstillMs } = options;
     return createAiSdkModel(languageModel, {

@@ -20,7 +20,15 @@ export interface ModelSource {
   readonly defaultModel: string | null;
   /** Where the API is; null when only the user can say. */
   baseUrl(env: Environment, given: string | undefined): string | null;
-  load(name: string, baseUrl: string, key: string): Promise<LanguageModel>;
+  load(name: string, options: LoadOptions): Promise<LanguageModel>;
+}
+
+/** What every provider's package is given. */
+export interface LoadOptions {
+  readonly baseURL: string;
+  /** Empty for none. */
+  readonly apiKey: string;
+  readonly fetch: typeof fetch;
 }
 
 export const MODEL_SOURCES: readonly ModelSource[] = [
@@ -31,9 +39,9 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     keyNeeded: true,
     defaultModel: "anthropic/claude-sonnet-5-5",
     baseUrl: (env) => withVersion(firstOf(env, ["ANTHROPIC_BASE_URL"])?.value ?? "https://api.anthropic.com", "v1"),
-    async load(name, baseURL, apiKey) {
+    async load(name, options) {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ baseURL, apiKey }).languageModel(name);
+      return createAnthropic(options).languageModel(name);
     },
   },
   {
@@ -43,9 +51,9 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     keyNeeded: true,
     defaultModel: "openai/gpt-6.1-sol",
     baseUrl: openaiBaseUrl,
-    async load(name, baseURL, apiKey) {
+    async load(name, options) {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI({ baseURL, apiKey }).responses(name);
+      return createOpenAI(options).responses(name);
     },
   },
   {
@@ -55,9 +63,9 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     keyNeeded: true,
     defaultModel: null,
     baseUrl: openaiBaseUrl,
-    async load(name, baseURL, apiKey) {
+    async load(name, options) {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI({ baseURL, apiKey }).chat(name);
+      return createOpenAI(options).chat(name);
     },
   },
   {
@@ -71,9 +79,9 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
         firstOf(env, ["GOOGLE_GEMINI_BASE_URL"])?.value ?? "https://generativelanguage.googleapis.com",
         "v1beta",
       ),
-    async load(name, baseURL, apiKey) {
+    async load(name, options) {
       const { createGoogle } = await import("@ai-sdk/google");
-      return createGoogle({ baseURL, apiKey }).languageModel(name);
+      return createGoogle(options).languageModel(name);
     },
   },
   {
@@ -83,7 +91,7 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     keyNeeded: false,
     defaultModel: null,
     baseUrl: (env) => ollamaBaseUrl(env["OLLAMA_HOST"]),
-    load: (name, baseURL, apiKey) => loadCompatible("ollama", name, baseURL, apiKey),
+    load: (name, options) => loadCompatible("ollama", name, options),
   },
   {
     provider: "openai-compatible",
@@ -95,7 +103,7 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
       const url = given ?? firstOf(env, ["OPENAI_COMPATIBLE_BASE_URL"])?.value;
       return url === undefined ? null : withoutSlash(url);
     },
-    load: (name, baseURL, apiKey) => loadCompatible("openai-compatible", name, baseURL, apiKey),
+    load: (name, options) => loadCompatible("openai-compatible", name, options),
   },
 ];
 
@@ -103,13 +111,17 @@ function openaiBaseUrl(env: Environment): string {
   return withoutSlash(firstOf(env, ["OPENAI_BASE_URL"])?.value ?? "https://api.openai.com/v1");
 }
 
-async function loadCompatible(provider: string, model: string, baseURL: string, key: string): Promise<LanguageModel> {
+async function loadCompatible(
+  provider: string,
+  model: string,
+  { apiKey, ...options }: LoadOptions,
+): Promise<LanguageModel> {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const compatible = createOpenAICompatible({
     name: provider,
-    baseURL,
     includeUsage: true,
-    ...(key === "" ? {} : { apiKey: key }),
+    ...options,
+    ...(apiKey === "" ? {} : { apiKey }),
   });
   return compatible.languageModel(model);
 }

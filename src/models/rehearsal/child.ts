@@ -9,9 +9,9 @@
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
-import { NUDGE_TAG, NUDGE_TOOL } from "../../core/context/nudges.ts";
-import { jsonObjectIs } from "../../core/json.ts";
-import type { ContextMessage } from "../../core/message.ts";
+import { NUDGE_TAG, NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
+import { jsonObjectIs } from "../../core/values/json.ts";
+import type { ContextMessage } from "../../core/values/message.ts";
 import { unframed } from "./announcement.ts";
 import { callsIn, createEvidence } from "./evidence.ts";
 import type { Action } from "./evidence.ts";

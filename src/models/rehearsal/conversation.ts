@@ -7,9 +7,9 @@
  *  2. The messages given are not changed.
  */
 
-import { COMPACTION_REQUEST } from "../../core/context/prompts.ts";
-import { replyText } from "../../core/message.ts";
-import type { ContextMessage } from "../../core/message.ts";
+import { COMPACTION_REQUEST } from "../../core/text/prompts/system-prompts.ts";
+import { replyText } from "../../core/values/message.ts";
+import type { ContextMessage } from "../../core/values/message.ts";
 import { shorten } from "./wording.ts";
 
 const SUMMARY_LIMIT = 4000;

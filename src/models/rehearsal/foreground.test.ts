@@ -3,10 +3,10 @@
 import { expect, test } from "vitest";
 
 import type { ModelReply, ModelRequest } from "../../contracts/model.ts";
-import { COMPACTION_REQUEST } from "../../core/context/prompts.ts";
-import { jsonObjectIs } from "../../core/json.ts";
-import { replyText } from "../../core/message.ts";
-import type { ContextMessage, ToolCallPart, ToolSpec } from "../../core/message.ts";
+import { COMPACTION_REQUEST } from "../../core/text/prompts/system-prompts.ts";
+import { jsonObjectIs } from "../../core/values/json.ts";
+import { replyText } from "../../core/values/message.ts";
+import type { ContextMessage, ToolCallPart, ToolSpec } from "../../core/values/message.ts";
 import { frameBuild } from "../../core/text/index.ts";
 import { createRehearsalProvider } from "../rehearsal-provider.ts";
 import { createRehearsalModel } from "../rehearsal.ts";

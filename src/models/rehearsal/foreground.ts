@@ -7,8 +7,8 @@
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
-import { jsonObjectIs } from "../../core/json.ts";
-import type { ContextMessage } from "../../core/message.ts";
+import { jsonObjectIs } from "../../core/values/json.ts";
+import type { ContextMessage } from "../../core/values/message.ts";
 import { announcementIs, framedTexts, outsideFrames, readAnnouncement } from "./announcement.ts";
 import type { AnnouncedPart } from "./announcement.ts";
 import type { ComposeAnswer } from "./answer.ts";

@@ -3,9 +3,9 @@
 import { expect, test } from "vitest";
 
 import type { ModelReply, ModelRequest } from "../../contracts/model.ts";
-import { NUDGE_TOOL } from "../../core/context/nudges.ts";
-import { replyText } from "../../core/message.ts";
-import type { ContextMessage } from "../../core/message.ts";
+import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
+import { replyText } from "../../core/values/message.ts";
+import type { ContextMessage } from "../../core/values/message.ts";
 import { createRehearsalModel } from "../rehearsal.ts";
 import { composeBriefly } from "./answer.ts";
 import { createPacedManner } from "./paced.ts";

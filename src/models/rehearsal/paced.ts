@@ -9,7 +9,7 @@
 
 import type { ModelRequest } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
-import { NUDGE_TOOL } from "../../core/context/nudges.ts";
+import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { aborted } from "../stream-words.ts";
 import { composeBriefly } from "./answer.ts";
 import type { ComposeAnswer } from "./answer.ts";

@@ -1,6 +1,6 @@
 /** Owns the reading of JSON that somebody else wrote: what is no JSON is null. */
 
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 
 export function readJson(text: string): Json {
   try {

@@ -3,8 +3,8 @@
 import type { ModelProvider } from "../../contracts/model.ts";
 import type { Blob } from "../../contracts/store.ts";
 import type { Tool } from "../../contracts/tool.ts";
-import type { DefinitionFacts, DefinitionText } from "../../core/definition.ts";
-import type { Sha256 } from "../../core/journal.ts";
+import type { DefinitionFacts, DefinitionText } from "../../core/values/definition.ts";
+import type { Sha256 } from "../../core/journal/journal.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import { checkSchema } from "../schemas/check-schema.ts";

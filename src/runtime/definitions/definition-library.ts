@@ -4,10 +4,10 @@
  */
 
 import type { Store } from "../../contracts/store.ts";
-import type { DefinitionFacts, DefinitionText } from "../../core/definition.ts";
-import type { TreeId } from "../../core/ids.ts";
-import type { JournalRow } from "../../core/journal.ts";
-import { headNamesDefinitions, headRead } from "../../core/row.ts";
+import type { DefinitionFacts, DefinitionText } from "../../core/values/definition.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
+import { definitionsOf, headRead } from "../../core/journal/row.ts";
 import type { TreeState } from "../../core/state.ts";
 import { ErrandError } from "../../errors.ts";
 
@@ -47,11 +47,7 @@ export function createDefinitionLibrary(given: Iterable<readonly [string, Defini
       for (const agent of state.agents.values()) await read(store, tree, [agent.definition]);
     },
     async readForRow(store, tree, row) {
-      if (!headNamesDefinitions(row.head)) return;
-      const { input } = headRead(row.head);
-      if (input.type === "tree-opened") await read(store, tree, input.catalog);
-      if (input.type === "catalog-changed" || input.type === "tree-forked")
-        await read(store, tree, [...input.catalog, input.root]);
+      await read(store, tree, definitionsOf(headRead(row.head).input));
     },
   };
 }

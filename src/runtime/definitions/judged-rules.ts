@@ -1,6 +1,6 @@
 /** Permission rules as they are judged: bounded, and in one spelling of Unicode, which rules and paths are compared in. */
 
-import { GLOB_LENGTH } from "../../core/permissions/glob.ts";
+import { GLOB_LENGTH } from "../../core/text/glob.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 

@@ -1,6 +1,6 @@
 /** Output schemas as users give them: a JSON Schema, or a Standard Schema, which tells its JSON Schema so that the child's model can be told. */
 
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 
 /** The part of the Standard Schema contract that is used here. */
 export interface StandardSchema<Output = unknown> {

@@ -7,7 +7,7 @@
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import type { JournalRow, Sha256 } from "../../core/journal.ts";
+import type { JournalRow, Sha256 } from "../../core/journal/journal.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { ErrandError } from "../../errors.ts";
 import { definitionHashes, type JournalSource, storedRows } from "./replay-tree.ts";

@@ -1,10 +1,10 @@
 /** The conversation of an agent, from the store alone. */
 
 import type { Store } from "../../contracts/store.ts";
-import type { DefinitionText } from "../../core/definition.ts";
-import { type HistoryItem, historyBegin } from "../../core/history.ts";
-import type { AgentNumber, TreeId } from "../../core/ids.ts";
-import type { Sha256 } from "../../core/journal.ts";
+import type { DefinitionText } from "../../core/values/definition.ts";
+import { type HistoryItem, historyBegin } from "../../core/journal/history.ts";
+import type { AgentNumber, TreeId } from "../../core/values/ids.ts";
+import type { Sha256 } from "../../core/journal/journal.ts";
 import { treeSource } from "../../core/tree.ts";
 import { definitionHashes, storedRows } from "./replay-tree.ts";
 

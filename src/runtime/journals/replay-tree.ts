@@ -1,11 +1,11 @@
 /** Proving a journal of the store, or one that was exported: rows in, report out. Nothing is called and nothing is written. */
 
 import type { Store } from "../../contracts/store.ts";
-import type { DefinitionText } from "../../core/definition.ts";
-import type { TreeId } from "../../core/ids.ts";
-import type { JournalRow, Sha256 } from "../../core/journal.ts";
-import { replayBegin, type ReplayReport } from "../../core/replay.ts";
-import { headNamesDefinitions } from "../../core/row.ts";
+import type { DefinitionText } from "../../core/values/definition.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import type { JournalRow, Sha256 } from "../../core/journal/journal.ts";
+import { replayBegin, type ReplayReport } from "../../core/journal/replay.ts";
+import { definitionsOf, headRead } from "../../core/journal/row.ts";
 import { treeSource } from "../../core/tree.ts";
 
 const ROWS_AT_A_TIME = 100;
@@ -42,10 +42,13 @@ function definitionRead(text: string): DefinitionText | null {
   }
 }
 
-/** Hashes of the definitions that a row names: found without trusting its form. */
+/** Hashes of the definitions that a row names. A row that cannot be read names none. */
 export function definitionHashes(row: JournalRow): string[] {
-  if (!headNamesDefinitions(row.head)) return [];
-  return [...row.head.matchAll(/"hash":"([A-Za-z0-9_-]{43})"/g)].map(([, hash = ""]) => hash);
+  try {
+    return definitionsOf(headRead(row.head).input).map(({ hash }) => hash);
+  } catch {
+    return [];
+  }
 }
 
 export async function* storedRows(

@@ -1,54 +1,32 @@
-/** The whole result of an ended run, read from the journal: nothing is run again for it. */
+/** The whole result of an ended run, read from the step that ended it: nothing is run again for it. */
 
 import type { Store, StoredRun } from "../../contracts/store.ts";
-import type { Json } from "../../core/json.ts";
-import type { JournalRow } from "../../core/journal.ts";
-import type { Artifact } from "../../core/context/report-texts.ts";
-import { runTranscript, transcriptFindings, transcriptWhole } from "../../core/runs/run-transcript.ts";
+import { bodyRead, headRead } from "../../core/journal/row.ts";
+import { NO_RESULT, resultFromJson, resultWhole, type RunResult } from "../../core/reports/run-result.ts";
 
-const ROWS_AT_A_TIME = 500;
-
-export interface RunResult {
-  /** The run's own words, or what stands for them. */
-  readonly findings: string;
-  /** The findings with artifacts, data and earlier reports: all that the run left. */
+export interface StoredResult {
+  readonly result: RunResult;
+  /** All of it as one text: findings, artifacts, data and earlier reports. */
   readonly whole: string;
-  readonly artifacts: readonly Artifact[];
-  readonly data: Json | undefined;
-  /** Why it did not end well, in words; null where nothing more is known than its reason. */
+  /** Why it did not end well, in words; null if only the reason is known. */
   readonly error: string | null;
-  /** Why the closing call of a run that had reported did not come to an end. */
+  /** Why the closing call of a run that had reported failed. */
   readonly closed: string | null;
 }
 
-const NOTHING: RunResult = { findings: "", whole: "", artifacts: [], data: undefined, error: null, closed: null };
-
-export async function runResult(store: Store, run: StoredRun): Promise<RunResult> {
-  const { report, status, reason } = run;
-  if (report === null) return NOTHING;
-  const transcript = runTranscript(run.number, await runRows(store, run));
-  const ended = { report, status, reason };
-  const told = report === "tool" ? transcript.report : null;
+export async function runResult(store: Store, run: StoredRun): Promise<StoredResult> {
+  const [row] = run.endedSeq === null ? [] : await store.rows(run.tree, run.endedSeq, 1);
+  const { events = [] } = row === undefined ? {} : headRead(row.head);
+  const ended = events.find((event) => event.type === "run-ended" && event.run === run.number);
+  if (row === undefined || ended?.type !== "run-ended")
+    return { result: NO_RESULT, whole: "", error: null, closed: null };
+  const { texts } = bodyRead(row.body);
+  const result = resultFromJson(ended.result === undefined ? undefined : texts[ended.result]);
+  const error = ended.error === undefined ? null : texts[ended.error];
   return {
-    findings: transcriptFindings(ended, transcript),
-    whole: transcriptWhole(ended, transcript),
-    artifacts: told?.artifacts ?? [],
-    data: told?.data,
-    error: transcript.error,
-    closed: transcript.closed,
+    result,
+    whole: resultWhole(result),
+    error: typeof error === "string" ? error : null,
+    closed: ended.closed ?? null,
   };
-}
-
-/** The rows of the tree between the run's creation and its end. */
-export async function runRows(store: Store, run: StoredRun): Promise<JournalRow[]> {
-  const rows: JournalRow[] = [];
-  const end = run.endedSeq ?? 0;
-  for (let from = run.createdSeq; from <= end;) {
-    const page = await store.rows(run.tree, from, Math.min(ROWS_AT_A_TIME, end - from + 1));
-    const last = page.at(-1);
-    if (last === undefined) break;
-    rows.push(...page);
-    from = last.seq + 1;
-  }
-  return rows;
 }

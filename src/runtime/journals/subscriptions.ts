@@ -4,8 +4,8 @@
  */
 
 import type { Store } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
-import type { JournalRow } from "../../core/journal.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
 
 export interface Subscriptions {
   publish(tree: TreeId, row: JournalRow): void;

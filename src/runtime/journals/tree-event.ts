@@ -1,9 +1,9 @@
 /** A committed step as people and programs follow it: a journal row, read. */
 
 import type { Fact } from "../../core/event.ts";
-import type { JournalRow } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
-import { bodyRead, headRead } from "../../core/row.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
+import type { Json } from "../../core/values/json.ts";
+import { bodyRead, headRead } from "../../core/journal/row.ts";
 
 /** One committed step, as facts. */
 export interface TreeEvent {
@@ -19,7 +19,7 @@ export interface TreeEvent {
 }
 
 export function treeEventOf(tree: string, row: JournalRow): TreeEvent {
-  const { at, late, input, events = [] } = headRead(row.head);
+  const { at, rejected: late, input, events = [] } = headRead(row.head);
   return {
     tree,
     seq: row.seq,

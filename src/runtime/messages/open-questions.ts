@@ -1,10 +1,10 @@
 /** Questions that wait for a user's answer, from the store alone: any process can list them while another one owns the trees. */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import { asStepKey, asTreeId, type StepKey, type TreeId, uuidIs } from "../../core/ids.ts";
-import type { Sha256 } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
-import { questionInput, questionText } from "../../core/questions/question-text.ts";
+import { asStepKey, asTreeId, type StepKey, type TreeId, uuidIs } from "../../core/values/ids.ts";
+import type { Sha256 } from "../../core/journal/journal.ts";
+import type { Json } from "../../core/values/json.ts";
+import { questionInput, questionText } from "../../core/text/prompts/question-text.ts";
 import { treeSource } from "../../core/tree.ts";
 import { createDefinitionLibrary } from "../definitions/definition-library.ts";
 import { readTree } from "../trees/read-tree.ts";

@@ -9,24 +9,15 @@
 import type { Mail, PostRecord, Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import type { Input } from "../../core/event.ts";
-import { asPostId, type PostId, type TreeId } from "../../core/ids.ts";
-import type { Sha256 } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
-import { headRead } from "../../core/row.ts";
+import { asPostId, type PostId, type TreeId } from "../../core/values/ids.ts";
+import type { Sha256 } from "../../core/journal/journal.ts";
+import type { Json } from "../../core/values/json.ts";
+import { headRead } from "../../core/journal/row.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Committed, CommitLoop } from "../steps/commit-loop.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Submission } from "../steps/tree-commit.ts";
-import {
-  answerPlace,
-  type EndingStep,
-  endingRow,
-  endingStep,
-  postsEnded,
-  type Reply,
-  reportOfRow,
-  turnOutcome,
-} from "./turn-outcome.ts";
+import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnReply } from "./turn-outcome.ts";
 
 export type PostInput = Extract<Input, { readonly id: PostId }>;
 
@@ -44,7 +35,7 @@ export interface Posts {
   reply(tree: TreeId, post: PostId, timeoutMs: number): Promise<Reply>;
   /** Takes mail that other processes have put. */
   takeMail(): Promise<void>;
-  /** True if the store had no room for mail that was to be taken: it is still there. */
+  /** True if mail that was there could not be taken yet, such as while the store had no room. */
   mailLeft(): boolean;
   /** Tells whoever waits for a turn that this step ended. */
   tell(committed: Committed): void;
@@ -52,6 +43,8 @@ export interface Posts {
   watched(): Iterable<TreeId>;
   /** Turns may have ended in steps that were not told: whoever waits is told from the store. */
   recheck(tree: TreeId): Promise<void>;
+  /** The tree was quarantined: those who wait for its turns are told. */
+  giveUp(tree: TreeId, error: ErrandError): void;
   /** Whoever still waits is told that this process ends. */
   close(): void;
 }
@@ -64,24 +57,45 @@ interface PostsParts {
   readonly redactor: Redactor;
   /** True if a turn in memory is at work on the post: then it has not ended. False says nothing. */
   readonly answering: (tree: TreeId, post: PostId) => boolean;
+  /** True if this process lacks what the tree needs, and looked a short while ago: its mail waits. */
+  readonly refused: (tree: TreeId) => boolean;
   readonly onFailure: (error: unknown) => void;
 }
 
 const MAIL_AT_A_TIME = 500;
 /** Failures after which mail that was not taken is tried again. */
-const MAIL_WAITS: ReadonlySet<string> = new Set(["store-full", "commit-conflict", "commit-unknown"]);
+const MAIL_WAITS: ReadonlySet<string> = new Set(["store-full", "store-busy", "commit-conflict", "commit-unknown"]);
 
 /** How often it is looked whether the process that runs a tree took its mail; and after how long it may be dead. */
 const TAKEN_POLL_MS = 50;
 const OWNER_PATIENCE = 40;
 
+/** How long a worker that has what a tree needs is waited for. */
+const PLACE_PATIENCE = 6 * OWNER_PATIENCE;
+
+interface Taken {
+  readonly late: string | null;
+}
 /** Another process runs the tree. */
 const ELSEWHERE = "elsewhere";
+/** This process lacks what the tree needs; another may have it. */
+const UNPLACED = "unplaced";
 const NOT_OURS: ReadonlySet<string> = new Set(["tree-owned", "tree-unknown", "tree-quarantined"]);
 
-export function createPosts({ store, world, loop, sha256, redactor, answering, onFailure }: PostsParts): Posts {
-  const waiting = new Map<string, Set<(step: EndingStep | "closed") => void>>();
+export function createPosts({
+  store,
+  world,
+  loop,
+  sha256,
+  redactor,
+  answering,
+  refused,
+  onFailure,
+}: PostsParts): Posts {
+  const waiting = new Map<string, Set<(step: EndingStep | ErrandError | "closed") => void>>();
   let mailLeft = false;
+  /** How much mail of the last look waits for a process that has what its tree needs. */
+  let mailRefused = 0;
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
 
   /** Posts under way are known by their id, so that a repetition waits for the first instead of being taken twice. */
@@ -98,23 +112,37 @@ export function createPosts({ store, world, loop, sha256, redactor, answering, o
     const known = fresh ? null : await store.post(tree, post.id);
     if (known !== null) return resultOf(tree, known, post.hash);
     const taken = await submitHere(posted);
-    if (taken !== ELSEWHERE) return taken.late;
+    if (typeof taken === "object") return taken.late;
     return send({ tree, ...post, payload: JSON.stringify({ input, texts }) }, posted);
   }
 
-  async function submitHere(submission: Submission): Promise<{ readonly late: string | null } | typeof ELSEWHERE> {
+  async function submitHere(submission: Submission): Promise<Taken | typeof ELSEWHERE | typeof UNPLACED> {
     try {
       return { late: await loop.submit(submission) };
     } catch (error) {
       if (error instanceof ErrandError && error.code === "tree-owned") return ELSEWHERE;
+      if (error instanceof ErrandError && error.code === "tree-unplaced" && (await othersTake())) return UNPLACED;
       throw error;
     }
+  }
+
+  /** True if workers share the store, of which one may have what this process lacks. */
+  async function othersTake(): Promise<boolean> {
+    return (await store.workers?.())?.some((worker) => worker.takes) === true;
+  }
+
+  async function unplaced(tree: TreeId): Promise<ErrandError> {
+    const reason = (await store.tree(tree))?.unplaced ?? "no worker has taken it";
+    return new ErrandError("tree-unplaced", `No worker runs tree ${tree}: ${reason}.`, {
+      remedy: "The message is kept. Start a worker that has what the tree needs; it takes the message.",
+      details: { tree, reason },
+    });
   }
 
   async function resultOf(tree: TreeId, known: PostRecord, hash: string): Promise<string | null> {
     if (known.hash !== hash) throw reused(known.id);
     const [row] = await store.rows(tree, known.seq, 1);
-    return row === undefined ? null : (headRead(row.head).late ?? null);
+    return row === undefined ? null : (headRead(row.head).rejected ?? null);
   }
 
   /** Another process runs the tree: it gets the post as mail. Should it die before it took it, this one runs the tree if nobody else does. */
@@ -125,32 +153,27 @@ export function createPosts({ store, world, loop, sha256, redactor, answering, o
       if (known !== null) return resultOf(mail.tree, known, mail.hash);
       await new Promise<void>((resolve) => world.after(TAKEN_POLL_MS, resolve));
       const taken = looks % OWNER_PATIENCE === 0 ? await submitHere(submission) : ELSEWHERE;
-      if (taken !== ELSEWHERE) return taken.late;
+      if (typeof taken === "object") return taken.late;
+      if (taken === UNPLACED && looks >= PLACE_PATIENCE) throw await unplaced(mail.tree);
     }
-  }
-
-  /** The answer to a post: a child's report, from the row where it stands, or what the turn ended with. */
-  async function outcomeOf(tree: TreeId, step: EndingStep, post: PostId): Promise<Reply> {
-    const place = answerPlace(step, post);
-    const [row] = place === null ? [] : await store.rows(tree, place.seq, 1);
-    const outcome = place !== null && row !== undefined ? reportOfRow(row, place.call) : turnOutcome(step, post);
-    if (outcome instanceof ErrandError) throw outcome;
-    return outcome;
   }
 
   return {
     async post(tree, input, given, fresh = false) {
       const texts = redactor.json(given);
       const hash = sha256(JSON.stringify([input, texts]));
-      const under = posting.get(`${tree}/${input.id}`);
-      if (under === undefined)
-        return { late: await postOnce({ tree, input, texts, post: { id: input.id, hash } }, fresh) };
-      if (under.hash !== hash) throw reused(input.id);
-      return { late: await under.late };
+      for (;;) {
+        const under = posting.get(`${tree}/${input.id}`);
+        if (under === undefined)
+          return { late: await postOnce({ tree, input, texts, post: { id: input.id, hash } }, fresh) };
+        if (under.hash === hash) return { late: await under.late };
+        // Other content under the same id: it may be refused itself, so the store decides which of both was first.
+        await Promise.allSettled([under.late]);
+      }
     },
     async reply(tree, post, timeoutMs) {
       const name = `${tree}/${post}`;
-      const { promise, resolve } = Promise.withResolvers<EndingStep | "late" | "closed">();
+      const { promise, resolve } = Promise.withResolvers<EndingStep | ErrandError | "late" | "closed">();
       const told = waiting.get(name) ?? new Set();
       told.add(resolve);
       waiting.set(name, told);
@@ -159,10 +182,11 @@ export function createPosts({ store, world, loop, sha256, redactor, answering, o
         const known = answering(tree, post) ? null : await store.post(tree, post);
         if (known !== null && known.endedSeq !== null) {
           const [row] = await store.rows(tree, known.endedSeq, 1);
-          if (row !== undefined) return await outcomeOf(tree, endingRow(row, sha256), post);
+          if (row !== undefined) return turnReply(endingRow(row, sha256), post);
           throw new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
         }
         const step = await promise;
+        if (step instanceof ErrandError) throw step;
         if (step === "late") {
           throw new ErrandError("turn-timeout", `No answer within ${timeoutMs / 1_000} s. The turn goes on.`, {
             remedy: "Wait for it again with the same message id.",
@@ -173,7 +197,7 @@ export function createPosts({ store, world, loop, sha256, redactor, answering, o
             remedy: "Whoever opens the store next goes on with the turn: wait for it there, with the same message id.",
           });
         }
-        return await outcomeOf(tree, step, post);
+        return turnReply(step, post);
       } finally {
         cancel();
         told.delete(resolve);
@@ -182,11 +206,24 @@ export function createPosts({ store, world, loop, sha256, redactor, answering, o
     },
     mailLeft: () => mailLeft,
     async takeMail() {
-      mailLeft = false;
-      for (const mail of await store.pendingMail(MAIL_AT_A_TIME)) {
-        if (posting.has(`${mail.tree}/${mail.id}`)) continue;
-        const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
+      mailLeft = loop.paused();
+      if (mailLeft) return;
+      const pending = await store.pendingMail(MAIL_AT_A_TIME + mailRefused);
+      mailRefused = 0;
+      const questions = new Set<string>();
+      for (const mail of pending) {
         const { tree, id, hash } = mail;
+        if (refused(tree)) {
+          mailRefused += 1;
+          continue;
+        }
+        const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
+        // One answer to a question at a time, in the order of arrival: the sender of the first was told that it counts.
+        const question = input.type === "answer-given" ? `${tree}/${input.question}` : null;
+        const waits = question !== null && questions.has(question);
+        if (waits) mailLeft = true;
+        if (question !== null) questions.add(question);
+        if (waits || posting.has(`${tree}/${id}`)) continue;
         void postOnce({ tree, input, texts, post: { id, hash } }, false).catch((error: unknown) => {
           if (error instanceof ErrandError && MAIL_WAITS.has(error.code)) mailLeft = true;
           // Where a store is shared somebody else may have the tree by now, or may have named one that is not there.
@@ -199,6 +236,9 @@ export function createPosts({ store, world, loop, sha256, redactor, answering, o
       for (const post of postsEnded(stepped.decision.events)) {
         for (const told of waiting.get(`${tree}/${post}`) ?? []) told(endingStep(stepped));
       }
+    },
+    giveUp(tree, error) {
+      for (const [name, tellers] of waiting) if (name.startsWith(`${tree}/`)) for (const told of tellers) told(error);
     },
     close() {
       for (const tellers of waiting.values()) for (const told of tellers) told("closed");

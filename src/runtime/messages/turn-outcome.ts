@@ -1,12 +1,12 @@
 /** What came of the turn that took a post, told by the step that ended it. */
 
-import type { Decided, Input, ReportPlace } from "../../core/event.ts";
-import type { PostId } from "../../core/ids.ts";
-import type { JournalRow, Sha256 } from "../../core/journal.ts";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
-import { replyPartsOf, replyText } from "../../core/message.ts";
-import { messageSaid, tagExtract } from "../../core/text/index.ts";
-import { bodyRead, headRead } from "../../core/row.ts";
+import type { Decided, Input } from "../../core/event.ts";
+import type { PostId } from "../../core/values/ids.ts";
+import type { JournalRow, Sha256 } from "../../core/journal/journal.ts";
+import type { Json } from "../../core/values/json.ts";
+import { replyPartsOf, replyText } from "../../core/values/message.ts";
+import { messageSaid } from "../../core/text/index.ts";
+import { bodyRead, headRead } from "../../core/journal/row.ts";
 import type { Stepped } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 
@@ -58,20 +58,6 @@ export function endingRow({ seq, head, body }: JournalRow, sha256: Sha256): Endi
   return { seq, input, events, texts: bodyRead(body).texts, erased };
 }
 
-/** Where the report stands that answers the post, if it is a child's report by tool. */
-export function answerPlace({ events }: EndingStep, post: PostId): ReportPlace | null {
-  const ended = events.find((event) => postsOf(event)?.includes(post));
-  return ended?.type === "turn-ended" ? (ended.answer ?? null) : null;
-}
-
-/** The words of the report that stands in a reply's row. */
-export function reportOfRow({ body }: JournalRow, call: string): Reply | ErrandError {
-  const part = replyPartsOf(bodyRead(body).texts[0]).find((given) => given.type === "tool-call" && given.id === call);
-  if (part?.type !== "tool-call") return erasedAnswer();
-  const text = jsonObjectIs(part.input) ? part.input["text"] : undefined;
-  return { text: typeof text === "string" ? text : "", silent: false };
-}
-
 /** The answer is gone with the texts of its run. */
 function erasedAnswer(): ErrandError {
   return new ErrandError("turn-failed", "The answer was erased together with the other texts of its run.", {
@@ -80,19 +66,20 @@ function erasedAnswer(): ErrandError {
   });
 }
 
-export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, post: PostId): Reply | ErrandError {
+/** The answer to a post. Throws if there is none. */
+export function turnReply(step: EndingStep, post: PostId): Reply {
+  const outcome = turnOutcome(step, post);
+  if (outcome instanceof ErrandError) throw outcome;
+  return outcome;
+}
+
+function turnOutcome(step: EndingStep, post: PostId): Reply | ErrandError {
+  const { seq, events, texts } = step;
   const ended = events.find((event) => postsOf(event)?.includes(post));
   if (ended?.type === "run-ended" || ended?.type === "tree-closed") return closedBefore(ended);
   if (ended?.type !== "turn-ended")
     return new ErrandError("store-corrupt", `Row ${seq} does not end the turn of post ${post}.`);
-  if (ended.outcome === "done") {
-    const silent = ended.silent === true;
-    // The report of a run that reports by tag is kept when its other words are erased.
-    if (!silent && input.type === "model-replied" && erased && ended.tagged !== true) return erasedAnswer();
-    const text = silent || input.type !== "model-replied" ? "" : replyText(replyPartsOf(texts[0]));
-    // Of a run that reports by tag the report is the answer, not what stands around it.
-    return { text: ended.tagged === true ? (tagExtract(text, "response") ?? "") : messageSaid(text), silent };
-  }
+  if (ended.outcome === "done") return answerOf(ended, step);
   const why = ended.error === undefined ? undefined : texts[ended.error];
   const reason = ended.reason ?? ended.outcome;
   const detail = typeof why === "string" && why !== "" ? `: ${why}` : "";
@@ -100,6 +87,17 @@ export function turnOutcome({ seq, input, events, texts, erased }: EndingStep, p
     remedy: "The message is kept in the conversation; send another one to go on.",
     details: { reason, outcome: ended.outcome },
   });
+}
+
+function answerOf(ended: Extract<Decided, { type: "turn-ended" }>, step: EndingStep): Reply | ErrandError {
+  const { input, texts, erased } = step;
+  const silent = ended.silent === true;
+  if (ended.answer !== undefined) {
+    const report = texts[ended.answer];
+    return typeof report === "string" ? { text: report, silent } : erasedAnswer();
+  }
+  if (silent || input.type !== "model-replied") return { text: "", silent };
+  return erased ? erasedAnswer() : { text: messageSaid(replyText(replyPartsOf(texts[0]))), silent };
 }
 
 /** The agent was gone before a turn could answer. */

@@ -7,7 +7,7 @@
  *  3. Values of under MIN_LENGTH characters are not secrets: local servers take any key, and words such as `ollama` stand in ordinary texts.
  */
 
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { REDACTED } from "../../core/text/index.ts";
 
 export interface Redactor {

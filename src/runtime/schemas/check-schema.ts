@@ -7,7 +7,7 @@
  *  3. The walk is bounded by the size of the schema, which is bounded first.
  */
 
-import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/values/json.ts";
 import { keywordShape, type KeywordShape, modelKeywords } from "./keywords.ts";
 
 export type SchemaAuthor = "model" | "user";

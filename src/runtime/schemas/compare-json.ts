@@ -1,6 +1,6 @@
 /** Comparing values of JSON within a bound: `spend` is told of every step and may throw, and what nests too deep throws too. */
 
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 
 export interface JsonComparison {
   equal(a: Json, b: Json): boolean;

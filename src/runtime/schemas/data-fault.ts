@@ -7,7 +7,7 @@
  *  3. The first fault that is found is answered, with the place in the data.
  */
 
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { CheckedSchema } from "./check-schema.ts";
 import { createJsonComparison } from "./compare-json.ts";
 import { numberFault, textFault, typeFits } from "./simple-faults.ts";

@@ -7,8 +7,9 @@
  *     busy, and then the data are refused.
  */
 
+import { errorText } from "../../errors.ts";
 import type { World } from "../../contracts/world.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/values/json.ts";
 import { createWatchdog } from "../../watchdog.ts";
 import type { StandardSchema } from "../definitions/output-schema.ts";
 import { type CheckedSchema, checkSchema } from "./check-schema.ts";
@@ -80,7 +81,7 @@ export function createSchemaChecker(world: Pick<World, "soon">): SchemaChecker {
           .join("");
         return `\`data${path}\`: ${issue.message}`;
       } catch (error) {
-        return `\`data\` could not be checked: ${error instanceof Error ? error.message : String(error)}`;
+        return `\`data\` could not be checked: ${errorText(error)}`;
       }
     },
   };

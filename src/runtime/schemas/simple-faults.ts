@@ -1,6 +1,6 @@
 /** What a schema says of one number or one text, and of a value's type. */
 
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 
 type JsonObject = { readonly [key: string]: Json };
 

@@ -1,33 +1,35 @@
 /**
- * The commit loop: takes the inputs that are ready, steps their trees, commits all of it at once, and only then lets anybody see it.
+ * The commit loop: steps trees whose inputs are ready, commits the steps together, and only then shows them to anybody.
  *
  * Invariants:
- *  1. At most one commit at a time; what is ready together shares it (`turn-taking.ts`).
+ *  1. At most one commit is under way. Inputs that are ready together share it, within the time of a batch (`step-batch.ts`);
+ *     between two commits the event loop has a turn, so that I/O, timers and streams stay responsive.
  *  2. No effect, reply, acknowledgement or subscription sees a step before its commit.
- *  3. If a commit fails, or nobody knows whether it did, the trees of the batch are dropped from memory and their inputs are taken again
- *     after a load. A result that was taken already is late, because it names its effect and attempt; a post is looked up by its id.
- *  4. A tree's first step in this process records the rights of this process, if the tree holds others (rule A9): nothing is decided here under the
- *     rights of another process.
- *  5. After a failed fsync nothing is taken any more. While the disk is full new work is refused, and results wait.
+ *  3. If a commit fails or its outcome is unknown, its trees are dropped from memory and their inputs are taken again after a load.
+ *     A result that was recorded already is late, because it names its effect and attempt; a post is looked up by its id.
+ *  4. A tree that the store cannot hold, or whose step throws, stops alone: its inputs are tried again one by one, and after three
+ *     failures the tree is quarantined. The other trees of the same commit go on.
+ *  5. While the disk is full or the store is busy, commits are tried at a bounded rate: results wait, new work is refused.
+ *     After a failed fsync nothing is taken any more.
  */
 
-import type { Commit, OutboxKey, Store } from "../../contracts/store.ts";
-import type { World } from "../../contracts/world.ts";
-import { SALT_DIGITS, SEED_DIGITS, type StepKey, type TreeId } from "../../core/ids.ts";
-import type { Json } from "../../core/json.ts";
+import type { Commit, OutboxKey, Store, TreeCommit } from "../../contracts/store.ts";
+import type { CancelTimer, World } from "../../contracts/world.ts";
+import type { StepKey, TreeId } from "../../core/values/ids.ts";
+import type { Json } from "../../core/values/json.ts";
 import type { ProcessRights } from "../../core/permissions/process-rights.ts";
-import { judgedAnswer } from "../../core/questions/judged-answer.ts";
-import { headRead } from "../../core/row.ts";
-import { timersNext } from "../../core/timers.ts";
-import { type Stepped, treeStep } from "../../core/tree.ts";
-import { ErrandError } from "../../errors.ts";
+import { timersNext } from "../../core/values/timers.ts";
+import type { Stepped } from "../../core/tree.ts";
+import { ErrandError, passesByItself } from "../../errors.ts";
 import type { Clock } from "../clock.ts";
-import { retryable, storeError, worthAnother } from "./commit-failures.ts";
 import type { Redactor } from "../redaction/redactor.ts";
-import { type Scheduler, slotWait } from "./scheduler.ts";
 import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";
-import { type CommitPart, type Submission, treeCommit } from "./tree-commit.ts";
-import { createTurnTaking } from "./turn-taking.ts";
+import { commitFailure, quarantined, retryDelay, storeError, worthAnother } from "./commit-failures.ts";
+import { createInputQueue, type Listener, type Waiting } from "./input-queue.ts";
+import { createLoads } from "./loads.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { type BatchPart, createStepBatch, inputsOf } from "./step-batch.ts";
+import { type Submission, treeCommit } from "./tree-commit.ts";
 
 /** A step that is committed. It is durable too, unless it trails. */
 export interface Committed {
@@ -36,40 +38,21 @@ export interface Committed {
   readonly stepped: Stepped;
 }
 
-interface Waiting {
-  readonly submission: Submission;
-  /** Told why the input changed nothing, or null. */
-  readonly resolve: (late: string | null) => void;
-  readonly reject: (error: unknown) => void;
-  /** How often its commit failed. */
-  failures: number;
-  /** True from a failed commit until it was looked up whether that became durable all the same. */
-  unsure: boolean;
-}
-
-/** An input that was taken, and what came of it. */
-interface Taken {
-  /** Null for the step that the loop takes by itself. */
-  readonly waiting: Waiting | null;
-  readonly submission: Submission;
-  readonly stepped: Stepped;
-}
-
-type Part = CommitPart<Taken>;
-
 export interface CommitLoop {
   /** Resolves when the step is committed, with the reason why the input changed nothing, if it did not. */
   submit(submission: Submission): Promise<string | null>;
-  /** The same, for those who need not wait for it. */
+  /** The same, for a caller that need not wait for it. */
   take(submission: Submission, onFailure: (error: unknown) => void): void;
   /** Remembers that a channel has taken a message; goes with the next commit. */
   acknowledge(key: OutboxKey): void;
-  /** Resolves when nothing is queued or being committed. */
+  /** Resolves when nothing can be taken and no commit is under way. */
   idle(): Promise<void>;
+  /** True while commits wait for the store to work again. */
+  paused(): boolean;
   /** True while an input for this tree is queued or being committed. */
   occupied(tree: TreeId): boolean;
   /** True while the result of this effect is queued or being committed. */
-  brings(tree: TreeId, effect: StepKey): boolean;
+  delivers(tree: TreeId, effect: StepKey): boolean;
   close(): Promise<void>;
 }
 
@@ -86,222 +69,247 @@ interface CommitLoopParts {
   readonly onCommitted: (committed: Committed) => void;
   /** Called after the steps of a commit were handed on. */
   readonly onSettled: (trees: readonly TreeId[]) => void;
+  /** Called when nothing is left to take: a tree that failed may have left slots that no commit offers. */
+  readonly onRest: () => void;
   /** It is durable that channels took these messages. */
   readonly onAcknowledged: (keys: readonly OutboxKey[]) => void;
-  /** A commit failed, and nobody knows whether it became durable: what these steps decided was not begun. */
+  /** The outcome of a commit is unknown; what these steps decided was not begun. */
   readonly onDoubt: (tree: TreeId, steps: readonly Stepped[]) => void;
-  /** A failure of the store that nobody waits for, or that makes going on unsafe. */
+  /** A tree failed too often, and waits for a person. */
+  readonly onQuarantined: (tree: TreeId, error: ErrandError) => void;
+  /** The store failed, and nothing more is taken. */
   readonly onFailure: (error: ErrandError) => void;
+  /** Something failed that the process goes on without. */
+  readonly onNotice: (error: unknown) => void;
 }
 
-const FULL_RETRY_MS = 1_000;
-
 export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
-  const { store, world, clock, trees, scheduler } = parts;
-  let queue: Waiting[] = [];
+  const { store, world, trees, scheduler } = parts;
+  const queue = createInputQueue();
   let acknowledged: OutboxKey[] = [];
-  let loading = 0;
+  let scheduled = false;
+  let running = false;
   let broken: ErrandError | null = null;
+  /** Failures of the store in a row, and the timer until the next try. */
+  let failures = 0;
+  let pause: CancelTimer | null = null;
+  /** Since when work waits for room on the disk; null while there is room. */
+  let fullSince: number | null = null;
   const idlers: (() => void)[] = [];
-  const rightsText = JSON.stringify(parts.rights);
-  /** Inputs that are queued or being committed. */
-  const open = new Map<TreeId, Waiting[]>();
+  /** Trees of a commit that the store refused: each is tried alone until a commit of it succeeds. */
+  const suspects = new Set<TreeId>();
+  /** Trees whose failure is being written down. */
+  let failing = 0;
+  const loads = createLoads({ store, trees, queue, onDone: ask, onTransient: pauseAfter, onFailure: parts.onNotice });
+  const stepBatch = createStepBatch({ ...parts, queue, loads, suspects, onThrow: failTree });
 
-  const turns = createTurnTaking({ world, take, more: () => queue.length > 0, onRest: settled });
-
-  async function take(): Promise<number> {
-    const batch = stepAll();
-    if (batch.length === 0 || (await commitAll(batch))) return Number.POSITIVE_INFINITY;
-    return batch.reduce((inputs, part) => inputs + part.steps.length, 0);
+  function ask(): void {
+    if (scheduled || running) return;
+    scheduled = true;
+    world.soon(() => void takeTurn());
   }
 
-  function settled(): void {
-    if (loading === 0 && idlers.length > 0) for (const resolve of idlers.splice(0)) resolve();
-  }
-
-  /** Steps every tree that has an input and is in memory; loads those that are not. */
-  function stepAll(): Part[] {
-    const taken = queue;
-    queue = [];
-    const batch = new Map<TreeId, Part>();
-    for (const waiting of taken) {
-      const { tree: id, create } = waiting.submission;
-      const loaded = trees.get(id) ?? (create === undefined ? undefined : trees.begin(id));
-      if (loaded === undefined || waiting.unsure) {
-        load(waiting);
-        continue;
-      }
-      const part = batch.get(id) ?? { loaded, expectedSeq: loaded.tree.state.seq + 1, steps: [] };
-      batch.set(id, part);
-      try {
-        const { submission } = waiting;
-        const first = rightsOwed(loaded);
-        if (first !== null) part.steps.push({ waiting: null, submission: first, stepped: step(loaded, first) });
-        part.steps.push({ waiting, submission, stepped: step(loaded, submission) });
-      } catch (error) {
-        batch.delete(id);
-        abandon(id, [...part.steps.map((taken) => taken.waiting), waiting], error);
-      }
+  async function takeTurn(): Promise<void> {
+    scheduled = false;
+    running = true;
+    try {
+      if (pause === null) loads.retry();
+      const batch = pause === null ? stepBatch() : [];
+      if (batch.length > 0) await commitAll(batch);
+    } catch (error) {
+      stop([], storeError(error));
     }
-    return [...batch.values()];
+    running = false;
+    if (pause === null && broken === null && resting()) parts.onRest();
+    if (queue.size() > 0 && pause === null) ask();
+    else if (idlers.length > 0 && resting()) for (const resolve of idlers.splice(0)) resolve();
   }
 
-  /** The step that must come before any other: the tree holds the rights of another process. */
-  function rightsOwed({ id, tree }: LoadedTree): Submission | null {
-    const { settings, rights, agents } = tree.state;
-    if (rights === parts.rights || settings === null || agents.size === 0) return null;
-    if (JSON.stringify(rights) === rightsText) return null;
-    return { tree: id, input: { type: "rights-changed", rights: parts.rights }, texts: [] };
+  function resting(): boolean {
+    const nothing = queue.size() === 0 || pause !== null;
+    return nothing && !scheduled && !running && loads.count() === 0 && failing === 0;
   }
 
-  function step(loaded: LoadedTree, { input: given, texts }: Submission): Stepped {
-    const { tree } = loaded;
-    const input = judgedAnswer(tree, given);
-    const held = tree.state.running;
-    const at = Math.max(clock.now(), tree.state.at);
-    const offered = input.type === "slots-offered";
-    const slots = scheduler.free(loaded.id, offered);
-    const stepped = treeStep(
-      tree,
-      { at, seed: world.random(SEED_DIGITS), slots, input, texts },
-      world.random(SALT_DIGITS),
-    );
-    const taken = tree.state.running - held;
-    scheduler.moved(loaded.id, taken, slotWait(tree.state.queued, stepped.decision.slotsLacked, offered));
-    return stepped;
+  function pauseAfter(error: ErrandError): void {
+    failures += 1;
+    const delay = retryDelay(error, failures);
+    if (delay > 0) pause ??= world.after(delay, resume);
   }
 
-  /** The kernel threw, which is a bug: the tree stops alone. */
-  function abandon(id: TreeId, waiting: readonly (Waiting | null)[], error: unknown): void {
-    void trees.fail(id).catch((cause: unknown) => parts.onFailure(storeError(cause)));
-    for (const one of waiting) if (one !== null) finish(one).reject(error);
+  function resume(): void {
+    pause?.();
+    pause = null;
+    ask();
   }
 
-  function load(waiting: Waiting): void {
-    loading += 1;
-    loadFor(waiting)
-      .then(
-        (recorded) => {
-          if (recorded === undefined) queue.push(waiting);
-          else finish(waiting).resolve(recorded);
-        },
-        (error: unknown) => finish(waiting).reject(error),
-      )
-      .finally(() => {
-        loading -= 1;
-        turns.ask();
-      });
+  /** A part that cannot be put into rows fails alone. */
+  function writable(batch: readonly BatchPart[]): readonly (readonly [BatchPart, TreeCommit])[] {
+    return batch.flatMap((part) => {
+      try {
+        return [[part, treeCommit(part, trees)] as const];
+      } catch (error) {
+        failTree(part.loaded.id, inputsOf(part), error);
+        return [];
+      }
+    });
   }
 
-  /** Loads the tree. A post whose first commit failed may have been recorded all the same: then its result is known. */
-  async function loadFor(waiting: Waiting): Promise<string | null | undefined> {
-    const { tree, post } = waiting.submission;
-    await trees.load(tree);
-    // Where others run trees too, one of them may have taken it before this process had the tree.
-    const unsure = waiting.unsure || store.shared !== undefined;
-    const known = post === undefined || !unsure ? null : await store.post(tree, post.id);
-    waiting.unsure = false;
-    if (known === null) return undefined;
-    const [row] = await store.rows(tree, known.seq, 1);
-    return row === undefined ? null : (headRead(row.head).late ?? null);
-  }
-
-  /** Resolves with false if it was committed without waiting for anything outside the process. */
-  async function commitAll(batch: readonly Part[]): Promise<boolean> {
+  async function commitAll(given: readonly BatchPart[]): Promise<void> {
+    const written = writable(given);
+    const batch = written.map(([part]) => part);
     const acks = acknowledged;
     acknowledged = [];
     const trails = acks.length === 0 && batch.every(({ steps }) => steps.every(({ stepped }) => stepped.trails));
-    const commit: Commit = { trees: batch.map((part) => treeCommit(part, trees)), acknowledged: acks, trails };
+    const commit: Commit = { trees: written.map(([, rows]) => rows), acknowledged: acks, trails };
     try {
-      await store.commit(commit);
+      if (batch.length > 0 || acks.length > 0) await store.commit(commit);
     } catch (error) {
       acknowledged = [...acks, ...acknowledged];
-      fail(batch, storeError(error));
-      return true;
+      return fail(batch, storeError(error));
     }
+    failures = 0;
+    if (fullSince !== null) tellRoom(fullSince);
     parts.onAcknowledged(acks);
-    let index = 0;
-    for (const { loaded, steps } of batch) {
-      const snapshot = commit.trees[index]?.snapshot;
-      index += 1;
-      const last = steps.at(-1)?.stepped.row;
-      if (last !== undefined) loaded.durable = { seq: last.seq, hash: last.hash };
-      if (snapshot !== undefined) {
-        loaded.snapshotSeq = snapshot.seq;
-        loaded.snapshotLength = snapshot.text.length;
-        loaded.rowsLength = 0;
-      }
-      scheduler.wakeAt(timersNext(loaded.tree.state.timers));
-      for (const { waiting, stepped } of steps) {
-        parts.onCommitted({ tree: loaded.id, loaded, stepped });
-        if (waiting !== null) finish(waiting).resolve(stepped.decision.late);
-      }
-    }
+    for (const [part, { snapshot }] of written) handOn(part, snapshot);
     parts.onSettled(batch.map((part) => part.loaded.id));
-    return store.waits === "always" || (store.waits === "unless-it-trails" && !trails);
   }
 
-  /** Takes it from those under way; whoever waits is to be told. */
-  function finish(waiting: Waiting): Waiting {
-    const { tree } = waiting.submission;
-    const mine = open.get(tree);
-    // They mostly end in the order in which they came.
-    if (mine?.length === 1) open.delete(tree);
-    else mine?.splice(mine.indexOf(waiting), 1);
-    return waiting;
+  function handOn({ loaded, steps }: BatchPart, snapshot: TreeCommit["snapshot"]): void {
+    suspects.delete(loaded.id);
+    const last = steps.at(-1)?.stepped.row;
+    if (last !== undefined) loaded.durable = { seq: last.seq, hash: last.hash };
+    if (snapshot !== undefined) {
+      loaded.snapshotSeq = snapshot.seq;
+      loaded.snapshotLength = snapshot.text.length;
+      loaded.rowsLength = 0;
+    }
+    scheduler.wakeAt(timersNext(loaded.tree.state.timers));
+    for (const { waiting, stepped } of steps) {
+      parts.onCommitted({ tree: loaded.id, loaded, stepped });
+      if (waiting !== null) queue.resolve(waiting, stepped.decision.rejected);
+    }
   }
 
-  function fail(batch: readonly Part[], error: ErrandError): void {
+  function fail(batch: readonly BatchPart[], error: ErrandError): void {
+    switch (commitFailure(error)) {
+      case "again":
+        return tryAgain(batch, error);
+      case "refused":
+        return refuse(batch, error);
+      case "stop":
+        return stop(batch, error);
+    }
+  }
+
+  function tryAgain(batch: readonly BatchPart[], error: ErrandError): void {
+    const waiting = batch.flatMap(inputsOf);
+    for (const one of waiting) one.failures += 1;
+    // A conflict is not in doubt: an effect of the same key that its tree holds now is another writer's.
+    const doubtful = error.code !== "commit-conflict";
     for (const { loaded, steps } of batch) {
       trees.drop(loaded.id);
-      const decided = steps.map((one) => one.stepped);
-      // A refused commit is not in doubt: an effect of the same key that its tree holds now is another writer's.
-      if (error.code !== "commit-conflict") parts.onDoubt(loaded.id, decided);
-      for (const { waiting: one } of steps) {
-        if (one === null) continue;
-        one.failures += 1;
-        one.unsure = true;
-        if (!worthAnother(one.submission, one.failures, error)) finish(one).reject(error);
-        else if (error.code === "store-full") world.after(FULL_RETRY_MS, () => enqueue(one));
-        else queue.push(one);
-      }
+      if (doubtful)
+        parts.onDoubt(
+          loaded.id,
+          steps.map(({ stepped }) => stepped),
+        );
     }
-    if (retryable(error)) return comeBack(batch);
+    tryLater(waiting, error);
+    for (const { loaded } of batch) loads.comeBack(loaded.id);
+  }
+
+  /** The store works again later: results wait for it, new work is refused. */
+  function tryLater(inputs: readonly Waiting[], error: ErrandError): void {
+    const worth = inputs.filter((one) => worthAnother(one.submission, one.failures, error));
+    for (const one of inputs) if (!worth.includes(one)) queue.reject(one, error);
+    takeBack([], worth);
+    if (worth.length > 0) tellFull(error);
+    pauseAfter(error);
+  }
+
+  /** Who asks for new work is refused, and knows. That work under way waits for room has to be told, once. */
+  function tellFull(error: ErrandError): void {
+    if (error.code !== "store-full" || fullSince !== null) return;
+    fullSince = world.monotonic();
+    parts.onNotice(error);
+  }
+
+  function tellRoom(since: number): void {
+    fullSince = null;
+    const seconds = Math.round((world.monotonic() - since) / 1_000);
+    const message = `The store has room again after ${seconds} s. What waited goes on.`;
+    parts.onNotice(new ErrandError("store-full", message, { details: { over: true } }));
+  }
+
+  /** The store cannot hold something of this commit: each of its trees is tried alone, to find which. */
+  function refuse(batch: readonly BatchPart[], error: ErrandError): void {
+    const [only] = batch;
+    if (only === undefined) return stop([], error);
+    const inputs = batch.flatMap(inputsOf);
+    if (batch.length === 1) {
+      const posts = inputs.filter(({ submission }) => submission.post !== undefined);
+      // Reusing an id is the fault of the sender, not of the tree.
+      if (error.code !== "id-reused" || posts.length === 0) return failTree(only.loaded.id, inputs, error);
+      for (const one of posts) queue.reject(one, error);
+    }
+    const ids = batch.map(({ loaded }) => loaded.id);
+    for (const id of ids) {
+      trees.drop(id);
+      suspects.add(id);
+    }
+    takeBack(ids, inputs.filter(queue.has));
+  }
+
+  /** The trees of these inputs were dropped: runs in them still hold slots, so they are loaded again at once. */
+  function takeBack(ids: readonly TreeId[], inputs: readonly Waiting[]): void {
+    for (const one of inputs) one.unsure = true;
+    queue.putBack(inputs);
+    for (const id of ids) loads.comeBack(id);
+  }
+
+  /** Counts a failure of this tree alone. Its inputs are tried again, one by one, until the tree is quarantined. */
+  function failTree(id: TreeId, inputs: readonly Waiting[], error: unknown): void {
+    suspects.add(id);
+    failing += 1;
+    trees
+      .fail(id)
+      .then(
+        (record) => {
+          const gone = record === null || record.quarantined;
+          const why = record === null ? error : quarantined(id, record.failures, error);
+          if (!gone) return takeBack([], inputs);
+          suspects.delete(id);
+          for (const one of inputs) queue.reject(one, why);
+          if (record !== null && why instanceof ErrandError) parts.onQuarantined(id, why);
+        },
+        (cause: unknown) => {
+          if (passesByItself(cause)) return tryLater(inputs, storeError(cause));
+          for (const one of inputs) queue.reject(one, error);
+          parts.onNotice(cause);
+        },
+      )
+      .finally(() => {
+        failing -= 1;
+        ask();
+      });
+  }
+
+  function stop(batch: readonly BatchPart[], error: ErrandError): void {
     broken = error;
-    for (const one of queue.splice(0)) finish(one).reject(error);
+    for (const part of batch) {
+      trees.drop(part.loaded.id);
+      for (const one of inputsOf(part)) queue.reject(one, error);
+    }
+    queue.rejectQueued(error);
     parts.onFailure(error);
   }
 
-  /** What runs in a dropped tree holds slots all the same: it is counted again once the tree is back, whether or not somebody asks for it. */
-  function comeBack(batch: readonly Part[]): void {
-    for (const { loaded } of batch) {
-      loading += 1;
-      trees
-        .load(loaded.id)
-        .catch((error: unknown) => {
-          const gone = error instanceof ErrandError && (error.code === "tree-unknown" || error.code === "tree-owned");
-          if (!gone) parts.onFailure(storeError(error));
-        })
-        .finally(() => {
-          loading -= 1;
-          turns.ask();
-        });
-    }
-  }
-
-  function enqueue(waiting: Waiting): void {
-    queue.push(waiting);
-    turns.ask();
-  }
-
-  function enter(given: Submission, resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
-    if (broken !== null) return reject(broken);
-    const submission = withoutSecrets(given);
-    const waiting: Waiting = { submission, resolve, reject, failures: 0, unsure: false };
-    const mine = open.get(submission.tree);
-    if (mine === undefined) open.set(submission.tree, [waiting]);
-    else mine.push(waiting);
-    enqueue(waiting);
+  function enter(given: Submission, listener: Listener): void {
+    if (broken !== null) return listener.reject(broken);
+    queue.add(withoutSecrets(given), listener);
+    // Whoever asks for new work finds out at once whether the store has room again.
+    if (pause !== null && (given.post !== undefined || given.create !== undefined)) resume();
+    else ask();
   }
 
   /** Every input comes by here before it is recorded. */
@@ -312,22 +320,17 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   }
 
   return {
-    submit: (submission) => new Promise((resolve, reject) => enter(submission, resolve, reject)),
-    take: (submission, onFailure) => enter(submission, () => {}, onFailure),
+    submit: (submission) => new Promise((resolve, reject) => enter(submission, { resolve, reject })),
+    take: (submission, onFailure) => enter(submission, { resolve: () => {}, reject: onFailure }),
     acknowledge: (key) => void acknowledged.push(key),
-    idle: () =>
-      queue.length === 0 && !turns.busy() && loading === 0
-        ? Promise.resolve()
-        : new Promise((resolve) => idlers.push(resolve)),
-    occupied: (tree) => open.has(tree),
-    brings(tree, effect) {
-      for (const { submission } of open.get(tree) ?? []) {
-        if ("effect" in submission.input && submission.input.effect === effect) return true;
-      }
-      return false;
-    },
+    idle: () => (resting() ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    paused: () => pause !== null,
+    occupied: queue.occupied,
+    delivers: queue.delivers,
     async close() {
       await this.idle();
+      pause?.();
+      queue.rejectQueued(new ErrandError("store-closed", "Errand was closed before the store had room for this."));
       if (acknowledged.length > 0 && broken === null) await store.commit({ trees: [], acknowledged });
       acknowledged = [];
     },

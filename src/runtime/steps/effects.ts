@@ -6,16 +6,18 @@
  *  2. The kernel has gone on without an aborted effect: of a model call it is only told what it had used, where its wire said. A reply
  *     that comes all the same is put on record as late, without its words.
  *  3. A tool is run only if the rights in force where it starts let it (rule A9), whatever was decided before.
- *  4. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies.
+ *  4. Whatever an adapter throws becomes an input; nothing is lost on the way but the effects of a process that dies. No rejection is unhandled.
  */
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import { ModelFailure } from "../../contracts/model.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../contracts/tool.ts";
+import type { World } from "../../contracts/world.ts";
 import type { ContextRequest } from "../../core/context/request.ts";
 import type { Effect } from "../../core/effect.ts";
-import type { AgentNumber, StepKey, TreeId } from "../../core/ids.ts";
-import type { Json } from "../../core/json.ts";
+import type { AgentNumber, StepKey, TreeId } from "../../core/values/ids.ts";
+import type { Json } from "../../core/values/json.ts";
+import { estimatedUsage } from "../../core/agent/call-model.ts";
 import { createFileJudge } from "../../core/permissions/permissions.ts";
 import {
   judgeCall,
@@ -23,19 +25,17 @@ import {
   type ProcessRights,
   refusedCall,
 } from "../../core/permissions/process-rights.ts";
+import { errorText, passesByItself } from "../../errors.ts";
+import { callWithin, maxOutputTokens, replyBounds, requireWithin } from "./bounded-call.ts";
+import { requestFor } from "./model-request.ts";
 import type { Submission } from "./tree-commit.ts";
-import {
-  type EdgeFacts,
-  type InputWithTexts,
-  modelFailedInput,
-  modelRepliedInput,
-  repliedFacts,
-  toolFinishedInput,
-} from "./inputs.ts";
+import { type EdgeFacts, type InputWithTexts, modelFailedInput, modelRepliedInput, repliedFacts } from "./inputs.ts";
+import { resultBounds, toolFinishedInput } from "./tool-results.ts";
 import type { StandardSchema } from "../definitions/output-schema.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
 import type { StoreReader } from "../journals/store-reader.ts";
 import type { Redactor } from "../redaction/redactor.ts";
+import { failureOf, replyTold } from "./reply-told.ts";
 import { holdBack } from "./text-stream.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
 
@@ -65,11 +65,17 @@ interface EffectRunnerParts {
   readonly outputs: ReadonlyMap<string, StandardSchema>;
   readonly workspace: string;
   readonly reader: StoreReader;
-  readonly now: () => number;
+  readonly world: Pick<World, "after">;
   readonly submit: (submission: Submission) => void;
   readonly redactor: Redactor;
+  /** Told of an effect that failed in a way that becomes no input: it stays open, and is begun again by whoever loads the tree next. */
+  readonly onFailure: (error: unknown) => void;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
 }
+
+/** Pauses between tries to read a store that is busy or away. */
+const READ_AGAIN_MS = 50;
+const READ_AGAIN_MOST_MS = 5_000;
 
 type ToolEffect = Extract<Effect, { type: "call-tool" | "read-store" }>;
 
@@ -95,16 +101,57 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     mine.get(key)?.controller.abort();
     mine.set(key, { controller, attempt });
     running.set(tree, mine);
-    void work(controller.signal).then((submission) => {
-      if (mine.get(key)?.controller !== controller) {
-        if (!draining) afterwards(submission);
-        return;
+    void work(controller.signal)
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted) parts.onFailure(error);
+        return null;
+      })
+      .then((submission) => {
+        if (mine.get(key)?.controller !== controller) {
+          if (!draining && submission !== null) afterwards(submission);
+          return;
+        }
+        mine.delete(key);
+        if (mine.size === 0) running.delete(tree);
+        if (submission !== null && !controller.signal.aborted) parts.submit(submission);
+        if (running.size === 0) for (const resolve of idlers.splice(0)) resolve();
+      });
+  }
+
+  /** Reads the store; while that fails in a way that passes, it is tried again, more and more rarely. */
+  async function readStore<Result>(signal: AbortSignal, read: () => Promise<Result>): Promise<Result> {
+    for (let wait = READ_AGAIN_MS; ; wait = Math.min(2 * wait, READ_AGAIN_MOST_MS)) {
+      try {
+        return await read();
+      } catch (error) {
+        if (signal.aborted || !passesByItself(error)) throw error;
       }
-      mine.delete(key);
-      if (mine.size === 0) running.delete(tree);
-      if (!controller.signal.aborted) parts.submit(submission);
-      if (running.size === 0) for (const resolve of idlers.splice(0)) resolve();
-    });
+      await pause(wait, signal);
+    }
+  }
+
+  function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = parts.world.after(milliseconds, resolve);
+    const onAbort = (): void => {
+      cancel();
+      resolve();
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    return promise.finally(() => signal.removeEventListener("abort", onAbort));
+  }
+
+  async function answerFromStore(
+    loaded: LoadedTree,
+    effect: Extract<Effect, { type: "read-store" }>,
+    input: Json,
+    signal: AbortSignal,
+  ): Promise<ToolOutput> {
+    try {
+      return await readStore(signal, () => parts.reader.answer(loaded, effect, input));
+    } catch (error) {
+      return { text: `Error: ${effect.name}: the store could not be read: ${errorText(error)}`, failed: true };
+    }
   }
 
   /** What is left to say of an effect that was aborted. */
@@ -140,7 +187,17 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
         const found = parts.models.resolve(request.model);
         if ("unavailable" in found)
           throw new ModelFailure("provider-error", found.unavailable, { usage: { input: 0, output: 0 } });
-        const reply = await found.model.call(request, live === null ? { signal } : { signal, onText: live.onText });
+        const bounds = replyBounds(tree.state.settings);
+        const given = await callWithin({
+          model: found.model,
+          request: requestFor(request, maxOutputTokens(bounds.tokens, found.facts.window)),
+          options: live === null ? { signal } : { signal, onText: live.onText },
+          bounds,
+          world: parts.world,
+          estimate: estimatedUsage(speaker),
+        });
+        const reply = replyTold(given);
+        requireWithin(request.model, reply.parts, reply.usage, bounds);
         const asked = repliedFacts(reply.parts, edgeFor(loaded, effect.agent));
         replied = modelRepliedInput(effect, reply, asked === null ? null : await asked);
       } catch (error) {
@@ -180,9 +237,10 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     begin(id, effect, async (signal) => {
       const output =
         effect.type === "read-store"
-          ? await parts.reader.answer(loaded, effect, input)
+          ? await answerFromStore(loaded, effect, input, signal)
           : (refused ?? (await runTool(effect.name, input, { signal, seen, ...rulesOf(loaded, effect) })));
-      const { input: finished, texts } = toolFinishedInput(effect, output);
+      const whole = { ...output, text: parts.redactor.text(output.text) };
+      const { input: finished, texts } = toolFinishedInput(effect, whole, resultBounds(tree.state.settings));
       return { tree: id, input: finished, texts };
     });
   }
@@ -217,10 +275,9 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const tool = tools.get(name);
     if (tool === undefined) return { text: `Error: the tool "${name}" is not installed here`, failed: true };
     try {
-      const output: unknown = await tool.run(input, { ...context, workspace: parts.workspace });
-      return outputIs(output) ? output : { text: `Error: ${name} gave no result`, failed: true };
+      return outputTold(name, await tool.run(input, { ...context, workspace: parts.workspace }));
     } catch (error) {
-      return { text: `Error: ${name} failed: ${error instanceof Error ? error.message : String(error)}`, failed: true };
+      return { text: `Error: ${name} failed: ${errorText(error)}`, failed: true };
     }
   }
 
@@ -230,7 +287,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
       if (draining) return;
       if (effect.type === "call-model") return callModel(loaded, effect, requests.get(effect.key));
       if (effect.type === "call-tool" || effect.type === "read-store") return callTool(loaded, effect);
-      begin(loaded.id, effect, () => parts.reader.erase(loaded, effect));
+      begin(loaded.id, effect, (signal) => readStore(signal, () => parts.reader.erase(loaded, effect)));
     },
     abortClosed({ id, tree }) {
       for (const [key, { attempt }] of running.get(id) ?? []) {
@@ -256,16 +313,20 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
 /** A tool of the user's own may break its promise: then the path counts as written, and the opened file is judged all the same. */
 function locateBy(tool: Tool | undefined, workspace: string): ReturnType<EdgeFacts["locate"]> {
   const locate = tool?.locate?.bind(tool);
-  return locate === undefined ? null : (input) => locate(input, { workspace }).catch(() => null);
+  if (locate === undefined) return null;
+  return async (input) => {
+    try {
+      return await locate(input, { workspace });
+    } catch {
+      return null;
+    }
+  };
 }
-
-/** The kernel records it: a tool of the user's own may say anything, at any length. */
-const PROBLEM_LENGTH = 1_000;
 
 function argumentsProblem(tool: Tool | undefined, input: Json): string | null {
   try {
     const problem: unknown = tool?.check?.(input) ?? null;
-    return typeof problem === "string" ? problem.slice(0, PROBLEM_LENGTH) : null;
+    return typeof problem === "string" ? problem : null;
   } catch {
     // The tool says it itself when it is run.
     return null;
@@ -273,12 +334,11 @@ function argumentsProblem(tool: Tool | undefined, input: Json): string | null {
 }
 
 /** A tool of the user's own may give anything. */
-function outputIs(output: unknown): output is ToolOutput {
-  return typeof output === "object" && output !== null && "text" in output && typeof output.text === "string";
-}
-
-/** Also of a reply that is none: a model of the user's own may give anything. */
-function failureOf(error: unknown): ModelFailure {
-  if (error instanceof ModelFailure) return error;
-  return new ModelFailure("provider-error", error instanceof Error ? error.message : String(error), { cause: error });
+function outputTold(name: string, output: unknown): ToolOutput {
+  if (typeof output === "object" && output !== null && "text" in output) {
+    const { text } = output;
+    if (typeof text === "string")
+      return { text: text.toWellFormed(), failed: "failed" in output && Boolean(output.failed) };
+  }
+  return { text: `Error: ${name} gave no result`, failed: true };
 }

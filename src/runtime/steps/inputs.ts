@@ -1,18 +1,18 @@
 /** From what adapters give to inputs of the kernel: the edge where results are parsed, measured and given their facts. */
 
+import { errorText } from "../../errors.ts";
 import type { ModelFailure, ModelProvider, ModelReply } from "../../contracts/model.ts";
-import type { ToolOutput } from "../../contracts/tool.ts";
-import type { CallFacts, Input } from "../../core/event.ts";
-import type { StepKey } from "../../core/ids.ts";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
+import type { Input } from "../../core/event.ts";
+import type { CallFacts } from "../../core/input.ts";
+import type { StepKey } from "../../core/values/ids.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { FileFacts } from "../../core/permissions/permissions.ts";
-import { type ReplyPart, replyText, type ToolCallPart, type Usage } from "../../core/message.ts";
-import { replyEnters, salvagedWords } from "../../core/reports/words.ts";
-import { outputSchemaOf } from "../../core/runs/output-schema-argument.ts";
-import { dataGiven } from "../../core/runs/report-data.ts";
+import { type ReplyPart, replyText, type ToolCallPart, type Usage } from "../../core/values/message.ts";
+import { plainJson } from "../../plain-json.ts";
+import { dataGiven, outputSchemaOf } from "../../core/delegation/typed-data.ts";
 import { codePointsPrefix } from "../../core/text/index.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
-import { usageTold } from "./usage-told.ts";
+import { failureTold } from "./reply-told.ts";
 
 interface Keyed {
   readonly key: StepKey;
@@ -55,6 +55,7 @@ async function factsOf(parts: readonly ReplyPart[], edge: EdgeFacts): Promise<Re
   return facts;
 }
 
+/** The reply is one that `replyTold` made. */
 export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: RepliedFacts | null): InputWithTexts {
   const parts = withUniqueCalls(reply.parts, effect.key);
   let size = 0;
@@ -68,7 +69,6 @@ export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: Repli
       usage: usageOfReply(reply),
       stop: reply.stop,
       size: size + text.length,
-      said: replyEnters(reply, false) && salvagedWords(parts) !== "" ? true : undefined,
       facts: facts === null || Object.keys(facts).length === 0 ? undefined : facts,
     },
     texts: [parts as unknown as Json],
@@ -76,8 +76,7 @@ export function modelRepliedInput(effect: Keyed, reply: ModelReply, facts: Repli
 }
 
 /** A call that was answered has used something: a reply that says it used nothing says nothing. */
-function usageOfReply(reply: ModelReply): Usage | null {
-  const usage = usageTold(reply.usage);
+function usageOfReply({ usage }: ModelReply): Usage | null {
   return usage !== null && usage.input === 0 && usage.output === 0 ? null : usage;
 }
 
@@ -121,31 +120,41 @@ async function callFacts({ name, input }: ToolCallPart, edge: EdgeFacts): Promis
   return edge.dataProblem === null ? null : problemFacts(await edge.dataProblem(dataGiven(input)));
 }
 
-function fileFacts(file: FileFacts | null): CallFacts | null {
-  return file === null ? null : { file };
+/** A tool of the user's own may say anything of a file: only what the kernel knows is recorded. */
+function fileFacts(file: unknown): CallFacts | null {
+  const plain = plainJson(file);
+  if ("problem" in plain || !jsonObjectIs(plain.json)) return null;
+  const { real, linked } = plain.json;
+  return {
+    file: { ...(typeof real === "string" ? { real } : {}), ...(linked === true ? { linked } : {}) },
+  };
 }
 
+/** In code points. The kernel records it, and a schema or a tool of the user's own may say anything, at any length. */
+const LONGEST_PROBLEM = 1_000;
+
 function problemFacts(problem: string | null): CallFacts | null {
-  return problem === null ? null : { problem };
+  return problem === null ? null : { problem: codePointsPrefix(problem.toWellFormed(), LONGEST_PROBLEM) };
 }
 
 export function modelFacts(name: string, models: ModelProvider): CallFacts {
   const found = models.resolve(name);
-  return "unavailable" in found ? { problem: found.unavailable } : { model: found.facts };
+  return "unavailable" in found ? (problemFacts(found.unavailable) ?? {}) : { model: found.facts };
 }
 
 export function modelFailedInput(effect: Keyed, failure: ModelFailure): InputWithTexts {
+  const { code, retryable, retryAfterMs, usage } = failureTold(failure);
   return {
     input: {
       type: "model-failed",
       effect: effect.key,
       attempt: effect.attempt,
-      code: failure.code,
-      retryable: failure.retryable,
-      ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
-      usage: usageTold(failure.usage),
+      code,
+      retryable,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      usage,
     },
-    texts: [failureWords(failure.message)],
+    texts: [failureWords(errorText(failure))],
   };
 }
 
@@ -161,17 +170,4 @@ function failureWords(message: string): string {
   const words = message.toWellFormed().replace(SEQUENCES, "").replace(CONTROLS, "");
   const short = codePointsPrefix(words, LONGEST_FAILURE);
   return short.length < words.length ? `${short}…` : words;
-}
-
-export function toolFinishedInput(effect: Keyed, output: ToolOutput): InputWithTexts {
-  return {
-    input: {
-      type: "tool-finished",
-      effect: effect.key,
-      attempt: effect.attempt,
-      failed: output.failed ? true : undefined,
-      size: output.text.length,
-    },
-    texts: [output.text],
-  };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { CancelTimer, World } from "../../contracts/world.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import type { Clock } from "../clock.ts";
 
 export interface Scheduler {

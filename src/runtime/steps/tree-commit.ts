@@ -2,11 +2,11 @@
 
 import type { Blob, OutboxMessage, PostRecord, TreeCommit, TreeCreation } from "../../contracts/store.ts";
 import type { Input } from "../../core/event.ts";
-import type { PostId, TreeId } from "../../core/ids.ts";
-import type { JournalRow, RunPatch } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
+import type { PostId, TreeId } from "../../core/values/ids.ts";
+import type { JournalRow, RunPatch } from "../../core/journal/journal.ts";
+import type { Json } from "../../core/values/json.ts";
 import { stateBusy, type TreeState } from "../../core/state.ts";
-import { timersNext } from "../../core/timers.ts";
+import { timersNext } from "../../core/values/timers.ts";
 import type { Stepped } from "../../core/tree.ts";
 import { rowLength } from "../trees/read-tree.ts";
 import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";

@@ -4,12 +4,12 @@
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import type { DefinitionFacts } from "../../core/definition.ts";
-import type { ErasedRow } from "../../core/event.ts";
-import type { TreeId } from "../../core/ids.ts";
-import type { JournalRow, RunPatch } from "../../core/journal.ts";
-import { erasedRows } from "../../core/replay.ts";
-import { headRead } from "../../core/row.ts";
+import type { DefinitionFacts } from "../../core/values/definition.ts";
+import type { ErasedRow } from "../../core/input.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import type { JournalRow, RunPatch } from "../../core/journal/journal.ts";
+import { erasedRows } from "../../core/journal/replay.ts";
+import { headRead } from "../../core/journal/row.ts";
 import { stateBusy } from "../../core/state.ts";
 import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";

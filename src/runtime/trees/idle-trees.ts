@@ -6,7 +6,7 @@
  * a journey to the server.
  */
 
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import type { LoadedTree, TreeCache } from "./tree-cache.ts";
 
 const KEPT = 2;

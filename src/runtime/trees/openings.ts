@@ -1,12 +1,12 @@
 /** How trees come into being: opened empty, opened with a first message, or forked off another. */
 
 import type { Store } from "../../contracts/store.ts";
-import type { DefinitionFacts } from "../../core/definition.ts";
-import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../../core/ids.ts";
-import type { Json } from "../../core/json.ts";
-import type { Settings } from "../../core/limits.ts";
+import type { DefinitionFacts } from "../../core/values/definition.ts";
+import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../../core/values/ids.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { Settings } from "../../core/values/limits.ts";
 import type { ProcessRights } from "../../core/permissions/process-rights.ts";
-import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import type { TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Beginnings } from "../steps/beginnings.ts";

@@ -1,8 +1,8 @@
 /** A tree as the store holds it: the newest usable snapshot, and the rows after it. Reads only; whoever writes the tree may go on. */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import type { JournalRow } from "../../core/journal.ts";
-import { SNAPSHOT_REVISION } from "../../core/revision.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
+import { SNAPSHOT_REVISION } from "../../core/journal/revision.ts";
 import { type Tree, treeFold, treeFromText, treeNew, type TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";

@@ -5,13 +5,16 @@
  * Invariants:
  *  1. A tree that others took over is dropped, and what was executed for it is aborted. Nothing of it is written: the epoch sees to that.
  *  2. After this process was cut off or stood still, its trees are compared with the store; one that differs is dropped and loaded again.
+ *     That is tried until it succeeds.
  *  3. Rows that were acknowledged and are gone are told of, once for each tree.
  */
 
 import type { SharedStore, Store, TreeRecord } from "../../contracts/store.ts";
-import type { CancelTimer, World } from "../../contracts/world.ts";
-import type { TreeId } from "../../core/ids.ts";
-import { ErrandError } from "../../errors.ts";
+import type { World } from "../../contracts/world.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import { ErrandError, passesByItself } from "../../errors.ts";
+import { createDuty } from "../../periodic-duty.ts";
+import type { DutyReports } from "../steps/duty-reports.ts";
 import type { Durable, LoadedTree, TreeCache } from "./tree-cache.ts";
 
 export interface Sharing {
@@ -25,6 +28,8 @@ export interface Sharing {
   claimed(record: TreeRecord): Promise<void>;
   /** A tree could not be claimed: another process has it, or it is not there. */
   refused(tree: TreeId, there: boolean): void;
+  /** Something is posted to the tree: it is looked at often again. */
+  stir(tree: TreeId): void;
   /** A tree was dropped for good. */
   forget(tree: TreeId): void;
   stop(): Promise<void>;
@@ -35,10 +40,16 @@ interface SharingParts {
   readonly shared: SharedStore;
   readonly world: World;
   readonly trees: () => TreeCache;
+  /** True if this process lacks what the tree needs, and looked a short while ago. */
+  readonly refused: (tree: TreeId) => boolean;
   /** True while an input for the tree is on its way: its commit will tell whether the tree is still this process's. */
   readonly occupied: (tree: TreeId) => boolean;
   /** Trees of which somebody here waits for something. */
   readonly watched: () => Iterable<TreeId>;
+  /** Trees that have a channel here. */
+  readonly attached: () => Iterable<TreeId>;
+  /** A tree that is run elsewhere has nothing to do (true), or has again. */
+  readonly onRest: (tree: TreeId, rests: boolean) => void;
   /** A tree moved on that is run elsewhere. */
   readonly onMoved: (tree: TreeId) => Promise<void>;
   /** A tree was taken that may have mail. */
@@ -49,34 +60,41 @@ interface SharingParts {
   readonly onKept: (loaded: LoadedTree) => void;
   readonly onNotice: (notice: ErrandError) => void;
   readonly onFailure: (error: unknown) => void;
+  readonly reports: (duty: string) => DutyReports;
 }
 
 const WATCH_MS = 100;
+/** A tree at rest that has a channel here is looked at once in so many looks: every 5 s. */
+const REST_LOOKS = 50;
 
 export function createSharing(parts: SharingParts): Sharing {
   const { store, shared, world, trees } = parts;
   /** Trees that were dropped though they were not at rest, as this process knew them. */
   const before = new Map<TreeId, Durable>();
-  const seen = new Map<TreeId, number>();
+  const seen = new Map<TreeId, { readonly nextSeq: number; readonly rests: boolean }>();
+  let looks = 0;
   let stopped = false;
-  let timer: CancelTimer | null = null;
   let endDispatch: (() => Promise<void>) | null = null;
-  shared.onReturn(() => void compare().catch(parts.onFailure));
-  watch();
+  const comparing = createDuty({ time: world, work: compare, ...parts.reports("Comparing trees after a silence") });
+  const watching = createDuty({ time: world, work: look, ...parts.reports("Watching trees that others run") });
+  shared.onReturn(() => void comparing.now());
+  watching.later(WATCH_MS);
 
   async function take(id: TreeId): Promise<void> {
-    if (stopped) return;
+    if (stopped || parts.refused(id)) return;
     try {
       await trees().load(id);
       await parts.onTaken();
     } catch (error) {
-      if (!(error instanceof ErrandError) || error.code !== "tree-owned") parts.onFailure(error);
+      // Mail that could not be looked for now is looked for by the clock.
+      const passes = passesByItself(error) || (error instanceof ErrandError && error.code === "tree-owned");
+      if (!passes) parts.onFailure(error);
     }
   }
 
-  async function compare(): Promise<void> {
+  async function compare(): Promise<null> {
     const mine = trees().all();
-    if (mine.length === 0) return;
+    if (mine.length === 0) return null;
     const records = new Map(
       (await shared.standing(mine.map((loaded) => loaded.id))).map((record) => [record.id, record]),
     );
@@ -88,28 +106,37 @@ export function createSharing(parts: SharingParts): Sharing {
         void take(loaded.id);
       }
     }
+    return null;
   }
 
-  function watch(): void {
-    timer = world.after(WATCH_MS, () => {
-      void look()
-        .catch(parts.onFailure)
-        .then(() => {
-          if (!stopped) watch();
-        });
-    });
-  }
-
-  /** Trees that are run elsewhere tell nobody here that they moved on. */
-  async function look(): Promise<void> {
-    const ids = new Set([...parts.watched()].filter((id) => trees().get(id) === undefined));
-    for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id);
-    if (ids.size === 0) return;
-    for (const { id, nextSeq } of await shared.standing([...ids])) {
-      if (stopped || seen.get(id) === nextSeq) continue;
-      await parts.onMoved(id);
-      seen.set(id, nextSeq);
+  /**
+   * Trees that are run elsewhere tell nobody here that they moved on. All channels at rest would make a long list: each look
+   * takes a part of it.
+   */
+  async function look(): Promise<number> {
+    const ids = new Set<TreeId>();
+    for (const id of parts.watched()) if (trees().get(id) === undefined) ids.add(id);
+    looks = (looks + 1) % REST_LOOKS;
+    const known = new Set(ids);
+    let place = 0;
+    for (const id of parts.attached()) {
+      if (trees().get(id) !== undefined) continue;
+      known.add(id);
+      place += 1;
+      if (seen.get(id)?.rests !== true || place % REST_LOOKS === looks) ids.add(id);
     }
+    for (const id of seen.keys()) if (!known.has(id)) seen.delete(id);
+    if (ids.size === 0) return WATCH_MS;
+    for (const { id, nextSeq, busy, questions, wakeAt, status } of await shared.standing([...ids])) {
+      if (stopped) return WATCH_MS;
+      const rests = (!busy && questions === 0 && wakeAt === null) || status === "closed";
+      const earlier = seen.get(id);
+      if (earlier?.nextSeq !== nextSeq) await parts.onMoved(id);
+      if (earlier !== undefined && earlier.nextSeq !== nextSeq) parts.onRest(id, false);
+      if (trees().get(id) === undefined) parts.onRest(id, rests);
+      seen.set(id, { nextSeq, rests });
+    }
+    return WATCH_MS;
   }
 
   async function kept(record: TreeRecord, known: Durable): Promise<boolean> {
@@ -139,6 +166,10 @@ export function createSharing(parts: SharingParts): Sharing {
       parts.onNotice(commitsLost(record.id, record.nextSeq - 1, known));
     },
     forget: (id) => void before.delete(id),
+    stir(id) {
+      const earlier = seen.get(id);
+      if (earlier !== undefined) seen.set(id, { ...earlier, rests: false });
+    },
     refused(id, there) {
       parts.onLost(id);
       const known = before.get(id);
@@ -155,7 +186,7 @@ export function createSharing(parts: SharingParts): Sharing {
     },
     async stop() {
       stopped = true;
-      timer?.();
+      for (const duty of [comparing, watching]) void duty.stop();
       await endDispatch?.();
     },
   };

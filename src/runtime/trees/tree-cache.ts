@@ -3,16 +3,18 @@
  *
  * Invariants:
  *  1. A tree is loaded once at a time; whoever asks meanwhile waits for that load.
- *  2. A tree whose load throws stops alone; after three failures in a row it is quarantined.
+ *  2. A tree whose load throws stops alone; after three failures in a row it is quarantined. One that needs what this process lacks is let go (`placement.ts`).
  *  3. A dropped tree had no effect under way, no commit pending and no input queued.
  */
 
 import type { Snapshot, Store, TreeRecord } from "../../contracts/store.ts";
-import { SNAPSHOT_REVISION } from "../../core/revision.ts";
-import type { TreeId } from "../../core/ids.ts";
+import { SNAPSHOT_REVISION } from "../../core/journal/revision.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import { type Tree, treeNew, type TreeSource, treeToText } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
+import { transient } from "../steps/commit-failures.ts";
+import type { Placement } from "./placement.ts";
 import { readTree } from "./read-tree.ts";
 import { requireFormat } from "./tree-format.ts";
 
@@ -59,7 +61,8 @@ export interface TreeCache {
   load(id: TreeId): Promise<LoadedTree>;
   /** Forgets a tree: the next use loads what the store holds. */
   drop(id: TreeId): void;
-  fail(id: TreeId): Promise<void>;
+  /** Forgets a tree that failed, and counts the failure. Null if the store does not hold it. */
+  fail(id: TreeId): Promise<{ readonly failures: number; readonly quarantined: boolean } | null>;
   /** The snapshot that is due, if one is: always when texts are erased, because the last one may hold them. */
   snapshotDue(loaded: LoadedTree, erasing: boolean): Snapshot | null;
   size(): number;
@@ -69,6 +72,7 @@ interface TreeCacheParts {
   readonly store: Store;
   readonly source: TreeSource;
   readonly library: DefinitionLibrary;
+  readonly placement: Placement;
   /** Called when a tree comes into memory from the store, and when one leaves it. */
   readonly onLoaded: (loaded: LoadedTree) => void;
   readonly onDropped: (loaded: LoadedTree) => void;
@@ -97,6 +101,7 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
   const loads = new Map<TreeId, Promise<LoadedTree>>();
 
   async function read(id: TreeId): Promise<LoadedTree> {
+    await parts.placement.recall(id);
     const [record] = await store.claim([id]);
     if (record === undefined) throw await notClaimed(id);
     try {
@@ -122,11 +127,18 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
         remedy: `Look at its journal, then release it with: errand resume ${id}`,
       });
     }
+    const durable = { seq: record.nextSeq - 1, hash: record.hash };
+    const held = { id, epoch: record.epoch, durable, ...(await readCounted(record)) };
+    await parts.placement.require(record, held.tree.state);
+    return held;
+  }
+
+  async function readCounted(record: TreeRecord): ReturnType<typeof readTree> {
     try {
-      const durable = { seq: record.nextSeq - 1, hash: record.hash };
-      return { id, epoch: record.epoch, durable, ...(await readTree(store, record, source, library)) };
+      return await readTree(store, record, source, library);
     } catch (cause) {
-      await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+      // An outage of the store says nothing about the tree.
+      if (!transient(cause)) await store.markFailure(record.id, record.failures + 1 >= MAX_FAILURES);
       throw cause;
     }
   }
@@ -176,9 +188,12 @@ export function createTreeCache(parts: TreeCacheParts): TreeCache {
     async fail(id) {
       drop(id);
       const record = await store.tree(id);
-      if (record === null) return;
-      await store.markFailure(id, record.failures + 1 >= MAX_FAILURES);
+      if (record === null) return null;
+      const failures = record.failures + 1;
+      const quarantined = failures >= MAX_FAILURES;
+      await store.markFailure(id, quarantined);
       await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
+      return { failures, quarantined };
     },
     snapshotDue(loaded, erasing) {
       const { tree, snapshotSeq, snapshotLength, rowsLength } = loaded;

@@ -1,7 +1,7 @@
 /** A tree stays in the format that it was begun in, and forks of it too; one of a newer format is left alone. */
 
 import type { TreeRecord } from "../../contracts/store.ts";
-import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { ErrandError } from "../../errors.ts";
 
 export function requireFormat({ id, format }: TreeRecord): void {

@@ -5,8 +5,8 @@
  */
 
 import type { Commit, PostRecord, TreeCommit } from "../../contracts/store.ts";
-import type { PostId, RunNumber, TreeId } from "../../core/ids.ts";
-import type { RunPatch } from "../../core/journal.ts";
+import type { PostId, RunNumber, TreeId } from "../../core/values/ids.ts";
+import type { RunPatch } from "../../core/journal/journal.ts";
 import { postReused, treeConflict } from "../refusals.ts";
 import { madeRun } from "../run-patches.ts";
 import { requireSequence } from "../sequence.ts";

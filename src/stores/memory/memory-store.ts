@@ -9,8 +9,8 @@
  */
 
 import type { Anchor, Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
-import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { inOrder } from "../cells.ts";
 import { claimable, formatKnown } from "../formats.ts";
 import { storeClosed } from "../refusals.ts";
@@ -42,7 +42,6 @@ export function createMemoryStore(): Store {
 
   return {
     description,
-    waits: "never",
 
     async commit(commit) {
       live();
@@ -62,6 +61,9 @@ export function createMemoryStore(): Store {
       const tree = treeOf(id);
       const { failures, status } = tree.record;
       changeRecord(tree, { failures: failures + 1, status: quarantine ? "quarantined" : status });
+    },
+    async markUnplaced(id, unplaced) {
+      changeRecord(treeOf(id), { unplaced });
     },
     async expire(before, limit) {
       live();

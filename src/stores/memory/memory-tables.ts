@@ -14,8 +14,8 @@ import type {
   TreeCommit,
   TreeRecord,
 } from "../../contracts/store.ts";
-import type { PostId, RunNumber, StepKey, TreeId } from "../../core/ids.ts";
-import type { JournalRow, RunPatch, RunRecord } from "../../core/journal.ts";
+import type { PostId, RunNumber, StepKey, TreeId } from "../../core/values/ids.ts";
+import type { JournalRow, RunPatch, RunRecord } from "../../core/journal/journal.ts";
 import { formatKnown } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
 import { madeRun } from "../run-patches.ts";
@@ -159,6 +159,7 @@ export function createMemoryTables(): MemoryTables {
         questions,
         format,
         failures: 0,
+        unplaced: null,
         createdAt: at,
         updatedAt: at,
       },

@@ -10,7 +10,8 @@
 import type { Commit, TreeCommit, TreeCreation } from "../../contracts/store.ts";
 import { numberOf, optionalCell } from "../cells.ts";
 import { treeKinds, treeStatuses } from "../columns.ts";
-import { treeConflict } from "../refusals.ts";
+import { ErrandError } from "../../errors.ts";
+import { rowRefused, treeConflict } from "../refusals.ts";
 import { type Cell, textCell, textOf } from "./cells.ts";
 import type { Ask, Asked, Database, Statement } from "./database.ts";
 import { mergeParts } from "./merge-parts.ts";
@@ -188,17 +189,25 @@ async function conflict(ask: Ask, parts: readonly TreeCommit[]): Promise<Error |
   return null;
 }
 
+function statements(parts: readonly TreeCommit[], worker: number, acknowledged: Commit["acknowledged"]): Asked[] {
+  const taken = acknowledged.map(({ tree, key }) => [textCell(tree), textCell(key)]);
+  try {
+    return [
+      ...moveTrees(parts, worker),
+      ...WRITES.flatMap(({ statement, types, rows }) => askedOf(statement, types, parts.flatMap(rows))),
+      ...askedOf(ACKNOWLEDGE, TAKEN, taken),
+      ...patchRuns(parts),
+      ...recordPosts(parts),
+      ...endPosts(parts),
+    ];
+  } catch (error) {
+    throw error instanceof ErrandError ? error : rowRefused("The PostgreSQL store", error);
+  }
+}
+
 export async function writeCommit(database: Database, worker: number, commit: Commit): Promise<void> {
   const parts = mergeParts(commit.trees);
-  const taken = commit.acknowledged.map(({ tree, key }) => [textCell(tree), textCell(key)]);
-  const asked = [
-    ...moveTrees(parts, worker),
-    ...WRITES.flatMap(({ statement, types, rows }) => askedOf(statement, types, parts.flatMap(rows))),
-    ...askedOf(ACKNOWLEDGE, TAKEN, taken),
-    ...patchRuns(parts),
-    ...recordPosts(parts),
-    ...endPosts(parts),
-  ];
+  const asked = statements(parts, worker, commit.acknowledged);
   if (asked.length === 0) return;
   try {
     await database.together(asked);

@@ -15,7 +15,13 @@ import { openErrorOf } from "./postgres-errors.ts";
 
 const CONNECT_WITHIN_MS = 10_000;
 const STATEMENT_WITHIN_MS = 30_000;
-const LOCK_WITHIN_MS = 10_000;
+/**
+ * How long a statement waits for a lock before it gives its connection back and is tried again. With `SILENT_MS` of membership.ts it is less than
+ * the lease: a statement that was asked by a worker that was known to live cannot be answered once its view of the others is old.
+ */
+const LOCK_WITHIN_MS = 2_000;
+/** Opening a store is tried once, so that it waits longer. */
+const OPENING_LOCK_WITHIN_MS = 10_000;
 /** Shorter than the lease: a process that stands still within a commit must not keep its trees from whoever takes them over. */
 const IDLE_TRANSACTION_MS = 5_000;
 /** A server that was cut off answers nothing: waiting for it ends a little after its own time-out would have. */
@@ -124,12 +130,13 @@ export function createPool({ config }: Address, size: number): Pool {
 }
 
 /** A connection of its own, for what belongs to a session. */
-export async function connectSession({ config }: Address): Promise<Client> {
+export async function connectSession({ config }: Address, lockWithinMs = LOCK_WITHIN_MS): Promise<Client> {
   const client = new Client(config);
   client.on("error", ignoreError);
   try {
     await client.connect();
     await client.query(SESSION);
+    if (lockWithinMs !== LOCK_WITHIN_MS) await client.query(`set lock_timeout = ${lockWithinMs}`);
     return client;
   } catch (error) {
     await client.end();
@@ -137,10 +144,15 @@ export async function connectSession({ config }: Address): Promise<Client> {
   }
 }
 
+/** Once the store is open, the first connection waits for locks no longer than any other. */
+export async function endOpening(client: Client): Promise<void> {
+  await client.query(`set lock_timeout = ${LOCK_WITHIN_MS}`);
+}
+
 /** Opens the first connection, with the errors that a person can do something about. */
 export async function connectFirst(address: Address): Promise<Client> {
   try {
-    const client = await connectSession(address);
+    const client = await connectSession(address, OPENING_LOCK_WITHIN_MS);
     const { rows } = await client.query<{ number: string; name: string }>(
       "select current_setting('server_version_num') as number, current_setting('server_version') as name",
     );

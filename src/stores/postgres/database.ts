@@ -2,7 +2,8 @@
  * The database as the store's parts use it: statements and transactions over a pool that reconnects.
  *
  * Invariants:
- *  1. While the server cannot be reached a caller waits, for as long as `patience` says: a restart or a failover delays and fails nothing.
+ *  1. While the server cannot be reached, or another session holds a lock, a caller waits, for as long as `patience` says: a restart, a failover
+ *     or a VACUUM FULL delays and fails nothing. What periodic duties ask is tried once: they come again by themselves.
  *  2. What is repeated after a lost connection was not kept, or is harmless to repeat. A transaction is repeated only if its COMMIT was
  *     never sent; once it was, its outcome is `commit-unknown`. Where the COMMIT travels with the rest, that is as soon as it has begun.
  *  3. A statement is prepared once for each connection, under its name.
@@ -14,7 +15,8 @@ import { ErrandError } from "../../errors.ts";
 import { storeClosed } from "../refusals.ts";
 import type { Row } from "../cells.ts";
 import type { Cell } from "./cells.ts";
-import { commitUnknown, connectionLost, storeErrorOf } from "./postgres-errors.ts";
+import { createTroubles, type TroubleListener } from "../troubles.ts";
+import { commitUnknown, connectionLost, serverBusy, storeErrorOf } from "./postgres-errors.ts";
 
 export interface Statement {
   readonly name: string;
@@ -37,11 +39,15 @@ export interface Database {
   readonly description: string;
   /** Throws `store-closed` once it is. */
   live(): void;
-  /** A statement that may be repeated. */
-  ask: Ask;
+  /** A statement that may be repeated. Its values are those of its last try, if they are given as a function. */
+  ask: (statement: Statement, values: Values | (() => Values)) => ReturnType<Ask>;
+  /** A statement that is tried once, for a periodic duty. */
+  askOnce: Ask;
   transaction<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result>;
   /** All of it in one transaction, whose COMMIT travels with it: a statement that has to refuse does so by failing. */
   together(asked: readonly Asked[]): Promise<void>;
+  /** Told when a lock or a server that is away delays something for long, and when that is over. */
+  onTrouble(listener: TroubleListener): void;
   close(): Promise<void>;
 }
 
@@ -59,23 +65,36 @@ const LONGEST_PAUSE_MS = 1_000;
 
 export function createDatabase({ pool, world, description, patienceMs }: DatabaseParts): Database {
   let closed = false;
+  const troubles = createTroubles(world);
 
   function live(): void {
     if (closed) throw storeClosed(description);
   }
 
-  async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** `what` is the same for work that the same lock would hold up. */
+  async function patiently<Result>(what: string, work: () => Promise<Result>, patience = patienceMs): Promise<Result> {
     const began = world.monotonic();
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       live();
       try {
-        return await work();
+        const result = await work();
+        troubles.over(what);
+        return result;
       } catch (error) {
-        const waited = world.monotonic() - began;
-        if (!connectionLost(error) || waited >= patienceMs) throw storeErrorOf(error, description);
+        const told = storeErrorOf(error, description);
+        if (!connectionLost(error) && !serverBusy(error)) {
+          troubles.over(what);
+          throw told;
+        }
+        troubles.met(what, told);
+        if (world.monotonic() - began >= patience) throw told;
       }
       await new Promise<void>((resolve) => world.after(pause, resolve));
     }
+  }
+
+  async function query(statement: Statement, values: Values): ReturnType<Ask> {
+    return rowsOf(await pool.query({ ...statement, values: [...values] }));
   }
 
   async function once<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result> {
@@ -104,7 +123,7 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
     try {
       ({ command } = await client.query("commit"));
     } catch (error) {
-      if (connectionLost(error)) throw commitUnknown(description, error);
+      if (connectionLost(error) || serverBusy(error)) throw commitUnknown(description, error);
       throw error;
     }
     // A transaction that failed is rolled back by its COMMIT.
@@ -132,11 +151,15 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
   return {
     description,
     live,
-    ask: (statement, values) => patiently(async () => rowsOf(await pool.query({ ...statement, values: [...values] }))),
-    transaction: (work) => patiently(() => once(work)),
-    together: (asked) => patiently(() => onceTogether(asked)),
+    ask: (statement, values) =>
+      patiently(statement.name, () => query(statement, typeof values === "function" ? values() : values)),
+    askOnce: (statement, values) => patiently(statement.name, () => query(statement, values), 0),
+    transaction: (work) => patiently("transaction", () => once(work)),
+    together: (asked) => patiently("commit", () => onceTogether(asked)),
+    onTrouble: troubles.onTrouble,
     async close() {
       closed = true;
+      troubles.close();
       await pool.end();
     },
   };

@@ -3,7 +3,8 @@
  *
  * Invariants:
  *  1. A job lasts for as long as claiming a tree does. It never fails: what it could not do, the sweep finds again.
- *  2. The sweep comes every `SWEEP_MS`, and at once when a worker is found dead. The jobs that a dead one had locked are unlocked.
+ *  2. The sweep comes every `SWEEP_MS`, and at once when a worker is found dead, whatever came of the one before. The jobs that a dead one had locked
+ *     are unlocked.
  *  3. A dispatcher that stops by itself is started again.
  *
  * Jobs have no queue, and a worker fetches them one by one: whoever fetches a wake-up runs the tree, so that a heap of them taken at once
@@ -13,9 +14,11 @@
 import { EventEmitter } from "node:events";
 import type { Runner, TaskList, WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
-import type { CancelTimer, World } from "../../contracts/world.ts";
-import { asTreeId, type TreeId } from "../../core/ids.ts";
-import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import type { World } from "../../contracts/world.ts";
+import { asTreeId, type TreeId } from "../../core/values/ids.ts";
+import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
+import { passesByItself } from "../../errors.ts";
+import { createDuty } from "../../periodic-duty.ts";
 import { textOf } from "./cells.ts";
 import type { Ask } from "./database.ts";
 import { LEASE_MS, type Membership, workerLives } from "./membership.ts";
@@ -53,6 +56,7 @@ const SHOW_POOL = { name: "errand-show-pool", text: "update errand.workers set p
 interface DispatchParts {
   /** Connections of its own: a heap of commits does not delay waking, nor the other way round. */
   readonly pool: Pool;
+  /** Tries once: what fails is tried again with the next look. */
   readonly ask: Ask;
   readonly waking: Waking;
   readonly membership: Membership;
@@ -68,9 +72,9 @@ export async function startDispatch(parts: DispatchParts): Promise<() => Promise
   /** What goes wrong with a job is mended by the sweep, and a server that is away is told of by whoever needs it. */
   const silent = new Logger(() => () => undefined);
   let stopped = false;
-  let timer: CancelTimer | null = null;
   let swept = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> = Promise.resolve();
+  /** True once others can read under which name jobs are locked here. */
+  let shown = false;
   let runner = await start();
 
   async function start(): Promise<Runner> {
@@ -91,7 +95,7 @@ export async function startDispatch(parts: DispatchParts): Promise<() => Promise
     });
     started.promise.catch(() => undefined);
     membership.show(pool);
-    await ask(SHOW_POOL, [membership.worker, pool]);
+    shown = false;
     return started;
   }
 
@@ -108,30 +112,34 @@ export async function startDispatch(parts: DispatchParts): Promise<() => Promise
     }
   }
 
-  function arm(after: number): void {
-    if (stopped) return;
-    timer = world.after(after, () => {
-      looking = look().catch(parts.onFailure);
-      void looking.then(() => arm(LOOK_FOR_DEAD_MS));
-    });
-  }
-
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
+    if (!shown) {
+      await ask(SHOW_POOL, [membership.worker, membership.pool()]);
+      shown = true;
+    }
     const dead = membership.steady() ? await ask(DEAD, []) : [];
     const pools = dead.flatMap((row) => (typeof row["pool"] === "string" ? [row["pool"]] : []));
     if (pools.length > 0) await ask(UNLOCK, [pools]);
-    if (dead.length === 0 && world.monotonic() - swept < SWEEP_MS) return;
-    swept = world.monotonic();
+    const began = world.monotonic();
+    if (dead.length === 0 && began - swept < SWEEP_MS) return LOOK_FOR_DEAD_MS;
     await waking.sweep(membership.steady());
     if (membership.steady()) await ask(BURY, []);
+    swept = began;
+    return LOOK_FOR_DEAD_MS;
   }
 
-  await look();
-  arm(LOOK_FOR_DEAD_MS);
+  const duty = createDuty({
+    time: world,
+    work: look,
+    passes: passesByItself,
+    // What passes is told by the store that it holds up.
+    onFailing: (error) => (passesByItself(error) ? undefined : parts.onFailure(error)),
+    onRecovered: () => undefined,
+  });
+  await duty.now();
   return async () => {
     stopped = true;
-    timer?.();
-    await looking;
+    await duty.stop();
     await runner.stop().catch(() => undefined);
   };
 }

@@ -6,19 +6,25 @@
  *     time of the database every second.
  *  2. A worker is dead if its lock is free and its last time is older than `SILENT`, or if that time is older than the lease, lock or
  *     not; also when it has left. Only the trees of a dead worker, or of none, are taken.
- *  3. After its own connection was lost, a worker declares nobody dead for one lease: then all of them may have been cut off.
+ *  3. After its own connection was lost, a worker declares nobody dead for one lease: then all of them may have been cut off. While its own time is
+ *     older than `SILENT`, and for as long after that, it declares nobody dead either: then the table of workers may be locked for all.
+ *  4. A worker whose duties are late by a lease writes no time: it lives, but does nothing for its trees, so that others are to take them.
  */
 
 import type { Client } from "pg";
-import type { CancelTimer, World } from "../../contracts/world.ts";
-import { type Address, connectSession } from "./connection.ts";
+import type { World } from "../../contracts/world.ts";
+import { createDuty } from "../../periodic-duty.ts";
+import { type Address, connectSession, endOpening } from "./connection.ts";
 import { type Ask, askOf } from "./database.ts";
+import { connectionLost } from "./postgres-errors.ts";
 import { LOCK_CLASS } from "./schema.ts";
 
 export const LEASE_MS = 10_000;
 const SILENT_MS = 3_000;
 const BEAT_MS = 1_000;
 const RECONNECT_MS = 200;
+/** Longer than connecting and asking may take by their own time-outs. */
+const BEAT_WITHIN_MS = 60_000;
 
 /** True, in a statement that has no `w` of its own, for a number of a worker that is not known to be dead. */
 export function workerLives(worker: string): string {
@@ -41,6 +47,8 @@ const JOIN = `insert into errand.workers (name) values ($1) returning id, ${NOW}
 const BEAT = `
   insert into errand.workers (id, name, pool) overriding system value values ($1, $2, $3)
   on conflict (id) do update set seen_at = clock_timestamp() returning ${NOW} as now`;
+/** What a worker whose duties are late asks instead: it goes on to know the time. */
+const LOOK_AT_CLOCK = `select ${NOW} as now`;
 
 const GIVE_UP = "update errand.trees set owner = null where owner = $1 returning id";
 
@@ -48,26 +56,29 @@ export interface Membership {
   readonly worker: number;
   /** The database's time, in milliseconds. */
   now(): number;
-  /** True unless this worker was cut off from the database within the last lease. */
+  /** True unless this worker was cut off from the database within the last lease, or has not written its time of late. */
   steady(): boolean;
+  /** Asked before each beat: how late the duties of this worker are, in milliseconds. */
+  dutiesLate(late: () => number): void;
   /** True while others cannot have taken this worker for dead. */
   known(): boolean;
   /** Called after the connection was lost, and after a silence of a lease or more: then others may have acted. */
   onReturn(listener: () => void): void;
   /** The name under which its dispatcher locks jobs, which others must know when it is dead. */
   show(pool: string): void;
+  pool(): string | null;
   /** Gives up all trees, of which `freed` is told while it is still known, and leaves. */
   close(freed: (ask: Ask, trees: readonly string[]) => Promise<void>): Promise<void>;
 }
 
 export async function joinWorkers(session: Client, address: Address, world: World, name: string): Promise<Membership> {
   let client = session;
-  let timer: CancelTimer | null = null;
   let closed = false;
   let steadySince = Number.NEGATIVE_INFINITY;
   let seenAt = 0;
   let pool: string | null = null;
   let cutOff = false;
+  let dutiesLate: () => number = () => 0;
   const listeners: (() => void)[] = [];
   /** What to add to this machine's monotonic time to have the database's. */
   let ahead = 0;
@@ -85,56 +96,83 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
   const worker = joined.id;
   saw(asked, joined.now);
   await lock();
-  arm(BEAT_MS);
+  await endOpening(client);
+  const duty = createDuty({
+    time: world,
+    work: beat,
+    tryWithinMs: BEAT_WITHIN_MS,
+    // Others see a worker that is silent, and the store tells people of what holds it up.
+    passes: () => true,
+    onFailing: () => undefined,
+    onRecovered: () => undefined,
+  });
+  duty.later(BEAT_MS);
 
   async function lock(): Promise<void> {
     await client.query("select pg_try_advisory_lock($1, $2)", [LOCK_CLASS, worker]);
   }
 
-  function arm(after: number): void {
-    if (!closed) timer = world.after(after, () => void beat());
-  }
-
-  async function beat(): Promise<void> {
+  /** Resolves with the milliseconds until the next. */
+  async function beat(): Promise<number> {
     const asked = world.monotonic();
+    const late = dutiesLate() >= LEASE_MS;
     try {
-      const { rows } = await client.query<{ now: number }>(BEAT, [worker, name, pool]);
-      const returned = cutOff || asked - seenAt >= LEASE_MS;
+      const question = late ? client.query<{ now: number }>(LOOK_AT_CLOCK) : writeTime();
+      const { rows } = await question;
+      const silent = asked - seenAt;
+      const now = rows[0]?.now ?? 0;
+      if (late) {
+        ahead = now - (asked + world.monotonic()) / 2;
+        return BEAT_MS;
+      }
+      const returned = cutOff || silent >= LEASE_MS;
       cutOff = false;
-      saw(asked, rows[0]?.now ?? 0);
-      arm(BEAT_MS);
+      saw(asked, now);
+      if (silent >= SILENT_MS) steadySince = Math.max(steadySince, world.monotonic() + SILENT_MS);
       if (returned) for (const listener of listeners) listener();
-    } catch {
+      return BEAT_MS;
+    } catch (error) {
+      // The table is locked, or the server too slow: the session is still there, and with it the advisory lock.
+      if (!connectionLost(error)) throw error;
       cutOff = true;
-      await reconnect();
+      return reconnect();
     }
   }
 
-  async function reconnect(): Promise<void> {
+  function writeTime(): Promise<{ readonly rows: readonly { readonly now: number }[] }> {
+    return client.query<{ now: number }>(BEAT, [worker, name, pool]);
+  }
+
+  async function reconnect(): Promise<number> {
     void client.end().catch(() => undefined);
     try {
       const fresh = await connectSession(address);
-      if (closed) return await fresh.end();
+      if (closed) {
+        await fresh.end();
+        return BEAT_MS;
+      }
       client = fresh;
       steadySince = world.monotonic() + LEASE_MS;
       await lock();
-      arm(0);
+      return 0;
     } catch {
-      arm(RECONNECT_MS);
+      return RECONNECT_MS;
     }
   }
 
   return {
     worker,
     now: () => Math.floor(world.monotonic() + ahead),
-    steady: () => world.monotonic() >= steadySince,
+    steady: () => world.monotonic() >= steadySince && world.monotonic() - seenAt < SILENT_MS,
+    dutiesLate: (late) => void (dutiesLate = late),
     known: () => world.monotonic() - seenAt < LEASE_MS,
     onReturn: (listener) => void listeners.push(listener),
     show: (name) => void (pool = name),
+    pool: () => pool,
     async close(freed) {
       if (closed) return;
       closed = true;
-      timer?.();
+      void duty.stop();
       try {
         const { rows } = await client.query<{ id: string }>(GIVE_UP, [worker]);
         await freed(

@@ -4,8 +4,8 @@
  */
 
 import type { TreeCommit } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
-import type { RunPatch } from "../../core/journal.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import type { RunPatch } from "../../core/journal/journal.ts";
 import { treeConflict } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
 

@@ -1,7 +1,7 @@
 /** The other writes of a process that runs trees: failures, retention, projections, the anchor. */
 
 import type { Anchor, Store } from "../../contracts/store.ts";
-import { asTreeId, type TreeId } from "../../core/ids.ts";
+import { asTreeId, type TreeId } from "../../core/values/ids.ts";
 import { numberOf, type Row } from "../cells.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
@@ -12,12 +12,13 @@ import { replaceProjections, reusedPost } from "./projections.ts";
 
 export type OwnerWrites = Pick<
   Store,
-  "markFailure" | "release" | "replaceProjections" | "expire" | "setAnchor" | "raiseFormat"
+  "markFailure" | "markUnplaced" | "release" | "replaceProjections" | "expire" | "setAnchor" | "raiseFormat"
 >;
 
 const FAIL = `
   update errand.trees set failures = failures + 1, status = case when $2::boolean then 2 else status end
   where id = $1 returning key`;
+const UNPLACE = "update errand.trees set unplaced = $2 where id = $1 returning key";
 const RELEASE = `
   update errand.trees set failures = 0, status = case when status = 2 then 0 else status end where id = $1 returning key`;
 const KEY = "select key from errand.trees where id = $1";
@@ -50,6 +51,10 @@ export function createOwnerWrites(database: Database): OwnerWrites {
   return {
     async markFailure(tree, quarantine) {
       await known(database.ask({ name: "errand-fail", text: FAIL }, [textCell(tree), quarantine]), tree);
+    },
+    async markUnplaced(tree, reason) {
+      const cell = reason === null ? null : textCell(reason);
+      await known(database.ask({ name: "errand-unplace", text: UNPLACE }, [textCell(tree), cell]), tree);
     },
     async release(tree) {
       await known(database.ask({ name: "errand-release", text: RELEASE }, [textCell(tree)]), tree);

@@ -4,7 +4,8 @@
  * Invariant: an ErrandError is passed on as it is.
  */
 
-import { ErrandError } from "../../errors.ts";
+import { errorText, ErrandError } from "../../errors.ts";
+import { rowRefused } from "../refusals.ts";
 
 /** The SQLSTATE of an error that the server sent, the code of one of Node's, or null. */
 function codeOf(error: unknown): string | null {
@@ -13,7 +14,7 @@ function codeOf(error: unknown): string | null {
 
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return messageOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** The words of `pg` for a connection that ended, or that was never one; they carry no code. */
@@ -26,8 +27,13 @@ const NETWORK_CODES = /^(E[A-Z]{2,}|EAI_AGAIN)$/;
  * for idling, and one that was moved to a server that only reads.
  */
 const CONNECTION_STATES = /^(08...|57P0[1235]|53300|25P03|25006)$/;
-/** Deadlock, serialisation, and time-outs of a lock or a statement: nothing was kept, and it can be tried again. */
-const BUSY_STATES = /^(40001|40P01|55P03|57014)$/;
+/** Deadlock and serialisation: nothing was kept, and it can be tried again. */
+const CONFLICT_STATES = /^(40001|40P01)$/;
+/** Time-outs of a lock or a statement: nothing was kept, and it can be tried again once whoever holds the lock lets it go. */
+const BUSY_STATES = /^(55P03|57014)$/;
+
+/** A value out of range or of another form, a constraint, a limit of the server: the transaction was refused for what it holds. */
+const VALUE_STATES = /^(22|23|54)/;
 
 /** True if the connection failed, not what was asked over it. */
 export function connectionLost(error: unknown): boolean {
@@ -35,6 +41,11 @@ export function connectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code === null) return CONNECTION_WORDS.test(messageOf(error)) || error instanceof AggregateError;
   return CONNECTION_STATES.test(code) || NETWORK_CODES.test(code);
+}
+
+/** True if the server gave up waiting for a lock, or a statement took too long: nothing of it was kept. */
+export function serverBusy(error: unknown): boolean {
+  return BUSY_STATES.test(codeOf(error) ?? "");
 }
 
 /** The SQLSTATE of `errand.require`. */
@@ -46,6 +57,10 @@ export function refusalOf(error: unknown): string | null {
   return codeOf(cause) === REFUSED ? messageOf(cause) : null;
 }
 
+const LOCK_REMEDY =
+  "Errand waits and goes on by itself. See who holds the lock: select pid, state, query from pg_stat_activity " +
+  "where pid in (select pid from pg_locks where mode = 'AccessExclusiveLock' and granted)";
+
 /** The error that a read or a write of an open store throws. */
 export function storeErrorOf(cause: unknown, description: string): unknown {
   if (cause instanceof ErrandError) return cause;
@@ -53,14 +68,22 @@ export function storeErrorOf(cause: unknown, description: string): unknown {
   const why = messageOf(cause);
   if (connectionLost(cause)) return unreachable(description, cause);
   if (BUSY_STATES.test(code)) {
+    return new ErrandError("store-busy", `${description} is held up by a lock of another session (${why}).`, {
+      remedy: LOCK_REMEDY,
+      cause,
+    });
+  }
+  if (CONFLICT_STATES.test(code)) {
     return new ErrandError("commit-conflict", `${description} was too busy with another write (${why}).`, {
       remedy: "It is tried again; if it lasts, look for a transaction that stays open.",
       cause,
     });
   }
+  if (VALUE_STATES.test(code)) return rowRefused(description, cause);
   if (code === "53100") {
     return new ErrandError("store-full", `${description} has no room left for a write (${why}).`, {
-      remedy: "Make room on the disk of the server; nothing of the write was kept, and it can be tried again.",
+      remedy:
+        "Make room on the disk of the server. Work under way waits for it and goes on by itself; new work was refused and can be tried again.",
       cause,
     });
   }

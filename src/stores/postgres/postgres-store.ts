@@ -8,7 +8,7 @@
 
 import type { Client } from "pg";
 import type { Commit, Store } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
 import { treeStatuses } from "../columns.ts";
@@ -89,6 +89,7 @@ function openRead(address: Address, world: World): Store {
     commit: refuse,
     claim: refuse,
     markFailure: refuse,
+    markUnplaced: refuse,
     release: refuse,
     replaceProjections: refuse,
     expire: refuse,
@@ -112,7 +113,7 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
     ...createOwnerWrites(database),
     commit: (commit: Commit) => writeCommit(database, worker, commit),
     async claim(ids) {
-      const rows = await database.ask(CLAIM, [ids.map(textCell), worker, !membership.steady()]);
+      const rows = await database.ask(CLAIM, () => [ids.map(textCell), worker, !membership.steady()]);
       const claimed = new Map<TreeId, ReturnType<typeof columns.treeOf>>();
       for (const tree of rows.map(columns.treeOf)) claimed.set(tree.id, tree);
       return ids.flatMap((id) => claimed.get(id) ?? []);
@@ -123,13 +124,14 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
       standing,
       letGo: waking.letGo,
       onReturn: membership.onReturn,
+      dutiesLate: membership.dutiesLate,
       async dispatch(take, onFailure) {
         const own = createPool(address, DISPATCH_CONNECTIONS);
         try {
           const stop = await startDispatch({
             pool: own,
-            ask: database.ask,
-            waking,
+            ask: database.askOnce,
+            waking: createWaking(database.askOnce),
             membership,
             world,
             take,
@@ -155,8 +157,8 @@ function sharedParts(database: Database, waking: Waking, worker: number | null) 
   let seen: ReadonlySet<number> = new Set();
   const parts = {
     description: database.description,
-    waits: "always" as const,
     ...queries,
+    onTrouble: database.onTrouble,
     putMail: createPutMail(database, waking),
     /** Other workers write their own trees; what concerns this one is mail that it has not been told of. */
     async changed() {

@@ -7,8 +7,8 @@
  */
 
 import type { PostRecord, TreeCommit } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
-import type { RunPatch, RunRecord } from "../../core/journal.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import type { RunPatch, RunRecord } from "../../core/journal/journal.ts";
 import { numberOf } from "../cells.ts";
 import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole } from "../run-patches.ts";

@@ -18,8 +18,8 @@ import type {
   TreeQuery,
   TreeRecord,
 } from "../../contracts/store.ts";
-import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/ids.ts";
-import type { JournalRow } from "../../core/journal.ts";
+import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/values/ids.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
 import { inOrder, numberOf, optionalOf, type Row } from "../cells.ts";
 import { runStates, treeStatuses } from "../columns.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
@@ -140,8 +140,10 @@ function anchorOf(row: Row): Anchor {
 
 export function createQueries(database: Database, worker: number | null): Queries {
   const all = (name: keyof typeof statements, ...values: Values) => database.ask(statement(name), values);
+  /** For what periodic duties ask: they come again by themselves. */
+  const once = (name: keyof typeof statements, ...values: Values) => database.askOnce(statement(name), values);
   return {
-    standing: async (ids) => (await all("standing", ids.map(textCell))).map(treeOf),
+    standing: async (ids) => (await once("standing", ids.map(textCell))).map(treeOf),
     tree: async (id) => found(await all("tree", textCell(id)), treeOf),
     async trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);
@@ -149,8 +151,8 @@ export function createQueries(database: Database, worker: number | null): Querie
       return (await all(name, before === undefined ? null : textCell(before), wanted, limit)).map(treeOf);
     },
     unfinished: async (at) => (await all("unfinished", at, worker)).map(treeIdOf),
-    due: async (at) => (await all("due", at, worker)).map(treeIdOf),
-    nextWake: async () => optionalOf((await all("next-wake", worker))[0], "wake_at", numberOf),
+    due: async (at) => (await once("due", at, worker)).map(treeIdOf),
+    nextWake: async () => optionalOf((await once("next-wake", worker))[0], "wake_at", numberOf),
     rows: async (id, from, limit) => (await all("rows", textCell(id), from, limit)).map(journalRowOf),
     blob: async (id, hash) => found(await all("blob", textCell(id), textCell(hash)), (row) => textOf(row, "text")),
     async blobs(id) {
@@ -171,9 +173,9 @@ export function createQueries(database: Database, worker: number | null): Querie
     },
     post: async (id, postId) => found(await all("post", textCell(id), textCell(postId)), postOf),
     posts: async (id) => inOrder((await all("posts", textCell(id))).map(postOf), (post) => post.id),
-    pendingMail: async (limit) => (await all("pending-mail", limit, worker)).map(mailOf),
+    pendingMail: async (limit) => (await once("pending-mail", limit, worker)).map(mailOf),
     pendingArrivals: async (limit) =>
-      (await all("pending-arrivals", limit, worker)).map((row) => numberOf(row, "arrival")),
+      (await once("pending-arrivals", limit, worker)).map((row) => numberOf(row, "arrival")),
     pendingOutbox: async (id) => (await all("pending-outbox", textCell(id))).map(outboxMessageOf),
     outboxTrees: async () => (await all("outbox-trees")).map(treeIdOf),
     workers: async () =>

@@ -14,7 +14,7 @@
  */
 
 import type { ClientBase } from "pg";
-import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { ErrandError } from "../../errors.ts";
 import { REFUSED } from "./postgres-errors.ts";
 
@@ -160,6 +160,8 @@ const MIGRATIONS: readonly string[] = [
   `,
   // A random id, as every store has one.
   "insert into errand.meta values ('id', gen_random_uuid()::text) on conflict do nothing;",
+  // Why the last process that wanted to run the tree could not.
+  "alter table errand.trees add column unplaced text;",
 ];
 
 const SCHEMA_VERSION = MIGRATIONS.length;

@@ -10,7 +10,7 @@
  */
 
 import type { OwnedTree } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { textCell } from "./cells.ts";
 import { type Ask, settled, type Statement, type Values } from "./database.ts";

@@ -12,7 +12,7 @@
 
 import { Buffer } from "node:buffer";
 import type { SQLInputValue } from "node:sqlite";
-import { uuidIs } from "../../core/ids.ts";
+import { uuidIs } from "../../core/values/ids.ts";
 import { cellCorrupt, numberOf, type Row } from "../cells.ts";
 import { type Columns, createColumns } from "../columns.ts";
 import { lengthened, shortened } from "./phrases.ts";

@@ -9,12 +9,13 @@
  */
 
 import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
-import { asTreeId, type TreeId } from "../../core/ids.ts";
-import type { JournalRow } from "../../core/journal.ts";
+import { asTreeId, type TreeId } from "../../core/values/ids.ts";
+import { ErrandError } from "../../errors.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
 import { treeStatuses } from "../columns.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
-import { treeUnknown } from "../refusals.ts";
+import { rowRefused, treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
 import { prepareBlobSets } from "./blob-sets.ts";
 import { hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
@@ -32,6 +33,7 @@ export interface OwnerWrites {
   requireOwner(): void;
   commit(commit: Commit): void;
   markFailure(tree: TreeId, quarantine: boolean): void;
+  markUnplaced(tree: TreeId, reason: string | null): void;
   release(tree: TreeId): void;
   replaceProjections(tree: TreeId, projections: Projections): void;
   setAnchor(anchor: Anchor): void;
@@ -54,6 +56,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
   const acknowledge = prepare("delete from outbox where tree = (select key from trees where id = ?) and key = ?");
   const keyOfTree = prepare("select key from trees where id = ?");
   const fail = prepare("update trees set failures = failures + 1 where id = ? returning key");
+  const unplace = prepare("update trees set unplaced = ? where id = ? returning key");
   const setStatus = prepare("update trees set status = ? where key = ?");
   const forgive = prepare("update trees set failures = 0 where id = ? returning key");
   const reopen = prepare("update trees set status = ? where key = ? and status = ?");
@@ -145,7 +148,8 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
         transaction(work, rows ? (trails === true ? "trails" : "waits") : undefined);
       } catch (error) {
         treeRows.forget();
-        throw error;
+        // Not an error of SQLite: a value that cannot be put into a cell.
+        throw error instanceof ErrandError ? error : rowRefused("The SQLite store", error);
       }
     },
     markFailure(tree, quarantine) {
@@ -153,6 +157,9 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
         const key = knownKey(fail().get(idCell(tree)), tree);
         if (quarantine) setStatus().run(treeStatuses.cell("quarantined"), key);
       });
+    },
+    markUnplaced(tree, reason) {
+      owned(() => knownKey(unplace().get(optionalCell(reason, textCell), idCell(tree)), tree));
     },
     release(tree) {
       owned(() => {

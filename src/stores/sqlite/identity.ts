@@ -7,7 +7,7 @@
  * work.
  */
 
-import { uuidIs } from "../../core/ids.ts";
+import { uuidIs } from "../../core/values/ids.ts";
 import type { Connection } from "./connection.ts";
 
 export interface Identity {

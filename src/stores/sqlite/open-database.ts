@@ -19,7 +19,8 @@ import { textOf } from "./cells.ts";
 import type { Connection } from "./connection.ts";
 import { type Identity, identityOf } from "./identity.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
-import { messageOf, sqliteNeedsRollback, storeErrorOf } from "./sqlite-errors.ts";
+import { folderIsReadOnly, openReadOnlyCopy } from "./read-only-disk.ts";
+import { messageOf, sqliteCannotOpen, sqliteIsBusy, sqliteNeedsRollback, storeErrorOf } from "./sqlite-errors.ts";
 
 /**
  * `full`: a commit that resolved survives the loss of power, unless it trails (`trailing.ts`). `relaxed`: it survives the death of the process, but a loss of power
@@ -115,12 +116,19 @@ export function makePrivateFile(path: string): void {
 /** How long a first look waits for another process that is just opening or closing the same file. */
 const OPENING_MS = 5_000;
 
-export function openConnection(path: string, readOnly: boolean): DatabaseSync {
+export function openConnection(path: string, readOnly: boolean, busyMs = OPENING_MS): DatabaseSync {
   try {
-    return new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
+    return new DatabaseSync(path, { readOnly, timeout: busyMs });
   } catch (error) {
-    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+    throw unopened(error, path, ACCESS_REMEDY);
   }
+}
+
+/** A file that another program has locked is fine, and can be opened later. */
+function unopened(error: unknown, path: string, remedy: string): unknown {
+  return sqliteIsBusy(error)
+    ? storeErrorOf(error, `The store ${path}`)
+    : unreadable(path, messageOf(error), remedy, error);
 }
 
 function pragma(db: Connection, name: string): number {
@@ -142,7 +150,7 @@ export function schemaVersionOf(db: Connection, path: string): number {
     // Only asked where the header leaves it open: looking for tables reads the whole schema.
     empty = application === 0 && version === 0 && !holdsTables(db);
   } catch (error) {
-    throw unreadable(path, messageOf(error), KIND_REMEDY, error);
+    throw unopened(error, path, KIND_REMEDY);
   }
   if (empty) return 0;
   if (application !== APPLICATION_ID) {
@@ -177,6 +185,8 @@ function sizeOf(path: string): number {
 export interface Look {
   /** The schema version; null where no store was begun yet. */
   readonly version: number | null;
+  /** False where nothing can be written beside the file: then the store can only be read (`read-only-disk.ts`). */
+  readonly writable: boolean;
   /** What the store says it is; null where it says nothing, or nothing that can be believed. */
   identity(): Identity | null;
   close(): void;
@@ -187,14 +197,27 @@ export interface Look {
  * undo: a writer does, and the file is then as it was before that write. Whoever opens the store next closes the look after that: what
  * SQLite keeps beside the file for the first connection is then there for the second.
  */
-export function lookAtFile(path: string): Look {
-  if (sizeOf(path) === 0) return { version: null, identity: () => null, close: () => {} };
+export function lookAtFile(path: string, busyMs?: number): Look {
+  if (sizeOf(path) === 0) return NOTHING;
   try {
-    return lookThrough(openConnection(path, true), path);
+    return lookThrough(openConnection(path, true, busyMs), path);
   } catch (error) {
-    if (!(error instanceof ErrandError) || !sqliteNeedsRollback(error.cause)) throw error;
+    if (!(error instanceof ErrandError)) throw error;
+    if (sqliteCannotOpen(error.cause) && folderIsReadOnly(path)) return lookThrough(openUnwritable(path), path, false);
+    if (!sqliteNeedsRollback(error.cause)) throw error;
   }
-  return lookThrough(openConnection(path, false), path);
+  return lookThrough(openConnection(path, false, busyMs), path);
+}
+
+const NOTHING: Look = { version: null, writable: true, identity: () => null, close: () => {} };
+
+/** A connection to a store on a disk that cannot be written. */
+export function openUnwritable(path: string): DatabaseSync {
+  try {
+    return openReadOnlyCopy(path);
+  } catch (error) {
+    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+  }
 }
 
 function readIdentity(db: DatabaseSync, path: string): Identity | null {
@@ -205,9 +228,14 @@ function readIdentity(db: DatabaseSync, path: string): Identity | null {
   }
 }
 
-function lookThrough(db: DatabaseSync, path: string): Look {
+function lookThrough(db: DatabaseSync, path: string, writable = true): Look {
   try {
-    return { version: schemaVersionOf(db, path), identity: () => readIdentity(db, path), close: () => db.close() };
+    return {
+      version: schemaVersionOf(db, path),
+      writable,
+      identity: () => readIdentity(db, path),
+      close: () => db.close(),
+    };
   } catch (error) {
     db.close();
     throw error;
@@ -221,6 +249,10 @@ export function inspectFile(path: string): number | null {
   return look.version;
 }
 
+function journalMode(db: Connection): string {
+  return textOf(db.prepare("pragma journal_mode").get(), "journal_mode");
+}
+
 function requireSetting(path: string, name: string, wanted: number | string, got: number | string): void {
   if (wanted === got) return;
   throw unreadable(
@@ -228,6 +260,12 @@ function requireSetting(path: string, name: string, wanted: number | string, got
     `SQLite left ${name} at ${got} where ${wanted} was asked for`,
     "Put the store on a local disk.",
   );
+}
+
+/** How long SQLite waits for the lock of another connection, during which nothing else of this process goes on. */
+export function setBusyTimeout(db: Connection, path: string, busyMs: number): void {
+  db.exec(`pragma busy_timeout = ${busyMs}`);
+  requireSetting(path, "busy_timeout", busyMs, numberOf(db.prepare("pragma busy_timeout").get(), "timeout"));
 }
 
 /** Settings that do not outlive a connection, and the journal mode, which the owner sets for all. */
@@ -238,11 +276,10 @@ export function configure(
   durability: Durability,
   busyMs: number,
 ): void {
-  db.exec(`pragma busy_timeout = ${busyMs}`);
-  requireSetting(path, "busy_timeout", busyMs, numberOf(db.prepare("pragma busy_timeout").get(), "timeout"));
+  setBusyTimeout(db, path, busyMs);
   // Asked for and read back in two statements: the first tells its new mode before the write that makes it so has succeeded.
   if (access === "own") db.exec("pragma journal_mode = wal");
-  requireSetting(path, "journal_mode", "wal", textOf(db.prepare("pragma journal_mode").get(), "journal_mode"));
+  requireSetting(path, "journal_mode", "wal", journalMode(db));
   db.exec(synchronous(durability));
   requireSetting(path, "synchronous", SYNCHRONOUS[durability], pragma(db, "synchronous"));
   db.exec(checkpointing(true));

@@ -8,8 +8,8 @@
  */
 
 import type { PostRecord } from "../../contracts/store.ts";
-import type { PostId, TreeId } from "../../core/ids.ts";
-import type { RunPatch, RunRecord } from "../../core/journal.ts";
+import type { PostId, TreeId } from "../../core/values/ids.ts";
+import type { RunPatch, RunRecord } from "../../core/journal/journal.ts";
 import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole } from "../run-patches.ts";
 import { type Cell, columns, hashCell, idCell } from "./cells.ts";

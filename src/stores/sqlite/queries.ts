@@ -17,8 +17,8 @@ import type {
   TreeQuery,
   TreeRecord,
 } from "../../contracts/store.ts";
-import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/ids.ts";
-import type { JournalRow } from "../../core/journal.ts";
+import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/values/ids.ts";
+import type { JournalRow } from "../../core/journal/journal.ts";
 import { inOrder, numberOf, type Row } from "../cells.ts";
 import { runStates, treeStatuses } from "../columns.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
@@ -57,7 +57,7 @@ const RUN = "select t.id as tree_id, r.* from";
 /** A tree, and of its journal's last row what is newer: the tree's own row is not written while it works on. A journal that lost rows is still missed them. */
 const treeFrom = (trees: string): string => `
   select t.id, t.agent, t.kind, t.status, t.epoch, max(t.next_seq, coalesce(j.seq + 1, 0)) as next_seq, iif(j.seq >= t.next_seq, j.hash, t.hash) as hash, t.wake_at, t.busy, t.questions,
-    t.format, t.failures, t.created_at, max(t.updated_at, coalesce(j.at, 0)) as updated_at
+    t.format, t.failures, t.unplaced, t.created_at, max(t.updated_at, coalesce(j.at, 0)) as updated_at
   from ${trees} left join journal j on j.id = (select max(id) from journal where ${placesOf("t.key", "id")})`;
 
 function found<Value>(row: Row, read: (row: Row) => Value): Value | null {

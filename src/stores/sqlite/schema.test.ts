@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { APPLICATION_ID, migrate, MIGRATIONS, missingTable, SCHEMA_VERSION } from "./schema.ts";
-import { asTreeId } from "../../core/ids.ts";
+import { asTreeId } from "../../core/values/ids.ts";
 import { prepareQueries } from "./queries.ts";
 import { createPrepare } from "./statements.ts";
 import { createTransaction, type Transaction } from "./transaction.ts";

@@ -15,7 +15,7 @@
  * `../columns.ts`; 0 is an open tree, 4 an ended run.
  */
 
-import { JOURNAL_FORMAT } from "../../core/revision.ts";
+import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { numberOf } from "../cells.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./transaction.ts";
@@ -238,6 +238,7 @@ export const MIGRATIONS: readonly string[] = [
   drop table sets_before;
   drop table blobs_before;
   `,
+  "alter table trees add column unplaced any;",
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -7,8 +7,8 @@ const sqliteError = (errcode: number): Error => Object.assign(new Error("from SQ
 describe("SQLite's errors", () => {
   test.each([
     [13, "store-full"],
-    [5, "store-failed"],
-    [261, "store-failed"],
+    [5, "store-busy"],
+    [261, "store-busy"],
     [10, "store-failed"],
     [1034, "store-failed"],
     [11, "store-corrupt"],

@@ -4,13 +4,19 @@
  * Invariant: an error that is not SQLite's own is passed on as it is; it is a refusal, or a bug to be seen.
  */
 
-import { ErrandError } from "../../errors.ts";
+import { errorText, ErrandError } from "../../errors.ts";
+import { rowRefused } from "../refusals.ts";
 
 /** Primary result codes of SQLite; an extended code has one of them in its low byte. */
 const SQLITE_BUSY = 5;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
+const SQLITE_TOOBIG = 18;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
+const SQLITE_RANGE = 25;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 /** An extended code: a read-only connection found a journal that must be rolled back first. */
 const SQLITE_READONLY_ROLLBACK = 776;
@@ -30,13 +36,18 @@ export function sqliteIsIoError(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_IOERR;
 }
 
+/** True if SQLite could not open the file, or make one that it needs beside it. */
+export function sqliteCannotOpen(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_CANTOPEN;
+}
+
 /** True if a process died in the middle of a write to the file, and only a connection that may write can undo it. */
 export function sqliteNeedsRollback(error: unknown): boolean {
   return error instanceof Error && "errcode" in error && error.errcode === SQLITE_READONLY_ROLLBACK;
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** The error that a read or a write of an open store throws. */
@@ -47,14 +58,22 @@ export function storeErrorOf(cause: unknown, description: string): unknown {
       return cause;
     case SQLITE_FULL:
       return new ErrandError("store-full", `${description} has no room left for a write (${why}).`, {
-        remedy: "Make room on the disk; nothing of the write was kept, and it can be tried again.",
+        remedy:
+          "Make room on the disk. Work under way waits for it and goes on by itself; new work was refused and can be tried again.",
         cause,
       });
     case SQLITE_BUSY:
-      return new ErrandError("store-failed", `${description} stayed locked by another process (${why}).`, {
-        remedy: "Try again; if it lasts, look for a process that holds the file open.",
+      return new ErrandError("store-busy", `${description} is locked by another program (${why}).`, {
+        remedy:
+          "Errand waits and goes on by itself once that program ends its transaction or closes the file; " +
+          "it may be a database browser.",
         cause,
       });
+    case SQLITE_TOOBIG:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_RANGE:
+      return rowRefused(description, cause);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return new ErrandError("store-corrupt", `${description} is damaged (${why}).`, {

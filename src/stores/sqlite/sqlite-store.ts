@@ -3,11 +3,13 @@
  *
  * Invariants:
  *  1. `own` takes the owner's lock before it opens the database to write; `read` writes nothing but mail.
- *  2. Everything is synchronous inside the port's promises: a commit is done when its call returns to the event loop.
+ *  2. Everything is synchronous inside the port's promises: a commit is done when its call returns to the event loop, unless another program
+ *     holds a lock on the file. Then it is tried again between turns of the event loop, for a bounded time (`patience.ts`).
  *  3. When opening fails, the lock and the connection are released.
  */
 
 import type { Store } from "../../contracts/store.ts";
+import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
 import { claimable } from "../formats.ts";
 import { storeClosed } from "../refusals.ts";
@@ -20,7 +22,8 @@ import { movedTo, requireNotMoved } from "./moved.ts";
 import { preparePutMail } from "./put-mail.ts";
 import { prepareQueries } from "./queries.ts";
 import { migrate, MIGRATIONS, missingTable, SCHEMA_VERSION } from "./schema.ts";
-import { messageOf, storeErrorOf } from "./sqlite-errors.ts";
+import { messageOf, sqliteIsBusy, storeErrorOf } from "./sqlite-errors.ts";
+import { waitingOf } from "./patience.ts";
 import { createPrepare } from "./statements.ts";
 import { createTrailing, syncLog, type Trailing } from "./trailing.ts";
 import { createTransaction } from "./transaction.ts";
@@ -36,8 +39,13 @@ export interface SqliteStoreOptions {
   readonly durability?: file.Durability;
   /** How this process is named to one that wants to own the store too. */
   readonly owner?: Owner;
-  /** How long a write waits for another process's, in milliseconds. */
+  /** Timers to wait with while another program holds a lock. Without them nothing is tried again. */
+  readonly world?: World;
+  /** How long SQLite itself waits for such a lock, in milliseconds, during which nothing else of this process goes on: once open, and while opening. */
   readonly busyTimeout?: number;
+  readonly openingBusyTimeout?: number;
+  /** The disk cannot be written: settings that concern writing are left as they are. */
+  readonly unwritable?: true;
   /** Open it even if it was moved to another store: only for who moves it. */
   readonly evenMoved?: true;
   /**
@@ -57,23 +65,25 @@ export interface SqliteStore extends Store {
   leave(to: string, mail: number): Promise<boolean>;
 }
 
-const BUSY_TIMEOUT = 5_000;
+/** A put of mail or a commit of another process holds the lock for some milliseconds. More would be felt by all that this process does. */
+const BUSY_TIMEOUT = 10;
+const OPENING_BUSY_TIMEOUT = 5_000;
 
 /** Opens the store, and makes it if `access` is `own` and there is none. Throws an ErrandError when it cannot. */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const path = file.canonicalPath(options.path);
-  const look = file.lookAtFile(path);
+  const look = file.lookAtFile(path, options.openingBusyTimeout);
   try {
-    return openLooked(path, options, look.version ?? 0);
+    return openLooked(path, options, look);
   } finally {
     look.close();
   }
 }
 
-function openLooked(path: string, options: SqliteStoreOptions, version: number): SqliteStore {
+function openLooked(path: string, options: SqliteStoreOptions, { version, writable }: file.Look): SqliteStore {
   if (options.access === "read") {
-    requireCurrent(path, version);
-    return openWith(path, options, () => {}, null);
+    requireCurrent(path, version ?? 0);
+    return writable ? openWith(path, options, () => {}, null) : openUnwritable(path, options);
   }
   const lock = takeOwnerLock(path);
   try {
@@ -81,6 +91,28 @@ function openLooked(path: string, options: SqliteStoreOptions, version: number):
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+/** To look at: it takes no mail, and has no log that could still be on its way to the disk. */
+function openUnwritable(path: string, options: SqliteStoreOptions): SqliteStore {
+  const db = file.openUnwritable(path);
+  try {
+    const store = createStore(db, path, { ...options, unwritable: true }, () => {});
+    const putMail = async (): Promise<never> => {
+      throw new ErrandError(
+        "store-read-only",
+        `The store ${path} stands on a disk, or in a folder, that is read-only.`,
+        {
+          remedy: "Make it writable, or copy the store elsewhere and name the copy: --store PATH.",
+          details: { path },
+        },
+      );
+    };
+    return { ...store, putMail, catchUp: async () => {} };
+  } catch (error) {
+    db.close();
+    throw error instanceof ErrandError ? error : file.unreadable(path, messageOf(error), file.ACCESS_REMEDY, error);
   }
 }
 
@@ -112,12 +144,14 @@ function openWith(
   identity: Identity | null,
 ): SqliteStore {
   if (options.access === "own") file.makePrivateFile(path);
-  const db = file.openConnection(path, false);
+  const db = file.openConnection(path, false, options.openingBusyTimeout);
   try {
     return createStore(db, path, options, releaseLock, identity);
   } catch (error) {
     db.close();
-    throw error instanceof ErrandError ? error : file.unreadable(path, messageOf(error), file.ACCESS_REMEDY, error);
+    if (error instanceof ErrandError) throw error;
+    if (sqliteIsBusy(error)) throw storeErrorOf(error, `The SQLite store ${path}`);
+    throw file.unreadable(path, messageOf(error), file.ACCESS_REMEDY, error);
   }
 }
 
@@ -129,11 +163,12 @@ export function createStore(
   releaseLock: () => void,
   identity: Identity | null = null,
 ): SqliteStore {
-  const { access, durability = "full", owner, busyTimeout = BUSY_TIMEOUT } = options;
+  const { access, durability = "full", owner, world, openingBusyTimeout = OPENING_BUSY_TIMEOUT } = options;
+  const { busyTimeout = world === undefined ? OPENING_BUSY_TIMEOUT : BUSY_TIMEOUT } = options;
   const description = `The SQLite store ${path}`;
   file.requireSqlite(process.versions["sqlite"] ?? "");
   file.schemaVersionOf(db, path);
-  file.configure(db, path, access, durability, busyTimeout);
+  if (options.unwritable !== true) file.configure(db, path, access, durability, openingBusyTimeout);
   const prepare = createPrepare(db);
   const transaction = createTransaction(db, description);
   let epoch = 0;
@@ -156,19 +191,27 @@ export function createStore(
   const queries = prepareQueries(prepare);
   const putMail = preparePutMail(prepare, trailing?.transaction ?? transaction, () => requireNotMoved(db, path));
   let seen = queries.dataVersion();
+  file.setBusyTimeout(db, path, busyTimeout);
+  const { patiently, onTrouble, endWaiting } = waitingOf(world, access);
   /** As the owner read it: nobody else raises it meanwhile. */
   let format: number | null = null;
 
   function live(): void {
     if (!db.isOpen) throw storeClosed(description);
   }
-  function read<Result>(work: () => Result): Result {
+  function readNow<Result>(work: () => Result): Result {
     live();
     try {
       return work();
     } catch (error) {
       throw storeErrorOf(error, description);
     }
+  }
+  function read<Result>(work: () => Result): Promise<Result> {
+    return patiently("read", () => readNow(work));
+  }
+  function write<Result>(work: (writes: OwnerWrites) => Result): Promise<Result> {
+    return patiently("write", () => work(own()));
   }
   function own(): OwnerWrites {
     live();
@@ -184,62 +227,64 @@ export function createStore(
 
   return {
     description,
-    waits: durability !== "full" ? "never" : trailing?.possible === true ? "unless-it-trails" : "always",
+    onTrouble,
 
-    commit: async (commit) => own().commit(commit),
+    commit: (commit) => write((writes) => writes.commit(commit)),
     async claim(ids) {
       const { requireOwner } = own();
-      const trees = read(() => {
+      const trees = await read(() => {
         requireOwner();
         return ids.map((id) => queries.tree(id));
       });
       const claimed = trees.filter((tree) => tree !== null).filter(claimable);
       return claimed.map((tree) => ({ ...tree, epoch: Math.max(epoch, tree.epoch) }));
     },
-    markFailure: async (tree, quarantine) => own().markFailure(tree, quarantine),
-    release: async (tree) => own().release(tree),
-    replaceProjections: async (tree, projections) => own().replaceProjections(tree, projections),
-    expire: async (before, limit) => own().expire(before, limit),
+    markFailure: (tree, quarantine) => write((writes) => writes.markFailure(tree, quarantine)),
+    markUnplaced: (tree, reason) => write((writes) => writes.markUnplaced(tree, reason)),
+    release: (tree) => write((writes) => writes.release(tree)),
+    replaceProjections: (tree, projections) => write((writes) => writes.replaceProjections(tree, projections)),
+    expire: (before, limit) => write((writes) => writes.expire(before, limit)),
     async raiseFormat(to) {
-      own().raiseFormat(to);
+      await write((writes) => writes.raiseFormat(to));
       format = null;
     },
-    setAnchor: async (anchor) => own().setAnchor(anchor),
+    setAnchor: (anchor) => write((writes) => writes.setAnchor(anchor)),
 
-    tree: async (id) => read(() => queries.tree(id)),
-    trees: async (query) => read(() => queries.trees(query)),
-    unfinished: async (at) => read(() => queries.unfinished(at)),
-    due: async (at) => read(() => queries.due(at)),
-    nextWake: async () => read(() => queries.nextWake()),
-    rows: async (tree, from, limit) => read(() => queries.rows(tree, from, limit)),
-    blob: async (tree, hash) => read(() => queries.blob(tree, hash)),
-    blobs: async (tree) => read(() => queries.blobs(tree)),
-    snapshot: async (tree) => read(() => queries.snapshot(tree)),
-    run: async (id) => read(() => queries.run(id)),
-    runOfAgent: async (agent) => read(() => queries.runOfAgent(agent)),
-    runs: async (query) => read(() => queries.runs(query)),
-    post: async (tree, id) => read(() => queries.post(tree, id)),
-    posts: async (tree) => read(() => queries.posts(tree)),
-    pendingMail: async (limit) => read(() => queries.pendingMail(limit)),
-    pendingOutbox: async (tree) => read(() => queries.pendingOutbox(tree)),
-    outboxTrees: async () => read(() => queries.outboxTrees()),
-    format: async () => read(() => (writes === null ? queries.format() : (format ??= queries.format()))),
-    anchor: async () => read(() => queries.anchor()),
+    tree: (id) => read(() => queries.tree(id)),
+    trees: (query) => read(() => queries.trees(query)),
+    unfinished: (at) => read(() => queries.unfinished(at)),
+    due: (at) => read(() => queries.due(at)),
+    nextWake: () => read(() => queries.nextWake()),
+    rows: (tree, from, limit) => read(() => queries.rows(tree, from, limit)),
+    blob: (tree, hash) => read(() => queries.blob(tree, hash)),
+    blobs: (tree) => read(() => queries.blobs(tree)),
+    snapshot: (tree) => read(() => queries.snapshot(tree)),
+    run: (id) => read(() => queries.run(id)),
+    runOfAgent: (agent) => read(() => queries.runOfAgent(agent)),
+    runs: (query) => read(() => queries.runs(query)),
+    post: (tree, id) => read(() => queries.post(tree, id)),
+    posts: (tree) => read(() => queries.posts(tree)),
+    pendingMail: (limit) => read(() => queries.pendingMail(limit)),
+    pendingOutbox: (tree) => read(() => queries.pendingOutbox(tree)),
+    outboxTrees: () => read(() => queries.outboxTrees()),
+    format: () => read(() => (writes === null ? queries.format() : (format ??= queries.format()))),
+    anchor: () => read(() => queries.anchor()),
 
-    movedTo: () => read(() => movedTo(db)),
-    leave: async (to, mail) => own().leave(to, mail),
+    movedTo: () => readNow(() => movedTo(db)),
+    leave: (to, mail) => write((writes) => writes.leave(to, mail)),
 
     async catchUp() {
       // A reader cannot know how far its owner has come.
       if (access === "read") await syncLog(path);
       else if (db.isOpen) await trailing?.catchUp();
     },
-    async putMail(mail) {
-      live();
-      return putMail(mail);
-    },
+    putMail: (mail) =>
+      patiently("write", () => {
+        live();
+        return putMail(mail);
+      }),
     async changed() {
-      const now = read(() => queries.dataVersion());
+      const now = await read(() => queries.dataVersion());
       const differs = now !== seen;
       seen = now;
       return differs;
@@ -247,10 +292,11 @@ export function createStore(
 
     async close() {
       if (!db.isOpen) return;
+      endWaiting();
       try {
         // Readers may hold it back; then the last connection to close does it.
         trailing?.setWaiting();
-        if (access === "own") read(() => db.exec("pragma wal_checkpoint(truncate)"));
+        if (access === "own") readNow(() => db.exec("pragma wal_checkpoint(truncate)"));
       } finally {
         db.close();
         try {

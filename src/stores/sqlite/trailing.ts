@@ -24,8 +24,6 @@ import type { Transaction } from "./transaction.ts";
 type Writing = "trails" | "waits";
 
 export interface Trailing {
-  /** False if the log cannot be held open: then every transaction waits. */
-  readonly possible: boolean;
   readonly transaction: <Result>(work: () => Result, writing?: Writing) => Result;
   /** Makes durable what trails, if anything does, without holding up the process. */
   catchUp(): Promise<void>;
@@ -69,7 +67,6 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
   }
 
   return {
-    possible: log !== null,
     transaction(work, writing) {
       if (failure !== null) throw failure;
       try {

@@ -12,7 +12,7 @@
  */
 
 import type { TreeCommit, TreeCreation } from "../../contracts/store.ts";
-import type { TreeId } from "../../core/ids.ts";
+import type { TreeId } from "../../core/values/ids.ts";
 import { numberOf, optionalCell, optionalOf } from "../cells.ts";
 import { treeKinds, treeStatuses } from "../columns.ts";
 import { treeConflict } from "../refusals.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
-import { uuidIs } from "../../core/ids.ts";
+import { uuidIs } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 
 /** The last millisecond that a date can name. */

@@ -59,6 +59,7 @@ export function openForeignStore(path: string): ForeignStore {
       commit: refuse,
       claim: refuse,
       markFailure: refuse,
+      markUnplaced: refuse,
       release: refuse,
       replaceProjections: refuse,
       expire: refuse,

@@ -8,7 +8,8 @@
  *     written again.
  */
 
-import { uuidOf } from "../../core/ids.ts";
+import type { World } from "../../contracts/world.ts";
+import { uuidOf } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Identity } from "../sqlite/identity.ts";
 import { canonicalPath } from "../sqlite/open-database.ts";
@@ -21,18 +22,33 @@ import { markOf, replayedBeside, requireStoreFile } from "./store-files.ts";
 export function openOwnStore(options: Omit<SqliteStoreOptions, "access" | "admit">, parts: TrustParts): SqliteStore {
   const path = canonicalPath(options.path);
   requireRunnable(path, standingOf(path, parts));
-  return openSqliteStore({
+  const store = openSqliteStore({
     ...options,
     path,
     access: "own",
     admit: () => admit(path, parts),
     onClosed: () => leave(path, parts),
   });
+  try {
+    recordOpened(path, parts);
+  } catch (error) {
+    // The caller is told why; a close that fails as well has nothing to add.
+    store.close().catch(() => {});
+    throw error;
+  }
+  return store;
+}
+
+/** From here on the store holds commits, so that a missing log is damage. */
+function recordOpened(path: string, parts: TrustParts): void {
+  const register = registerOf(parts);
+  const entry = register.find(path);
+  if (entry !== null && !entry.opened) register.put({ ...entry, opened: true });
 }
 
 /** A store that is trusted, by its canonical path, to read and to put mail. */
-export function openTrustedReader(path: string, parts: TrustParts): SqliteStore {
-  const store = openSqliteStore({ path, access: "read" });
+export function openTrustedReader(path: string, parts: TrustParts, world: World): SqliteStore {
+  const store = openSqliteStore({ path, access: "read", world });
   return {
     ...store,
     async putMail(mail) {
@@ -66,7 +82,8 @@ export function entryFor(
   identity: Identity,
   parts: TrustParts,
 ): RegisterEntry {
-  return { path, id: identity.id, seal: sealHash(identity.seal), from, at: parts.world.wall(), left: null };
+  const { id, seal } = identity;
+  return { path, id, seal: sealHash(seal), from, at: parts.world.wall(), opened: false, left: null };
 }
 
 /** Under the owner's lock. */

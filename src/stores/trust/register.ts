@@ -24,9 +24,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { World } from "../../contracts/world.ts";
-import { type Json, jsonObjectIs } from "../../core/json.ts";
-import { uuidIs } from "../../core/ids.ts";
-import { ErrandError } from "../../errors.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
+import { uuidIs } from "../../core/values/ids.ts";
+import { errorText, ErrandError } from "../../errors.ts";
 import { makeOwnFolder, ownFolderThere } from "../user-data.ts";
 
 /** A store's file as its owner left it. */
@@ -46,6 +46,8 @@ export interface RegisterEntry {
   readonly from: "made" | "trusted";
   /** When, in milliseconds since 1970. */
   readonly at: number;
+  /** True once the store was opened after it was made. Until then a crash may leave its file without any commit. */
+  readonly opened: boolean;
   /**
    * How the last owner left it; null while it has one, after a crash, and once mail was put. Always null of stores in
    * the data folder.
@@ -128,13 +130,14 @@ export function openRegister(data: string, world: Pick<World, "random">): Regist
 function entryOf(value: Json): RegisterEntry | null {
   if (!jsonObjectIs(value) || value["version"] !== VERSION) return null;
   const { path, id, seal, from, at, left } = value;
+  const opened = value["opened"] === true;
   if (typeof path !== "string" || typeof id !== "string" || !uuidIs(id) || typeof seal !== "string") return null;
   if ((from !== "made" && from !== "trusted") || typeof at !== "number") return null;
-  if (left === null) return { path, id, seal, from, at, left };
+  if (left === null) return { path, id, seal, from, at, opened, left };
   if (!jsonObjectIs(left)) return null;
   const { bytes, changed } = left;
   if (typeof bytes !== "number" || typeof changed !== "string") return null;
-  return { path, id, seal, from, at, left: { bytes, changed } };
+  return { path, id, seal, from, at, opened, left: { bytes, changed } };
 }
 
 function writeDurably(path: string, text: string): void {
@@ -163,7 +166,7 @@ function missing(error: unknown): boolean {
 }
 
 function unwritable(folder: string, cause: unknown): ErrandError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = errorText(cause);
   return new ErrandError("data-folder-unusable", `The register ${folder} cannot be read or written: ${why}.`, {
     remedy: "Check that the folder is yours and that its disk has room, or set XDG_DATA_HOME to another one.",
     cause,

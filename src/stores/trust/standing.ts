@@ -13,6 +13,8 @@
 import { hash } from "node:crypto";
 import { join, sep } from "node:path";
 import type { World } from "../../contracts/world.ts";
+import { ErrandError } from "../../errors.ts";
+import { logIsMissing } from "../sqlite/missing-log.ts";
 import { canonicalPath, lookAtFile } from "../sqlite/open-database.ts";
 import type { Identity } from "../sqlite/identity.ts";
 import { openRegister, type Register, type RegisterEntry } from "./register.ts";
@@ -25,6 +27,8 @@ export interface TrustParts {
   readonly world: Pick<World, "random" | "wall">;
   /** Ids of stores that the environment names as trusted. */
   readonly trustedIds: readonly string[];
+  /** How long SQLite waits for a lock on a store that is looked at, during which nothing else of this process goes on. */
+  readonly openingBusyTimeout?: number;
 }
 
 export type Standing =
@@ -64,7 +68,8 @@ function standingBy(entry: RegisterEntry | null, path: string, parts: TrustParts
   if (entry === null && parts.trustedIds.length === 0) return unregistered(path);
   const problem = filesProblem(path) ?? (entry === null ? null : leftProblem(path, entry));
   if (problem !== null) return { status: "foreign", why: problem };
-  const look = lookAtFile(path);
+  if (entry?.opened === true && logIsMissing(path)) throw logMissing(path);
+  const look = lookAtFile(path, parts.openingBusyTimeout);
   try {
     if (look.version === null || look.version === 0) {
       // A process that died while it made the store has left a journal; without an entry nobody knows whose it is.
@@ -74,6 +79,15 @@ function standingBy(entry: RegisterEntry | null, path: string, parts: TrustParts
   } finally {
     look.close();
   }
+}
+
+/** A young store has all of its commits in the log: without it, the database is as empty as a new one. */
+function logMissing(path: string): ErrandError {
+  return new ErrandError("store-corrupt", `The store ${path} is empty, and its log ${path}-wal is missing.`, {
+    remedy:
+      "The first commits of a store stand in that file: put it back, or restore both from a backup. If the store never held anything, delete its file.",
+    details: { path },
+  });
 }
 
 /** Nothing is opened: an empty file, or none, is where a store can be made. */

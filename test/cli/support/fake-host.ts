@@ -44,7 +44,6 @@ export function createFakeHost(size = { columns: 80, rows: 24 }): FakeHost {
         return off;
       },
       soon: (callback) => callback(),
-      next: (callback) => callback(),
     },
     env: {},
     redactor: createRedactor([]),

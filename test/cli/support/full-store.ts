@@ -1,7 +1,7 @@
 /** A file with everything that a store can hold, and what a store holds, as data to be compared. */
 
 import type { Store, TreeCommit, TreeRecord } from "../../../src/contracts/store.ts";
-import { asPostId, asStepKey } from "../../../src/core/ids.ts";
+import { asPostId, asStepKey } from "../../../src/core/values/ids.ts";
 import { createErrand } from "../../../src/runtime/create-runtime.ts";
 import { openSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 import { createScriptedModels, say } from "../../../src/testing/index.ts";

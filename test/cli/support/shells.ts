@@ -46,6 +46,7 @@ export interface InteractiveShell {
 export const PROMPT = "ready> ";
 const CTRL_C = "\u0003";
 const PATIENCE_MS = 50_000;
+const AGAIN_MS = 2_000;
 
 export async function interactiveShell(
   command: string,
@@ -74,10 +75,16 @@ export async function interactiveShell(
       child.stdin.write(keys);
       return sees(wanted);
     },
-    clear() {
+    async clear() {
       shown = "";
+      // While fish completes, the terminal takes Ctrl-C for the completion: the line is still there, and no new prompt comes.
+      const pressing = setInterval(() => child.stdin.write(CTRL_C), AGAIN_MS);
       child.stdin.write(CTRL_C);
-      return sees([PROMPT]);
+      try {
+        await sees([PROMPT]);
+      } finally {
+        clearInterval(pressing);
+      }
     },
     // The terminal goes with it, and the shell with the terminal.
     close: () => void child.kill("SIGKILL"),

@@ -17,8 +17,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createProcessHost } from "../../../src/cli/process-host.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { type Model, ModelFailure, type ModelProvider } from "../../../src/contracts/model.ts";
-import type { Json } from "../../../src/core/json.ts";
-import type { ReplyPart } from "../../../src/core/message.ts";
+import type { Json } from "../../../src/core/values/json.ts";
+import type { ReplyPart } from "../../../src/core/values/message.ts";
 import { createRehearsalModel } from "../../../src/models/rehearsal.ts";
 
 async function fileThere(path: string, signal: AbortSignal): Promise<void> {

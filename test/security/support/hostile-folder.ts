@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Errand, type PermissionRule, type Tool, workspaceTools } from "../../../src/index.ts";
-import type { Json } from "../../../src/core/json.ts";
+import type { Json } from "../../../src/core/values/json.ts";
 import { createSystemWorld } from "../../../src/runtime/world.ts";
 import { callTool, say } from "../../../src/testing/index.ts";
 import { parentRequests, resultsOf } from "../../support/delegation.ts";

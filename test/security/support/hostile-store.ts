@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { asPostId, asStepKey, asTreeId } from "../../../src/core/ids.ts";
+import { asPostId, asStepKey, asTreeId } from "../../../src/core/values/ids.ts";
 import { createErrand, sha256 } from "../../../src/runtime/create-runtime.ts";
 import { mailOf } from "../../../src/runtime/messages/mail.ts";
 import { openSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
@@ -51,13 +51,14 @@ export async function hostileFolder(
 
 async function makeHostileStore(path: string, answered: boolean): Promise<string> {
   mkdirSync(dirname(path), { recursive: true });
+  // A model that every process has: a tree that needs another one is not run.
   const models = createScriptedModels({
-    "scripted/parent": byContext([callTool("run_command", { argv: ["touch", HARM] }), say("Done.")]),
+    "offline/rehearsal": byContext([callTool("run_command", { argv: ["touch", HARM] }), say("Done.")]),
   });
   const errand = await createErrand({
     store: path,
     models: [models],
-    model: "scripted/parent",
+    model: "offline/rehearsal",
     tools: workspaceTools({ world: createSystemWorld(), environment: {} }),
     permissions: [],
   });

@@ -1,7 +1,7 @@
 /** What must hold when nothing is under way any more: I2, I4, I10, I14 for every run, I16 for every agent, and the store's own lists. */
 
 import type { Store } from "../../../src/index.ts";
-import { asTreeId } from "../../../src/core/ids.ts";
+import { asTreeId } from "../../../src/core/values/ids.ts";
 import { sha256 } from "./chain.ts";
 import { demand } from "./violation.ts";
 import type { WatchedRun, WatchedTree } from "./watched-tree.ts";
@@ -61,7 +61,8 @@ export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise
       () => `run ${stored.number} is ${stored.delivery} in the store, not ${delivery}`,
     );
   }
-  demand("I12", (await store.pendingMail(10)).length === 0, () => "mail was left untaken");
+  const mail = (await store.pendingMail(100)).filter((one) => one.tree === id);
+  demand("I12", mail.length === 0, () => `mail for tree ${id} was left untaken`);
 }
 
 /**

@@ -1,8 +1,8 @@
 /** I21: the journal has no gap, its hashes form a chain, and every body is the one that its head promises. */
 
 import { hash } from "node:crypto";
-import type { JournalRow } from "../../../src/core/journal.ts";
-import type { RowHead } from "../../../src/core/row.ts";
+import type { JournalRow } from "../../../src/core/journal/journal.ts";
+import type { RowHead } from "../../../src/core/journal/row.ts";
 import { demand } from "./violation.ts";
 
 /** The newest texts that were hashed: each row is hashed by every check that looks at it, one after the other. */

@@ -3,12 +3,11 @@
  * each model call must have been sent.
  */
 
-import type { DefinitionText } from "../../../src/core/definition.ts";
-import type { AgentNumber, StepKey } from "../../../src/core/ids.ts";
-import { stepKey } from "../../../src/core/ids.ts";
-import type { JournalRow } from "../../../src/core/journal.ts";
-import { replayBegin } from "../../../src/core/replay.ts";
-import type { RowHead } from "../../../src/core/row.ts";
+import type { DefinitionText } from "../../../src/core/values/definition.ts";
+import type { AgentNumber, StepKey } from "../../../src/core/values/ids.ts";
+import { stepKey } from "../../../src/core/values/ids.ts";
+import type { JournalRow } from "../../../src/core/journal/journal.ts";
+import { replayBegin } from "../../../src/core/journal/replay.ts";
 import { type Stepped, treeSource } from "../../../src/core/tree.ts";
 import { sha256 } from "./chain.ts";
 import { demand } from "./violation.ts";
@@ -17,7 +16,7 @@ export interface ProvenJournal {
   /** Learns the text of a definition. */
   learn(hash: string, text: string): void;
   /** Takes the next row, with its head where it was read already. */
-  take(row: JournalRow, head?: RowHead): void;
+  take(row: JournalRow): void;
   /** JSON text of the messages of the agent's newest model call. */
   request(agent: AgentNumber): string | null;
 }
@@ -54,8 +53,8 @@ export function createProvenJournal(): ProvenJournal {
 
   return {
     learn: (hash, text) => void texts.set(hash, text),
-    take(row, head) {
-      const same = replay.take(row, head);
+    take(row) {
+      const same = replay.take(row);
       demand(
         "I20",
         same,

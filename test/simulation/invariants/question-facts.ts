@@ -3,7 +3,7 @@
  * gone), I22 (a clock that stands still).
  */
 
-import type { DefinitionFacts } from "../../../src/core/definition.ts";
+import type { DefinitionFacts } from "../../../src/core/values/definition.ts";
 import type { Fact } from "../../../src/core/event.ts";
 import { demand } from "./violation.ts";
 import { liveAgent, type Moment, type WatchedTree } from "./watched-tree.ts";

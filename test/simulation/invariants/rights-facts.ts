@@ -20,8 +20,13 @@ export function takeRightsFact(tree: WatchedTree, fact: Fact, { seq }: Moment): 
       tree.catalog = new Map(fact.catalog.map((definition) => [definition.name, definition]));
       for (const agent of tree.agents.values()) {
         const parent = agent.parent === null ? undefined : tree.agents.get(agent.parent);
-        if (agent.number === 0) agent.tools = fact.root.tools.map((tool) => tool.name);
-        else agent.tools = agent.granted.filter((name) => parent?.tools.includes(name) === true);
+        if (agent.number === 0) agent.tools = fact.root?.tools.map((tool) => tool.name) ?? agent.tools;
+        else {
+          if (fact.children === true) agent.granted = definedTools(tree, agent.number);
+          // Children of a closed root keep at most what they hold.
+          const held = parent?.alive === true ? parent.tools : agent.tools;
+          agent.tools = agent.granted.filter((name) => held.includes(name));
+        }
       }
       return;
     }
@@ -54,6 +59,12 @@ export function takeRightsFact(tree: WatchedTree, fact: Fact, { seq }: Moment): 
     }
     default:
   }
+}
+
+/** The tools that the definition of a run's child has now; none if it is gone. */
+function definedTools(tree: WatchedTree, run: number): string[] {
+  const definition = tree.catalog.get(tree.runs.get(run)?.definition ?? "");
+  return definition?.tools.map((tool) => tool.name) ?? [];
 }
 
 /** A request of its own: its calls are counted from here, and nobody is asked about those before. */

@@ -4,8 +4,8 @@
  */
 
 import type { Fact } from "../../../src/core/event.ts";
-import type { JournalRow } from "../../../src/core/journal.ts";
-import { bodyRead, type RowHead } from "../../../src/core/row.ts";
+import type { JournalRow } from "../../../src/core/journal/journal.ts";
+import { bodyRead, type RowHead } from "../../../src/core/journal/row.ts";
 import { checkChain } from "./chain.ts";
 import { takeMessageFact } from "./message-facts.ts";
 import { takeQuestionFact } from "./question-facts.ts";
@@ -25,7 +25,7 @@ export function checkRow(
 ): readonly Fact[] {
   checkChain(tree.rows.at(-1), row, head);
   tree.rows.push(row);
-  const { input, events = [], late } = head;
+  const { input, events = [], rejected: late } = head;
   if ("id" in input && typeof input.id === "string") {
     demand("I1", !tree.posts.has(input.id), () => `post ${input.id} is taken again by row ${row.seq}`);
     tree.posts.set(input.id, { seq: row.seq, late: late !== undefined, ended: 0 });

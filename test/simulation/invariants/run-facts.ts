@@ -1,8 +1,8 @@
 /** Runs: I1 (one run a spawn), I2 (one end), I4/I14 (told once), I13 (no report after the end), I17 (caps), I18 (rights). */
 
 import type { Fact } from "../../../src/core/event.ts";
-import { jsonObjectIs } from "../../../src/core/json.ts";
-import { replyPartsOf } from "../../../src/core/message.ts";
+import { jsonObjectIs } from "../../../src/core/values/json.ts";
+import { replyPartsOf } from "../../../src/core/values/message.ts";
 import { demand } from "./violation.ts";
 import { liveAgent, type WatchedRun, type WatchedTree, type Moment } from "./watched-tree.ts";
 

@@ -3,11 +3,11 @@
  * contract. The checkers beside this file read and extend it; none of them looks into the runtime.
  */
 
-import type { DefinitionFacts } from "../../../src/core/definition.ts";
+import type { DefinitionFacts } from "../../../src/core/values/definition.ts";
 import type { Fact } from "../../../src/core/event.ts";
-import type { Settings } from "../../../src/core/limits.ts";
-import type { Json } from "../../../src/core/json.ts";
-import type { JournalRow } from "../../../src/core/journal.ts";
+import type { Settings } from "../../../src/core/values/limits.ts";
+import type { Json } from "../../../src/core/values/json.ts";
+import type { JournalRow } from "../../../src/core/journal/journal.ts";
 import type { ProcessRights } from "../../../src/core/permissions/process-rights.ts";
 
 export interface WatchedMessage {
@@ -29,7 +29,7 @@ export interface WatchedAgent {
   readonly kind: "foreground" | "background";
   /** The tools that it has now, and those that it was given when it was made. */
   tools: readonly string[];
-  readonly granted: readonly string[];
+  granted: readonly string[];
   maxIterations: number;
   alive: boolean;
   inbox: WatchedMessage[];

@@ -1,7 +1,7 @@
 /** Owns the question what a project says of itself: its manifest and the beginning of its README. */
 
-import { jsonObjectIs } from "../../../core/json.ts";
-import type { Json } from "../../../core/json.ts";
+import { jsonObjectIs } from "../../../core/values/json.ts";
+import type { Json } from "../../../core/values/json.ts";
 import type { Action, Evidence } from "../evidence.ts";
 import { LIST_ALL, listingOf } from "../listing.ts";
 import type { Listing } from "../listing.ts";

@@ -1,0 +1,66 @@
+/** How definitions enter the contexts: prompts, tools and skills. */
+
+import type { WholeResult } from "../input.ts";
+import { promptOfRoot } from "../text/prompts/system-prompts.ts";
+import type { DefinitionFacts, DefinitionText } from "../values/definition.ts";
+import type { AgentNumber } from "../values/ids.ts";
+import { contextCarry, contextNew } from "./contexts.ts";
+import { type ContextHandlers, contextOf, type Fold } from "./fold.ts";
+import { keptWith } from "../text/prompts/kept-results.ts";
+
+/** A root's context keeps its messages when its definition changes. */
+function openRoot(fold: Fold): void {
+  const { state, contexts } = fold;
+  const root = state.agents.get(0);
+  if (root === undefined || state.settings === null) return;
+  const text = fold.definition(root.definition.hash);
+  const agents = definitionsOf(fold, ({ skill }) => skill === undefined);
+  const skills = definitionsOf(fold, ({ skill }) => skill !== undefined);
+  const tools = fold.toolsetFor(state, root, text, undefined);
+  const fresh = contextNew(promptOfRoot(text, agents, skills), tools, root.definition.model);
+  const old = contexts.agents.get(0);
+  if (old !== undefined) contextCarry(fresh, old);
+  contexts.agents.set(0, fresh);
+}
+
+function definitionsOf(fold: Fold, wanted: (facts: DefinitionFacts) => boolean): DefinitionText[] {
+  return [...fold.state.catalog.values()].filter(wanted).map(({ hash }) => fold.definition(hash));
+}
+
+/** An agent's context keeps its messages when the agent sees other tools. */
+function renewTools(fold: Fold, number: AgentNumber): void {
+  const { state, contexts } = fold;
+  const context = contexts.agents.get(number);
+  const agent = state.agents.get(number);
+  if (context === undefined || agent === undefined) return;
+  const { hash, model } = agent.definition;
+  const tools = fold.toolsetFor(state, agent, fold.definition(hash), contexts.runs.get(number)?.schema);
+  if (tools.hash === context.tools.hash && model === context.model) return;
+  const fresh = contextNew(context.system, tools, model);
+  contextCarry(fresh, context);
+  contexts.agents.set(number, fresh);
+}
+
+/** A result is longer than the agent's context allows: the agent sees `read_result` from here on. */
+export function holdResult(fold: Fold, agent: AgentNumber, call: string, whole: WholeResult, seq: number): void {
+  renewTools(fold, agent);
+  const context = contextOf(fold, agent);
+  const part = context?.open?.calls.find(({ id }) => id === call);
+  if (context !== undefined && part !== undefined) context.kept = keptWith(context.kept, seq, part.name, whole);
+}
+
+/** The text of an inline skill, for the context of the agent that uses it. */
+export function skillText({ state, definition }: Fold, name: string): string {
+  const facts = state.catalog.get(name);
+  return facts === undefined ? "" : definition(facts.hash).prompt;
+}
+
+export const definitionContexts = {
+  "tree-opened": openRoot,
+  "tree-forked": openRoot,
+  "catalog-changed"(fold) {
+    openRoot(fold);
+    // Children see the tools that they hold now.
+    for (const number of fold.contexts.agents.keys()) if (number !== 0) renewTools(fold, number);
+  },
+} satisfies ContextHandlers;

@@ -1,0 +1,19 @@
+/** Folds a fact into the contexts. Called with every fact, right after `apply`, with the texts of its row at hand. */
+
+import type { FactOf, FactType, Stamp } from "../event.ts";
+import { definitionContexts } from "./definition-contexts.ts";
+import type { ContextHandlers, Fold, TextAt } from "./fold.ts";
+import { messageContexts } from "./message-contexts.ts";
+import { runContexts } from "./run-contexts.ts";
+import { turnContexts } from "./turn-contexts.ts";
+
+const HANDLERS: ContextHandlers = { ...definitionContexts, ...messageContexts, ...turnContexts, ...runContexts };
+
+export function foldContexts<Type extends FactType>(
+  fold: Fold,
+  fact: FactOf<Type>,
+  textAt: TextAt,
+  stamp: Stamp,
+): void {
+  HANDLERS[fact.type]?.(fold, fact, textAt, stamp);
+}

@@ -1,0 +1,135 @@
+/**
+ * Inputs: the facts of a tree that come from outside the kernel. Their texts, if any, are the first texts of the row.
+ */
+
+import type { DefinitionFacts } from "./values/definition.ts";
+import type { FileFacts, PermissionRule } from "./permissions/permissions.ts";
+import type { Judgement, ProcessRights } from "./permissions/process-rights.ts";
+import type { AgentNumber, PostId, RunNumber, StepKey } from "./values/ids.ts";
+import type { Settings } from "./values/limits.ts";
+import type { Usage } from "./values/message.ts";
+
+export type AgentKind = "foreground" | "background";
+export type FailureCode = "provider-error" | "context-overflow" | "reply-limit" | "aborted" | "refused";
+
+export interface Inputs {
+  "tree-opened": {
+    readonly agent: string;
+    readonly kind: AgentKind;
+    readonly definition: string;
+    readonly catalog: readonly DefinitionFacts[];
+    readonly settings: Settings;
+    /** The rights of the process that opened it. */
+    readonly rights?: ProcessRights | undefined;
+  };
+  /** The process that executes the tree from here on has these rights. They replace those of the process before (rule A9). */
+  "rights-changed": { readonly rights: ProcessRights };
+  /** The rows before this one were copied from another tree: they are the history of this new one. */
+  "tree-forked": {
+    readonly agent: string;
+    readonly origin: string;
+    readonly seq: number;
+    readonly hash: string;
+    readonly catalog: readonly DefinitionFacts[];
+    readonly root: DefinitionFacts;
+    /** Rows whose texts were erased before the fork. */
+    readonly erased?: readonly ErasedRow[] | undefined;
+  };
+  /** The definitions on disk or in code changed: children are made from these now. */
+  "catalog-changed": {
+    readonly catalog: readonly DefinitionFacts[];
+    /** Absent if the root is closed: its children go on. */
+    readonly root?: DefinitionFacts | undefined;
+    /** Absent in journals before revision 6: running children kept their definitions. */
+    readonly children?: true | undefined;
+  };
+  /** Text 0: the message. */
+  "message-posted": {
+    readonly id: PostId;
+    readonly to: AgentNumber;
+    readonly kind: "user" | "system" | "steer";
+    readonly silent?: true;
+    /** The sender of a system message; the runtime sets it. */
+    readonly origin?: string;
+    readonly size: number;
+  };
+  /** Text 0: the arguments of `start_background_agent`. */
+  "run-asked": { readonly id: PostId; readonly parent: AgentNumber; readonly facts: CallFacts };
+  /** Text 0: the reply's parts. */
+  "model-replied": {
+    readonly effect: StepKey;
+    readonly attempt: number;
+    readonly usage: Usage | null;
+    readonly stop: "end" | "tools" | "length" | "refused";
+    readonly size: number;
+    /** What the edge found out about calls of this reply, by the call's position. */
+    readonly facts?: Readonly<Record<string, CallFacts>> | undefined;
+  };
+  /** Text 0: the provider's message. */
+  "model-failed": {
+    readonly effect: StepKey;
+    readonly attempt: number;
+    readonly code: FailureCode;
+    readonly retryable: boolean;
+    readonly retryAfterMs?: number;
+    readonly usage: Usage | null;
+  };
+  /** What an aborted model call had used, as its wire reported later. */
+  "usage-learnt": { readonly effect: StepKey; readonly attempt: number; readonly usage: Usage };
+  /** Text 0: the result, or the beginning of a longer one, which is text 1. Also the answer to a read of the store. */
+  "tool-finished": {
+    readonly effect: StepKey;
+    readonly attempt: number;
+    readonly failed?: true | undefined;
+    readonly size: number;
+    readonly whole?: WholeResult | undefined;
+  };
+  /** Effects whose process is gone, or that a shutdown parked. */
+  "effects-lost": { readonly effects: readonly StepKey[] };
+  "slots-offered": object;
+  "timers-due": object;
+  /** A user's answer to a question. Text 0: the user's words, or "". */
+  "answer-given": {
+    readonly id: PostId;
+    readonly question: StepKey;
+    readonly allow: boolean;
+    /** The mark of the file that the user saw (contracts/tool.ts). */
+    readonly seen?: string | undefined;
+    /** Not recorded: the user allows the same call for the whole tree. It becomes `grant`. */
+    readonly always?: true | undefined;
+    /** A rule made from the call, in force for the whole tree from here on. */
+    readonly grant?: PermissionRule | undefined;
+    /** The user allows the call, but the rights in force do not (rule A9). */
+    readonly refused?: Exclude<Judgement, "allow" | "ask"> | undefined;
+  };
+  "cancel-asked": { readonly id: PostId; readonly run: RunNumber | null };
+  "close-asked": { readonly id: PostId };
+  /** The texts of a run that asked for cleanup are gone from the bodies of these rows. */
+  "texts-erased": { readonly effect: StepKey; readonly rows: readonly ErasedRow[] };
+}
+
+/** A row with an erased text, and the hash of what is left of its body. */
+export interface ErasedRow {
+  readonly seq: number;
+  readonly hash: string | null;
+}
+
+/** A tool's result that is longer than its agent's context allows (rule D7). */
+export interface WholeResult {
+  readonly bytes: number;
+  /** SHA-256, base64url. */
+  readonly sha256: string;
+  /** Bytes of it that stand in the context. */
+  readonly kept: number;
+  /** Bytes that the tool gave, if more than were recorded. */
+  readonly given?: number | undefined;
+}
+
+/** Facts about a call that only the edge can know. */
+export interface CallFacts {
+  readonly model?: { readonly window: number | null; readonly price: DefinitionFacts["price"] };
+  /** Why the call cannot be honoured: no such model, data that do not fit their schema. */
+  readonly problem?: string;
+  /** The file that the call's path leads to, if rules must know it. */
+  readonly file?: FileFacts;
+}

@@ -1,0 +1,112 @@
+/**
+ * A conversation as its user knows it: what they said and what they were told. Nudges, announcements and system messages are internal,
+ * and so are the task and the replies of an agent that speaks to no user: they are left out, or shown on request.
+ */
+
+import type { Decided, Fact } from "../event.ts";
+import { type AgentNumber, type StepKey, stepKey } from "../values/ids.ts";
+import type { JournalRow } from "./journal.ts";
+import type { Json } from "../values/json.ts";
+import { type ContextMessage, replyPartsOf, replyText } from "../values/message.ts";
+import { questionText } from "../text/prompts/question-text.ts";
+import { bodyRead, headRead } from "./row.ts";
+import { type SpokenKind, spokenKind } from "./spoken.ts";
+import { messageSaid, sayBlocks } from "../text/index.ts";
+import { type Tree, treeFold, treeNew, type TreeSource } from "../tree.ts";
+
+export interface HistoryItem {
+  readonly seq: number;
+  readonly at: number;
+  /** `user`: what the user said. `agent`: what they were told. `internal`: what only the model saw. */
+  readonly from: "user" | "agent" | "internal";
+  /** What the user was told, by its part in the answer. `permission`: a question about a call, or the user's answer to one. */
+  readonly kind?: SpokenKind | "permission";
+  readonly text: string;
+}
+
+/** The conversation of an agent, folded row by row: what comes first, or whether the first turn was an internal one, makes no difference. */
+export function historyBegin(number: AgentNumber, source: TreeSource): (row: JournalRow) => HistoryItem[] {
+  const tree = treeNew(source);
+  const asked = new Set<StepKey>();
+  return (row) => {
+    const relays = new Map(tree.contexts.relays);
+    const waiting = new Map(tree.contexts.messages);
+    const replies = unseenReplies(tree, number);
+    treeFold(tree, row);
+    const head = headRead(row.head);
+    if (head.rejected !== undefined) return [];
+    const { texts } = bodyRead(row.body);
+    const item = (from: HistoryItem["from"], text: string): HistoryItem => ({ seq: row.seq, at: head.at, from, text });
+    return [head.input, ...(head.events ?? [])].flatMap((fact) => {
+      if (fact.type === "channel-sent" && fact.agent === number) {
+        const relay = fact.relay === undefined ? undefined : relays.get(fact.relay);
+        const text = relay === undefined ? spoken(fact, texts[0]) : `${relay.name}: ${relay.text}`;
+        return [{ ...item("agent", text), kind: spokenKind(fact, texts[0]) }];
+      }
+      if (fact.type === "question-asked" && fact.to === number) {
+        asked.add(stepKey(row.seq, fact.n));
+        return [{ ...item("agent", questionText(tree.contexts, fact, fact.calls ?? 0)), kind: "permission" }];
+      }
+      if (fact.type === "answer-given" && asked.has(fact.question)) {
+        const note = typeof texts[0] === "string" ? texts[0] : "";
+        const text = `${fact.allow ? "yes" : "no"}${note === "" ? "" : `: ${note}`}`;
+        return [{ ...item("user", text), kind: "permission" }];
+      }
+      if (fact.type === "message-posted" && fact.to === number && fact.kind !== "system") {
+        return [item("user", typeof texts[0] === "string" ? texts[0] : "")];
+      }
+      const before = { waiting, replies, reply: texts[0] };
+      return internals(tree, number, fact, before).map((text) => item("internal", text));
+    });
+  };
+}
+
+function spoken(fact: Extract<Decided, { type: "channel-sent" }>, reply: Parameters<typeof replyPartsOf>[0]): string {
+  const text = replyText(replyPartsOf(reply));
+  return fact.say === undefined ? messageSaid(text) : (sayBlocks(text)[fact.say] ?? "");
+}
+
+/** What was known before the row was folded. */
+interface Before {
+  readonly waiting: Tree["contexts"]["messages"];
+  readonly replies: ReadonlySet<StepKey>;
+  readonly reply: Json | undefined;
+}
+
+/** Model calls under way whose replies no user is shown, because the agent has none. */
+function unseenReplies({ state, contexts }: Tree, number: AgentNumber): ReadonlySet<StepKey> {
+  if (state.agents.get(number)?.kind !== "background" || contexts.agents.get(number)?.compacting !== false) return NONE;
+  const keys = [...contexts.effects].filter(([, { agent, call }]) => agent === number && call === null);
+  return new Set(keys.map(([key]) => key));
+}
+
+const NONE: ReadonlySet<StepKey> = new Set();
+
+/** What a fact put before the model that no user wrote, and of an agent without a user also what it replied. */
+function internals(tree: Tree, number: AgentNumber, fact: Fact, before: Before): string[] {
+  const messages = tree.contexts.agents.get(number)?.messages ?? [];
+  if (fact.type === "model-replied") return before.replies.has(fact.effect) ? repliedText(before.reply) : [];
+  const newest = userTexts(messages).slice(-1);
+  if (fact.type === "run-created" && fact.run === number) return newest;
+  if (fact.type === "nudge-given" && fact.agent === number) return newest;
+  if ((fact.type !== "turn-started" && fact.type !== "messages-joined") || fact.agent !== number) return [];
+  if (fact.type === "turn-started" && fact.announcement !== undefined) return newest;
+  return fact.take.flatMap((key) => {
+    const message = before.waiting.get(key);
+    return message !== undefined && message.internal ? [message.text] : [];
+  });
+}
+
+function userTexts(messages: readonly ContextMessage[]): string[] {
+  return messages.flatMap((message) => (message.role === "user" ? [message.text] : []));
+}
+
+/** A reply of an agent without a user: its words, and the calls it made. */
+function repliedText(reply: Parameters<typeof replyPartsOf>[0]): string[] {
+  const parts = replyPartsOf(reply);
+  const calls = parts.flatMap((part) =>
+    part.type === "tool-call" ? [`[${part.name} ${JSON.stringify(part.input)}]`] : [],
+  );
+  const text = [replyText(parts), ...calls].filter((line) => line !== "").join("\n");
+  return text === "" ? [] : [text];
+}

@@ -1,0 +1,15 @@
+/**
+ * Revisions. A row carries those it was made by. `decide` and the contexts are redone by replay only under their own revision;
+ * `apply` must read every row ever written, and its revision only says whether a snapshot can be trusted.
+ */
+
+const DECIDE_REVISION = 7;
+const CONTEXT_REVISION = 8;
+const APPLY_REVISION = 8;
+
+/** Written into each row. */
+export const ROW_REVISION = `${DECIDE_REVISION}.${CONTEXT_REVISION}`;
+/** Written with each snapshot. */
+export const SNAPSHOT_REVISION = `${APPLY_REVISION}.${CONTEXT_REVISION}`;
+/** The layout of rows. A store that holds a higher one was written by a newer Errand. */
+export const JOURNAL_FORMAT = 1;

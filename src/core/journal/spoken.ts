@@ -1,0 +1,31 @@
+/**
+ * What the user was told, by its part in the answer (rule D13):
+ *
+ * - `answer`: the agent's reply called no tool, so that its turn ended with it;
+ * - `relay`: a child's message for the user that the agent did not present, sent as it is under the child's name;
+ * - `commentary`: words beside a tool call. They are no part of the answer.
+ */
+
+import type { Decided } from "../event.ts";
+import type { Json } from "../values/json.ts";
+import { replyPartsOf } from "../values/message.ts";
+
+export type SpokenKind = "answer" | "relay" | "commentary";
+
+/** `reply`: the first text of the row, which is the reply that was sent. Rows of decide revision 3 do not mark commentary. */
+export function spokenKind(fact: Extract<Decided, { type: "channel-sent" }>, reply: Json | undefined): SpokenKind {
+  if (fact.relay !== undefined) return "relay";
+  const calls = fact.commentary === true || replyPartsOf(reply).some((part) => part.type === "tool-call");
+  return calls ? "commentary" : "answer";
+}
+
+/** The answer that these messages are, its parts joined by a blank line; null if there is none. */
+export function answerOf(messages: readonly { readonly kind: SpokenKind; readonly text: string }[]): string | null {
+  const parts = messages.filter(({ kind }) => kind !== "commentary").map(({ text }) => answerPart(text));
+  return parts.length === 0 ? null : parts.join("\n\n");
+}
+
+/** A part without the empty lines around it, so that one blank line stands between two. */
+function answerPart(text: string): string {
+  return text.replace(/^\s*\n/, "").trimEnd();
+}

@@ -1,0 +1,72 @@
+/**
+ * The delegation tools as models see them: descriptions and schemas.
+ *
+ * Invariants:
+ *  1. Every schema has a type for each property, and nothing that a provider refuses (rule F1).
+ *  2. It is made from the schema that is checked, without bounds that models hardly ever reach.
+ */
+
+import type { ArgumentSchema, Property } from "../../delegation/arguments.ts";
+import { DELEGATION_SCHEMAS, type DelegationTool, MESSAGE_SCHEMA, READ_CALL_SCHEMA } from "../../delegation/schemas.ts";
+import { dataProperty } from "../../delegation/typed-data.ts";
+import type { Json } from "../../values/json.ts";
+import type { ToolSpec } from "../../values/message.ts";
+
+const DESCRIPTIONS: { readonly [Tool in DelegationTool]: string } = {
+  send_agent_message: "Send text to your parent agent (default) or to another agent of your tree.",
+  send_user_message: "Tell the user something; the agent that talks to the user passes it on.",
+  subagent: "Give a task to a child agent and wait for its result.",
+  start_background_agent: "Start a child agent and go on. You are told when it ends: do not poll.",
+  use_skill: "Use one of the skills you were told of.",
+  list_runs: "List the runs below you.",
+  read_result: "Read the whole result of a run, or of a call whose result was cut, in pieces (bytes).",
+  cancel_run: "Cancel a run and all below it.",
+  steer_run: "Send a message into a running child's turn.",
+};
+
+/** What a model is told of these tools. `output`: the schema of its run's data, if there is one. */
+export function delegationToolSpecs(
+  names: readonly DelegationTool[],
+  byTool: boolean,
+  output: Json | undefined,
+): ToolSpec[] {
+  // An agent that may not delegate reads only results of its own calls.
+  const delegates = names.includes("subagent");
+  return names.map((name) => ({
+    name,
+    description: DESCRIPTIONS[name],
+    schema: name === "read_result" && !delegates ? shown(READ_CALL_SCHEMA) : shownSchema(name, byTool, output),
+  }));
+}
+
+function shownSchema(name: DelegationTool, byTool: boolean, output: Json | undefined): Json {
+  if (name !== "send_agent_message") return shown(DELEGATION_SCHEMAS[name]);
+  if (!byTool) return shown(MESSAGE_SCHEMA);
+  const { type, properties, required } = DELEGATION_SCHEMAS.send_agent_message;
+  const data = output === undefined ? {} : dataProperty(output);
+  return { type, properties: { ...shownProperties(properties), ...data }, required };
+}
+
+/** Gemini's `parameters` refuse `additionalProperties`; models do not write empty texts, nor texts of a megabyte. */
+function shown({ type, properties, required }: ArgumentSchema): { readonly [keyword: string]: Json } {
+  return { type, properties: shownProperties(properties), ...(required.length === 0 ? {} : { required }) };
+}
+
+function shownProperties(properties: ArgumentSchema["properties"]): { readonly [name: string]: Json } {
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, shownProperty(property)]));
+}
+
+function shownProperty(property: Property | ArgumentSchema): Json {
+  if ("properties" in property) return shown(property);
+  const description = property.description === undefined ? {} : { description: property.description };
+  switch (property.type) {
+    case undefined:
+      return description;
+    case "array":
+      return { type: property.type, items: shownProperty(property.items), ...description };
+    case "string":
+      return { type: property.type, ...(property.enum === undefined ? {} : { enum: property.enum }), ...description };
+    default:
+      return property;
+  }
+}

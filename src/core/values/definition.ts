@@ -1,0 +1,55 @@
+/**
+ * What an agent is made from. The facts are what the kernel decides by and stand in the journal's heads; the text is what models
+ * read, stands in a blob under its hash, and is shared by every agent of the tree made from it.
+ */
+
+import type { Json } from "./json.ts";
+import type { ToolSpec } from "./message.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+
+export interface ToolFacts {
+  readonly name: string;
+  /** True if calling it again after a crash does no harm. */
+  readonly safe: boolean;
+}
+
+export interface ModelPrice {
+  /** Micro-dollars for a million tokens. */
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput: number;
+}
+
+export interface DefinitionFacts {
+  readonly name: string;
+  /** Hash of the definition's text. */
+  readonly hash: string;
+  readonly reporting: "tool" | "tag";
+  /** `provider/model`. */
+  readonly model: string;
+  readonly window: number | null;
+  readonly price: ModelPrice | null;
+  readonly tools: readonly ToolFacts[];
+  /** Which calls of its tools need an answer of the user first, or are refused; none when left out. */
+  readonly permissions?: Permissions;
+  /** Iterations of one turn, or null for the default. */
+  readonly iterations: number | null;
+  readonly timeoutSeconds: number | null;
+  /** True if the definition gives a schema for the result's data. */
+  readonly typed: boolean;
+  /** Set for a skill: `inline` is read into the context of whoever uses it, `isolated` runs as a child of its own. */
+  readonly skill?: "inline" | "isolated";
+  /** True if only `<say>` blocks of a reply reach the user. */
+  readonly say: boolean;
+}
+
+export interface DefinitionText {
+  readonly name: string;
+  readonly description: string;
+  readonly prompt: string;
+  readonly tools: readonly ToolSpec[];
+  /** JSON Schema of the result's data, where the definition gives one. */
+  readonly output?: Json;
+  /** What is told about the project to an agent that is not a child; a child is told only its task. */
+  readonly project?: string;
+}

@@ -1,0 +1,72 @@
+/**
+ * Ids. Outside a tree an agent and a run are known by a UUIDv7; inside it by a small number, which keeps the journal short and
+ * readable: the root agent is 0, and the n-th run of the tree and the child that it made are both n.
+ *
+ * Invariants:
+ *  1. An id is a pure function of the step's time, the step's seed and its number within the step: nothing here is random.
+ *  2. Ids of one step differ, and sort in the order in which they were taken.
+ */
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+/** A tree is named by its root agent: the two ids are the same string. */
+export type TreeId = Branded<"tree">;
+/** The id under which a message was posted; unique in its tree for the tree's life. */
+export type PostId = Branded<"post">;
+
+/** `SEQ.NUMBER`: the step that made an effect, a message or an announcement, and its number within that step. */
+export type StepKey = Branded<"step-key">;
+
+/** An agent's number in its tree (root 0). A child and its run have the same one. */
+export type AgentNumber = number;
+export type RunNumber = number;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export function uuidIs(text: string): boolean {
+  return UUID.test(text);
+}
+
+export function stepKey(seq: number, number: number): StepKey {
+  return `${seq}.${number}` as StepKey;
+}
+
+/** The step that a key names. */
+export function stepKeyRow(key: StepKey): number {
+  return Number(key.slice(0, key.indexOf(".")));
+}
+
+/** How many hex digits of randomness a step is given: the 62 free bits of a UUIDv7, rounded up. */
+export const SEED_DIGITS = 16;
+/** How many hex digits of randomness a row's body begins with. */
+export const SALT_DIGITS = 16;
+
+/**
+ * The `number`-th UUIDv7 of a step: its time, the number in the twelve bits after it, and the seed in the rest. A step that
+ * takes more than 4,096 ids carries the excess into the seed's low digits.
+ */
+export function uuidOf(at: number, seed: string, number: number): string {
+  // In two halves, because only small integers are written quickly.
+  const time = hex(Math.floor(at / 0x1000000) % 0x1000000, 6) + hex(at % 0x1000000, 6);
+  const sequence = hex(number & 0xfff, 3);
+  const variant = ((parseInt(seed.slice(0, 1), 16) & 0x3) | 0x8).toString(16);
+  const high = seed.slice(1, 4);
+  const low = seed.slice(4, 12);
+  const tail = hex((parseInt(seed.slice(12, 16), 16) + (number >>> 12)) & 0xffff, 4);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${variant}${high}-${low}${tail}`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}
+
+/** The seed as a number from 0 up to, but not, 1. */
+export function fractionOf(seed: string): number {
+  return parseInt(seed.slice(0, 8), 16) / 0x1_0000_0000;
+}
+
+/** The edge's way of turning a checked string into an id. */
+export const asTreeId = (text: string): TreeId => text as TreeId;
+export const asPostId = (text: string): PostId => text as PostId;
+export const asStepKey = (text: string): StepKey => text as StepKey;

@@ -1,0 +1,254 @@
+/**
+ * The envelope in which requests to children outside this process, and what comes back from them, travel (rule F9).
+ *
+ * Invariants:
+ *  1. `envelopeRead(envelopeWrite(e))` equals `e`, and whatever a stranger writes gives an envelope or a problem, never an exception.
+ *  2. Size and nesting are measured on the text, before anything is parsed: hostile text costs one pass over it.
+ *  3. One schema for each type is the published one and the enforced one. Nothing that it does not name gets through.
+ *  4. A version is judged before anything else is looked at, so that a newer envelope is called newer and not malformed.
+ */
+
+import { type ArgumentSchema, argumentsProblem } from "../core/delegation/arguments.ts";
+import { DELEGATION_SCHEMAS } from "../core/delegation/schemas.ts";
+import type { RunStatus } from "../core/journal/journal.ts";
+import { type Json, jsonNestsDeeper, jsonObjectIs } from "../core/values/json.ts";
+import type { ArtifactKind } from "../core/values/limits.ts";
+import { utf8Length } from "../core/text/index.ts";
+
+export const ENVELOPE_VERSION = 1;
+
+/** Most bytes of UTF-8 that an envelope of each type may take. */
+export const ENVELOPE_BYTES = {
+  request: 1_048_576,
+  result: 4_194_304,
+  progress: 65_536,
+  report: 4_194_304,
+} as const satisfies Record<EnvelopeType, number>;
+
+/** How deep arrays and objects may stand in each other, the envelope itself included. */
+export const ENVELOPE_DEPTH = 128;
+
+export type EnvelopeType = "request" | "result" | "progress" | "report";
+
+interface Addressed<Type extends EnvelopeType> {
+  readonly v: typeof ENVELOPE_VERSION;
+  readonly type: Type;
+  /** The run's id: the same in the request and in everything that answers it. */
+  readonly correlation_id: string;
+}
+
+export interface EnvelopeUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Whole micro-dollars; left out when the price is not known. */
+  readonly cost_micro_dollars?: number;
+}
+
+export interface EnvelopeArtifact {
+  readonly kind: ArtifactKind;
+  /** JSON text for `json`. */
+  readonly value: string;
+}
+
+/** To the child: the errand. */
+export interface RequestEnvelope extends Addressed<"request"> {
+  readonly task: string;
+  readonly context?: string;
+  readonly files?: readonly string[];
+  readonly limits: {
+    readonly timeout_seconds: number;
+    readonly max_iterations: number;
+    readonly summary_bytes: number;
+  };
+  readonly output_schema?: { readonly [keyword: string]: Json };
+}
+
+/** From the child, once and last: what came of it. */
+export interface ResultEnvelope extends Addressed<"result"> {
+  readonly status: RunStatus;
+  readonly reason?: string;
+  readonly summary: string;
+  readonly artifacts: readonly EnvelopeArtifact[];
+  readonly data?: Json;
+  /** Left out when the child cannot tell. */
+  readonly usage?: EnvelopeUsage;
+}
+
+/** From the child, any number of times: for people to watch. Decides nothing. */
+export interface ProgressEnvelope extends Addressed<"progress"> {
+  readonly text: string;
+  readonly iterations?: number;
+  /** Used so far. */
+  readonly usage?: EnvelopeUsage;
+}
+
+/** From the child, any number of times before its result: a report to its parent. The last one counts. */
+export interface ReportEnvelope extends Addressed<"report"> {
+  readonly text: string;
+  readonly artifacts?: readonly EnvelopeArtifact[];
+  readonly data?: Json;
+}
+
+export type Envelope = RequestEnvelope | ResultEnvelope | ProgressEnvelope | ReportEnvelope;
+
+/** Every way in which an outside child can fail to be understood or reached, with what it means. The codes are stable. */
+export const ENVELOPE_PROBLEMS = {
+  "envelope-json": "The text is no JSON of an envelope's shape; the message names the field.",
+  "envelope-version": "The envelope's version is missing, or is not the one that is spoken here.",
+  "envelope-size": "The envelope takes more bytes than its type may.",
+  "runner-died": "The process that ran the child ended before it gave a result.",
+  "runner-unavailable": "The runner that the child needs cannot be had.",
+} as const;
+
+export type EnvelopeProblemCode = keyof typeof ENVELOPE_PROBLEMS;
+
+export interface EnvelopeProblem {
+  readonly problem: EnvelopeProblemCode;
+  /** What is wrong, in one sentence. */
+  readonly message: string;
+}
+
+const { task, context, files } = DELEGATION_SCHEMAS.subagent.properties;
+/** An outside child is given the schema itself; only models write it as text. */
+const output_schema = { type: "object", description: "JSON Schema of the data to return." } as const;
+const { artifacts, text } = DELEGATION_SCHEMAS.send_agent_message.properties;
+const data = { description: "The typed result, where a schema was asked for." } as const;
+const count = { type: "integer", minimum: 0 } as const;
+const positive = { type: "integer", minimum: 1 } as const;
+const limits = {
+  type: "object",
+  properties: { timeout_seconds: positive, max_iterations: positive, summary_bytes: positive },
+  required: ["timeout_seconds", "max_iterations", "summary_bytes"],
+  additionalProperties: false,
+} as const satisfies ArgumentSchema;
+const usage = {
+  type: "object",
+  properties: { input_tokens: count, output_tokens: count, cost_micro_dollars: count },
+  required: ["input_tokens", "output_tokens"],
+  additionalProperties: false,
+} as const satisfies ArgumentSchema;
+
+function addressed<Type extends EnvelopeType>(type: Type) {
+  return {
+    v: positive,
+    type: { type: "string", enum: [type] },
+    correlation_id: { type: "string", minLength: 1, maxLength: 64 },
+  } as const;
+}
+
+/** The order of the properties is the order in which an envelope is written. */
+export const ENVELOPE_SCHEMAS = {
+  request: {
+    type: "object",
+    properties: {
+      ...addressed("request"),
+      task,
+      context,
+      files,
+      limits,
+      output_schema,
+    },
+    required: ["v", "type", "correlation_id", "task", "limits"],
+    additionalProperties: false,
+  },
+  result: {
+    type: "object",
+    properties: {
+      ...addressed("result"),
+      status: { type: "string", enum: ["ok", "error", "timeout", "cancelled", "interrupted"] },
+      reason: { type: "string", minLength: 1, maxLength: 64 },
+      summary: { type: "string" },
+      artifacts,
+      data,
+      usage,
+    },
+    required: ["v", "type", "correlation_id", "status", "summary", "artifacts"],
+    additionalProperties: false,
+  },
+  progress: {
+    type: "object",
+    properties: { ...addressed("progress"), text, iterations: count, usage },
+    required: ["v", "type", "correlation_id", "text"],
+    additionalProperties: false,
+  },
+  report: {
+    type: "object",
+    properties: { ...addressed("report"), text, artifacts, data },
+    required: ["v", "type", "correlation_id", "text"],
+    additionalProperties: false,
+  },
+} as const satisfies Record<EnvelopeType, ArgumentSchema>;
+
+/** The envelope as one line of JSON. Whoever sends it asks `envelopeSizeProblem` first. */
+export function envelopeWrite(envelope: Envelope): string {
+  const given = new Map<string, unknown>(Object.entries(envelope));
+  const names = Object.keys(ENVELOPE_SCHEMAS[envelope.type].properties);
+  return JSON.stringify(
+    Object.fromEntries(names.filter((name) => given.has(name)).map((name) => [name, given.get(name)])),
+  );
+}
+
+/** Why an envelope of this type is too large in this spelling, or null. */
+export function envelopeSizeProblem(type: EnvelopeType, written: string): EnvelopeProblem | null {
+  const most = ENVELOPE_BYTES[type];
+  // UTF-8 takes at least one byte for each code unit: a text that is far too long is not walked through.
+  const bytes = written.length > most ? written.length : utf8Length(written);
+  if (bytes <= most) return null;
+  return problem(
+    "envelope-size",
+    `an envelope of type ${type} takes at most ${most} bytes; this one takes ${bytes} or more`,
+  );
+}
+
+export function envelopeRead(written: string): Envelope | EnvelopeProblem {
+  // The type is not known yet: the largest bound holds before parsing, the type's own right after.
+  const oversized = envelopeSizeProblem("result", written);
+  if (oversized !== null) return oversized;
+  if (jsonNestsDeeper(written, ENVELOPE_DEPTH)) {
+    return problem(
+      "envelope-json",
+      `the envelope nests deeper than ${ENVELOPE_DEPTH} levels; flatten it or pass it as text`,
+    );
+  }
+  const value = jsonRead(written);
+  if (!jsonObjectIs(value)) return problem("envelope-json", "an envelope is one JSON object");
+  const version = ownField(value, "v");
+  if (version !== ENVELOPE_VERSION) {
+    const found = version === undefined ? "missing" : "another one";
+    return problem("envelope-version", `\`v\` is ${found}; version ${ENVELOPE_VERSION} is spoken here`);
+  }
+  const type = ownField(value, "type");
+  if (typeof type !== "string" || !envelopeTypeIs(type)) {
+    return problem("envelope-json", `\`type\` must be one of ${Object.keys(ENVELOPE_SCHEMAS).join(", ")}`);
+  }
+  const tooLarge = envelopeSizeProblem(type, written);
+  if (tooLarge !== null) return tooLarge;
+  const misfit = argumentsProblem(ENVELOPE_SCHEMAS[type], value);
+  return misfit === null ? (value as unknown as Envelope) : problem("envelope-json", misfit);
+}
+
+export function envelopeProblemIs(read: Envelope | EnvelopeProblem): read is EnvelopeProblem {
+  return "problem" in read;
+}
+
+function problem(code: EnvelopeProblemCode, message: string): EnvelopeProblem {
+  return { problem: code, message };
+}
+
+function envelopeTypeIs(type: string): type is EnvelopeType {
+  return Object.hasOwn(ENVELOPE_SCHEMAS, type);
+}
+
+/** A field that was written, never one that every object inherits. */
+function ownField(value: { readonly [name: string]: Json }, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** The value, or undefined for what is no JSON. A key `__proto__` becomes a field like any other. */
+function jsonRead(written: string): Json | undefined {
+  try {
+    return JSON.parse(written) as Json;
+  } catch {
+    return undefined;
+  }
+}

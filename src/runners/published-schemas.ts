@@ -1,0 +1,60 @@
+/**
+ * The JSON Schemas that Errand publishes for the awaited `subagent` tool: what it takes, what it gives (rule F2), and the envelope of
+ * outside children (rule F9). docs/reference/subagent.md shows them; a test compares the two.
+ */
+
+import { DELEGATION_SCHEMAS } from "../core/delegation/schemas.ts";
+import type { Json } from "../core/values/json.ts";
+import { ENVELOPE_SCHEMAS, ENVELOPE_VERSION, type EnvelopeType } from "./envelope.ts";
+
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/** Properties stand in the order in which a payload holds them. */
+const output = {
+  $schema: DIALECT,
+  type: "object",
+  properties: {
+    success: { type: "boolean" },
+    summary: { type: "string" },
+    artifacts: DELEGATION_SCHEMAS.send_agent_message.properties.artifacts,
+    data: { description: "The typed result, where a schema was asked for." },
+    error: { type: "string", minLength: 1 },
+    reason: { type: "string", minLength: 1 },
+    timed_out: { type: "boolean" },
+    duration_ms: { type: "integer", minimum: 0 },
+    run_id: { type: ["string", "null"] },
+    report: { type: "string", enum: ["tool", "tag", "salvaged", "missing"] },
+    nudged: { type: "boolean" },
+    truncated: {
+      type: "object",
+      properties: {
+        original_bytes: { type: "integer", minimum: 0 },
+        kept_bytes: { type: "integer", minimum: 0 },
+        sha256: { type: "string", minLength: 1 },
+      },
+      required: ["original_bytes", "kept_bytes", "sha256"],
+      additionalProperties: false,
+    },
+  },
+  required: ["success", "summary", "artifacts", "timed_out", "duration_ms", "run_id", "report", "nudged"],
+  additionalProperties: false,
+  oneOf: [
+    { properties: { success: { const: true }, error: false, reason: false, timed_out: { const: false } } },
+    { properties: { success: { const: false } }, required: ["error", "reason"] },
+  ],
+} as const satisfies Json;
+
+/** What is enforced on one type of envelope, with the version pinned. */
+function envelopeOf(type: EnvelopeType): Json {
+  const schema = ENVELOPE_SCHEMAS[type];
+  return { ...schema, properties: { ...schema.properties, v: { const: ENVELOPE_VERSION } } };
+}
+
+export const SUBAGENT_SCHEMAS = {
+  input: { $schema: DIALECT, ...DELEGATION_SCHEMAS.subagent },
+  output,
+  envelope: {
+    $schema: DIALECT,
+    oneOf: [envelopeOf("request"), envelopeOf("result"), envelopeOf("progress"), envelopeOf("report")],
+  },
+} as const satisfies Record<string, Json>;

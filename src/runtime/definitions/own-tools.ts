@@ -1,0 +1,36 @@
+/** The tools of the user, as the runtime keeps them: what the user changes later changes nothing here. */
+
+import type { Tool } from "../../contracts/tool.ts";
+import { delegationToolIs } from "../../core/delegation/tools.ts";
+import { ErrandError } from "../../errors.ts";
+
+/** Refuses names that would stand for two tools. A call gets arguments of its own, so that no tool can change what is recorded. */
+export function ownTools(tools: readonly Tool[]): readonly Tool[] {
+  const names = new Set<string>();
+  return tools.map((tool) => {
+    const { name } = tool;
+    if (delegationToolIs(name)) throw refused(`The tool name "${name}" belongs to Errand's own tools.`);
+    if (names.has(name)) throw refused(`Two tools have the name "${name}".`);
+    names.add(name);
+    return owned(tool);
+  });
+}
+
+function owned(tool: Tool): Tool {
+  const { name, description, safe } = tool;
+  const locate = tool.locate?.bind(tool);
+  const check = tool.check?.bind(tool);
+  return {
+    name,
+    description,
+    safe,
+    schema: structuredClone(tool.schema),
+    run: async (input, context) => tool.run(structuredClone(input), context),
+    ...(locate === undefined ? {} : { locate: async (input, context) => locate(structuredClone(input), context) }),
+    ...(check === undefined ? {} : { check: (input) => check(structuredClone(input)) }),
+  };
+}
+
+function refused(message: string): ErrandError {
+  return new ErrandError("usage", message, { remedy: "Give each tool a name of its own." });
+}

@@ -1,0 +1,122 @@
+/** One tree that the store cannot hold, or whose step throws, costs only itself: the trees beside it, the store and the process go on. */
+
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ErrandError, type Store } from "../../src/index.ts";
+import type { Commit, TreeCommit } from "../../src/contracts/store.ts";
+import { openStoreAt } from "../../src/runtime/create-runtime.ts";
+import { byContext, callTool, say } from "../../src/testing/index.ts";
+import { rowRefused } from "../../src/stores/refusals.ts";
+import { createDatabase } from "../support/postgres/databases.ts";
+import { report, start, starts } from "../support/delegation.ts";
+import { eventsUntil, lookTool, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
+
+const parent = byContext([callTool("look", {}), say("seen")]);
+
+/** Makes rows of one tree such that the real store behind refuses them, as a value would that no edge has mended. */
+function poisoning(store: Store, poisoned: (part: TreeCommit) => boolean): Store {
+  const spoil = (part: TreeCommit): TreeCommit => (poisoned(part) ? { ...part, questions: 1e19 } : part);
+  return { ...store, commit: (commit: Commit) => store.commit({ ...commit, trees: commit.trees.map(spoil) }) };
+}
+
+const stores = [
+  { name: "SQLite", open: async () => openStoreAt(join(temporaryFolder(), "errand.db"), "own") },
+  { name: "PostgreSQL", open: async () => openStoreAt((await createDatabase()).url, "own") },
+];
+
+test.each(stores)(
+  "$name: a tree with a row that cannot be stored is quarantined, and all others go on",
+  async ({ open }) => {
+    const store = await open();
+    let target = "";
+    const notices: ErrandError[] = [];
+    const failures: ErrandError[] = [];
+    const { errand } = await openTestErrand(
+      { parent },
+      {
+        store: poisoning(store, (part) => part.tree === target && part.create === undefined),
+        onNotice: (notice) => notices.push(notice),
+        onFailure: (error) => failures.push(error),
+      },
+    );
+    const agents = await Promise.all(Array.from({ length: 12 }, () => errand.openAgent()));
+    target = agents[5]?.id ?? "";
+    const answers = await Promise.allSettled(agents.map((agent) => agent.postAndAwait("go")));
+    expect(answers.map(({ status }) => status)).toEqual(
+      agents.map(({ id }) => (id === target ? "rejected" : "fulfilled")),
+    );
+    expect(answers[5]).toMatchObject({
+      reason: { code: "tree-quarantined", remedy: expect.stringContaining("resume") },
+    });
+    expect(failures).toEqual([]);
+    expect(notices.map(({ code }) => code)).toEqual(["tree-quarantined"]);
+    expect(await store.tree(agents[5]?.id as TreeCommit["tree"])).toMatchObject({ status: "quarantined", failures: 3 });
+    expect((await (await errand.start("again")).reply()).text).toBe("seen");
+  },
+);
+
+test("conversations whose common commit is refused are each opened together with their first message", async () => {
+  const store = await openStoreAt(join(temporaryFolder(), "errand.db"), "own");
+  const opened: number[] = [];
+  const alone: Store = {
+    ...store,
+    async commit(commit) {
+      if (commit.trees.length > 1) throw rowRefused("The store", new TypeError("a value cannot be bound"));
+      await store.commit(commit);
+      opened.push(...commit.trees.filter((part) => part.create !== undefined).map(({ rows }) => rows.length));
+    },
+  };
+  const { errand } = await openTestErrand({ parent }, { store: alone });
+  const started = await Promise.all([errand.start("go"), errand.start("go")]);
+  expect(await Promise.all(started.map(async ({ reply }) => (await reply()).text))).toEqual(["seen", "seen"]);
+  expect(opened).toEqual([2, 2]);
+});
+
+test("the slots of a tree that is quarantined are offered to the runs that wait in other trees", async () => {
+  const store = await openStoreAt(join(temporaryFolder(), "errand.db"), "own");
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+  let target = "";
+  const { errand } = await openTestErrand(
+    {
+      parent: byContext([starts(start("look")), say("Started."), say("Heard.")]),
+      child: byContext([callTool("look", {}), report("done", { final: true })]),
+    },
+    {
+      store: poisoning(store, (part) => part.tree === target),
+      slots: 1,
+      tools: [lookTool(() => gate.then(() => ({ text: "saw it", failed: false })))],
+      onNotice: () => {},
+    },
+  );
+  const [first, second] = [await errand.openAgent(), await errand.openAgent()];
+  await first.post("go");
+  await eventsUntil(errand, first.id, ({ facts }) => facts.some((fact) => fact.type === "tool-called"));
+  await second.postAndAwait("go");
+  target = first.id;
+  release();
+  const events = await eventsUntil(errand, second.id, turnsEnded(2));
+  expect(events.flatMap(({ facts }) => facts).filter(({ type }) => type === "run-started")).toHaveLength(1);
+});
+
+test("a tree that fails while the disk is full is quarantined when there is room again", async () => {
+  const store = await openStoreAt(join(temporaryFolder(), "errand.db"), "own");
+  const notices: ErrandError[] = [];
+  let full = 2;
+  const { errand } = await openTestErrand(
+    { parent },
+    {
+      store: {
+        ...poisoning(store, ({ rows }) => rows.some(({ head }) => head.includes('"tool-finished"'))),
+        async markFailure(tree, quarantine) {
+          full -= 1;
+          if (full >= 0) throw new ErrandError("store-full", "The disk is full.");
+          await store.markFailure(tree, quarantine);
+        },
+      },
+      onNotice: (notice) => notices.push(notice),
+    },
+  );
+  const { reply } = await errand.start("go");
+  await expect(reply()).rejects.toMatchObject({ code: "tree-quarantined" });
+  expect(notices.map(({ code }) => code)).toEqual(["store-full", "tree-quarantined"]);
+});
