@@ -52,7 +52,7 @@ export async function evaluate(given: EvalCase, model: string | null): Promise<V
   });
   try {
     const { events, problem } = await observe(errand, given.request);
-    const runs = await errand.runs();
+    const runs = await errand.listRuns();
     const problems = [...problem, ...given.check({ events, runs, scripted: model === null })];
     return {
       name: given.name,
@@ -95,7 +95,7 @@ async function follow(errand: Errand, tree: string, events: TreeEvent[]): Promis
   const open = new Set<number>();
   let turns = 0;
   let idle = true;
-  for await (const event of errand.events(tree)) {
+  for await (const event of errand.journal(tree)) {
     events.push(event);
     for (const fact of event.facts) {
       if (fact.type === "run-created") open.add(fact.run);

@@ -50,7 +50,7 @@ const messages = await channel.received(2);
 for (const message of messages) console.log(`editor: ${message.text}`);
 assert.equal(messages.at(-1)?.text, "The draft has 812 words, and its third sentence should go.");
 
-for (const run of await errand.runs()) {
+for (const run of await errand.listRuns()) {
   console.log(`${run.name}: ${run.status}, "${await errand.result(run.id)}"`);
   assert.equal(run.delivery, "placed");
 }

@@ -26,7 +26,7 @@ const COUNTED = 9;
 
 export async function measure({ folder }) {
   const errand = await createErrand({ ...errandOptions, store: join(folder, "store.db") });
-  const [tree] = await errand.agents({ limit: 1 });
+  const [tree] = await errand.listTrees({ limit: 1 });
   const rates = [];
   for (let time = 0; time < WARM + COUNTED; time += 1) {
     // Of the processor, not of the clock: this is work alone, and others on the machine make it wait.

@@ -33,7 +33,7 @@ export async function measure({ folder, agents, empty, durability }) {
   globalThis.gc();
   const openMb = process.memoryUsage().rss / 2 ** 20;
   if (empty) return { openMb };
-  const ids = (await errand.agents({ limit: agents })).map(({ id }) => id);
+  const ids = (await errand.listTrees({ limit: agents })).map(({ id }) => id);
   const times = [];
   for (let wake = 0; wake < 500; wake += 1) {
     const agent = await errand.agent(ids[Math.floor(Math.random() * ids.length)]);

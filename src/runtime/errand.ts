@@ -65,10 +65,10 @@ export interface Errand {
   openAgent(options?: OpenAgentOptions): Promise<Agent>;
   /** An agent of the store, by its id. */
   agent(id: string, options?: { readonly channel?: Channel }): Promise<Agent>;
-  agents(query?: Partial<TreeQuery>): Promise<readonly TreeRecord[]>;
+  listTrees(query?: Partial<TreeQuery>): Promise<readonly TreeRecord[]>;
   /** Runs of one tree or of all: in spawn order within a tree, the newest tree first; 100 unless `limit` says otherwise. */
-  runs(query?: Omit<Partial<RunQuery>, "tree"> & { readonly tree?: string }): Promise<readonly StoredRun[]>;
-  run(id: string): Promise<StoredRun>;
+  listRuns(query?: Omit<Partial<RunQuery>, "tree"> & { readonly tree?: string }): Promise<readonly StoredRun[]>;
+  getRun(id: string): Promise<StoredRun>;
   /** All that an ended run left: its findings with artifacts, data and earlier reports. */
   result(run: string): Promise<string>;
   /** Cancels a run and everything below it. Returns false if it had ended. */
@@ -78,7 +78,7 @@ export interface Errand {
   /** Allows or refuses the call that a question is about. The agent reads `note` when it is refused. Rejects if the question is not open. */
   answer(question: string, answer: GivenAnswer): Promise<void>;
   /** Every committed step of a tree after `after` (default: from the first), those to come included. */
-  events(tree: string, options?: { readonly after?: number }): AsyncGenerator<TreeEvent, void, void>;
+  journal(tree: string, options?: { readonly after?: number }): AsyncGenerator<TreeEvent, void, void>;
   /** Live text, from now on. Returns a function that ends it. */
   onText(listener: (delta: TextDelta) => void): () => void;
   /** Proves a tree's journal: chain, fold, every decision and every context. Calls and changes nothing. */
@@ -210,12 +210,12 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       if (run === null) throw new ErrandError("agent-unknown", `There is no agent ${id} in ${store.description}.`);
       return createAgent(agentParts, run.tree, run.number, id);
     },
-    agents: (query = {}) => store.trees({ limit: LIST_LIMIT, ...query }),
-    async runs({ tree, ...query } = {}) {
+    listTrees: (query = {}) => store.trees({ limit: LIST_LIMIT, ...query }),
+    async listRuns({ tree, ...query } = {}) {
       if (tree !== undefined && !uuidIs(tree)) return [];
       return store.runs({ limit: LIST_LIMIT, ...query, ...(tree === undefined ? {} : { tree: asTreeId(tree) }) });
     },
-    run: findRun,
+    getRun: findRun,
     result: async (id) => (await runResult(store, await findRun(id))).whole,
     async cancel(id) {
       const run = await findRun(id);
@@ -238,7 +238,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       const { late } = await runtime.post(tree.id, input, [note]);
       if (late !== null) throw questionClosed(question);
     },
-    async *events(tree, options = {}) {
+    async *journal(tree, options = {}) {
       for await (const row of runtime.rows(asTreeId(tree), options.after ?? 0)) {
         yield treeEventOf(tree, row);
       }

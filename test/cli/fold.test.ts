@@ -32,13 +32,13 @@ async function eventsOfTask(task: string) {
     const model = createTreeModel();
     const changes: Change[][] = [];
     const rests: boolean[] = [];
-    for await (const event of errand.events(agent.id)) {
+    for await (const event of errand.journal(agent.id)) {
       events.push(event);
       changes.push(foldEvent(model, event));
       rests.push(treeAtRest(model));
       if (treeAtRest(model)) break;
     }
-    return { model, changes, rests, events, runs: await errand.runs({ tree: agent.id }) };
+    return { model, changes, rests, events, runs: await errand.listRuns({ tree: agent.id }) };
   } finally {
     await errand.close();
     remove();
@@ -78,7 +78,7 @@ test("what was given up counts as an estimate, marked with ~, until its wire tel
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.rest();
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   await errand.cancel(run?.id ?? "");
   await world.rest();
   const model = createTreeModel();
@@ -90,7 +90,7 @@ test("what was given up counts as an estimate, marked with ~, until its wire tel
   }
   expect(lines[0]).toMatch(/ · ~\d.* tokens · ~\$/);
   expect(lines[1]).not.toContain("~");
-  const [ended] = await errand.runs();
+  const [ended] = await errand.listRuns();
   expect(model.agents.get(1)).toMatchObject({ tokens: 73, cost: 76, estimated: 0 });
   expect(ended).toMatchObject({ tokens: 73, cost: 76 });
 });

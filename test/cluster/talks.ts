@@ -73,7 +73,7 @@ export async function createTalks(url: string, toolFile: string, count: number):
     const agent = await errand.agent(tree, { channel });
     await ask(agent, tree, `${name}-go`, `${GO} ${name}.`);
     let turns = 0;
-    for await (const event of errand.events(tree)) {
+    for await (const event of errand.journal(tree)) {
       turns += event.facts.filter((fact) => fact.type === "turn-ended" && fact.agent === 0).length;
       if (turns >= 2) break;
     }

@@ -132,7 +132,7 @@ test("A2: waiting for a child rejects when its run ends before it has answered",
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const child = await errand.agent(run?.agent ?? "");
   const { id } = await child.post("how far are you?");
   const waiting = expect(child.postAndAwait("how far are you?", { id })).rejects.toMatchObject({ code: "turn-failed" });
@@ -152,7 +152,7 @@ test("A2: waiting for a child is answered also when its turn ends by the report 
   );
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const child = await errand.agent(run?.agent ?? "");
   await child.post("hurry", { id: "h", kind: "steer" });
   const waiting = child.postAndAwait("hurry", { id: "h", kind: "steer" }).catch((error: unknown) => error);

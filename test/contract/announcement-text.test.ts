@@ -25,7 +25,7 @@ async function told(calls: readonly StartCall[], child: Script, world: TestWorld
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.advance(seconds * 1_000);
-  return { text: newest(parentRequests(models)[2]), runs: await errand.runs(), errand, models, agent };
+  return { text: newest(parentRequests(models)[2]), runs: await errand.listRuns(), errand, models, agent };
 }
 
 const reporting = byContext([report("the findings"), say("done")]);
@@ -83,7 +83,7 @@ test("D4: an unknown cost is left out, a known one stands in dollars", async () 
   const agent = await errand.openAgent();
   await agent.spawn({ task: "x" });
   await world.advance(1_000);
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run?.cost).toBeGreaterThan(0);
   const asked = models.requests
     .map(newest)
@@ -113,7 +113,7 @@ test("D4: the status label was cancelled", async () => {
   });
   const agent = await errand.openAgent({ channel });
   await agent.postAndAwait("go");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
   await channel.received(2);
   expect(newest(parentRequests(models)[2]).split("\n")[0]).toMatch(/"x" was cancelled\.?$/);
@@ -181,7 +181,7 @@ test("D5: a background parent is told to use the results and to report; nothing 
   expect(announced).not.toContain("NO_REPLY");
   expect(announced).not.toMatch(/for the user/i);
   expect(channel.messages.map((message) => message.text)).toEqual(["started", "told"]);
-  const outer = (await errand.runs()).find((run) => run.name === "outer");
+  const outer = (await errand.listRuns()).find((run) => run.name === "outer");
   expect(outer).toMatchObject({ status: "ok", report: "tool", nudged: true });
 });
 

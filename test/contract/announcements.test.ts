@@ -139,7 +139,7 @@ test("D8: after a good turn one short line with names, status and how to read st
   expect(said()).toEqual(["started", "It is done, and I went on."]);
   await agent.post("thanks");
   await world.advance(100);
-  const [first, second] = await errand.runs();
+  const [first, second] = await errand.listRuns();
   const messages = parentRequests(models).at(-1)?.messages ?? [];
   const at = messages.findIndex((message) => spoken(message) === "It is done, and I went on.");
   const line = textOf(messages[at - 1]);
@@ -233,7 +233,7 @@ test("D9: after the last attempt it is blocked, stays whole in the context, and 
   await world.advance(60_000);
   const events = await eventsNow(errand, agent.id);
   expect(factsOf(events, "announcement-blocked")).toHaveLength(1);
-  expect((await errand.runs())[0]?.delivery).toBe("placed");
+  expect((await errand.listRuns())[0]?.delivery).toBe("placed");
   await agent.post("what came of it?");
   await world.advance(100);
   const carried = parentRequests(models).at(-1);

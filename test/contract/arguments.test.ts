@@ -146,7 +146,7 @@ test.each([
   const { errand } = await openTestErrand({ parent: [] });
   const agent = await errand.openAgent();
   await expect(agent.spawn(options)).rejects.toMatchObject({ code: "usage" });
-  expect(await errand.runs()).toEqual([]);
+  expect(await errand.listRuns()).toEqual([]);
 });
 
 test("I1: a spawn asked for again under the same id is the same run", async () => {
@@ -158,5 +158,5 @@ test("I1: a spawn asked for again under the same id is the same run", async () =
   const [first, same] = await Promise.all([agent.spawn({ id: "s-1", task }), agent.spawn({ id: "s-1", task })]);
   const later = await agent.spawn({ id: "s-1", task });
   expect([same.id, later.id]).toEqual([first.id, first.id]);
-  expect(await errand.runs()).toHaveLength(1);
+  expect(await errand.listRuns()).toHaveLength(1);
 });

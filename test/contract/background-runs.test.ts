@@ -34,7 +34,7 @@ test("D1: start_background_agent answers accepted with the ids of a run that is 
   const answer = answerOf(parentRequests(models)[1]);
   expect(Object.keys(answer)).toEqual(["status", "run_id", "agent_id"]);
   expect(answer["status"]).toBe("accepted");
-  const run = await errand.run(String(answer["run_id"]));
+  const run = await errand.getRun(String(answer["run_id"]));
   expect(run.agent).toBe(answer["agent_id"]);
 });
 
@@ -55,7 +55,7 @@ test("D1: an unusable request is refused with a reason and an error, and nothing
   expect(answers.map((answer) => answer["status"])).toEqual(["refused", "refused", "refused"]);
   expect(answers[1]?.["error"]).toContain('"nobody"');
   expect(answers[2]?.["error"]).toContain("scripted/none");
-  expect(await errand.runs()).toEqual([]);
+  expect(await errand.listRuns()).toEqual([]);
   expect(childRequests(models)).toEqual([]);
   expect(factsOf(await eventsNow(errand, agent.id), "run-created")).toEqual([]);
 });
@@ -81,14 +81,14 @@ test("D1: depth, runs and budget that are used up refuse a background run with t
   const [first, second] = resultsOf(parentRequests(few.models)[1]);
   expect(first?.text).toContain("accepted");
   expect(JSON.parse(second?.text ?? "")).toMatchObject({ status: "refused", reason: "run-limit" });
-  expect(await few.errand.runs()).toHaveLength(1);
+  expect(await few.errand.listRuns()).toHaveLength(1);
   const poor = await openTestErrand(
     { parent: [callTools([start("a")], { usage: { input: 99_000, output: 2_000 } })] },
     { limits: { tokensPerTree: 100_000 } },
   );
   const agent = await poor.errand.openAgent();
   await expect(agent.postAndAwait("go")).rejects.toMatchObject({ code: "turn-failed" });
-  expect(await poor.errand.runs()).toEqual([]);
+  expect(await poor.errand.listRuns()).toEqual([]);
   const texts = JSON.stringify((await eventsNow(poor.errand, agent.id)).map((event) => event.texts));
   expect(texts).toContain("token-limit");
 });
@@ -109,7 +109,7 @@ test("D2: the record of a run tells who, what, when, how it ended, what it used 
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.advance(1_000);
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run).toMatchObject({
     parent: 0,
     mode: "background",
@@ -175,7 +175,7 @@ test("D11: running and undelivered children stand as one line each at the end of
   await world.advance(1_000);
   await agent.post("and now?");
   await world.advance(1_000);
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   const [, , second, third] = parentRequests(models);
   const lines = newest(second)
     .split("\n")
@@ -200,7 +200,7 @@ test("D11: a run has no line beside its own acceptance, also where a model gives
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const [first, second] = await errand.runs();
+  const [first, second] = await errand.listRuns();
   const [, afterFirst, afterSecond] = parentRequests(models);
   expect(afterFirst?.messages.at(-1)?.role).toBe("tool");
   expect(newest(afterSecond)).toContain(`[run ${first?.id} `);
@@ -217,7 +217,7 @@ test("D11: a child that has ended and was not yet told of is still listed", asyn
   );
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  for await (const event of errand.events(agent.id)) if (event.facts.some((fact) => fact.type === "run-ended")) break;
+  for await (const event of errand.journal(agent.id)) if (event.facts.some((fact) => fact.type === "run-ended")) break;
   await agent.postAndAwait("more");
   const lines = newest(parentRequests(models).at(-1))
     .split("\n")

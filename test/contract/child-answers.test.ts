@@ -69,7 +69,7 @@ test("A2: a message that no turn took is not answered with the report of a run t
   await child.post("and the south?", { id: "m" });
   const waiting = child.postAndAwait("and the south?", { id: "m" }).catch((error: unknown) => error);
   await world.advance(31_000);
-  expect(await errand.run(run.id)).toMatchObject({ status: "ok", report: "tool" });
+  expect(await errand.getRun(run.id)).toMatchObject({ status: "ok", report: "tool" });
   expect(await waiting).toMatchObject({ code: "turn-failed" });
 });
 

@@ -75,7 +75,7 @@ test.each([...kinds, ...summarised])(
     const agent = await first.errand.openAgent({ channel: createMemoryChannel() });
     await agent.post("go");
     await eventsUntil(first.errand, agent.id, (event) => event.facts.some((fact) => fact.type === "texts-erased"));
-    const [run] = await first.errand.runs();
+    const [run] = await first.errand.listRuns();
     expect(run?.report).toBe(report);
     expect(await first.errand.result(run?.id ?? "")).toContain("kept result");
     const bodies = (await store.rows(asTreeId(agent.id), 1, 1_000)).map((row) => row.body);
@@ -112,7 +112,7 @@ test("A2, D10: a child's answer is its report, also when its message is sent aga
   const agent = await errand.openAgent({ channel: createMemoryChannel() });
   await agent.post("go");
   await arrived.promise;
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const child = await errand.agent(run?.agent ?? "");
   const message = { id: "11111111-1111-4111-8111-111111111111" };
   const first = child.postAndAwait("and?", message);

@@ -70,7 +70,7 @@ test("D10: cleanup delete erases the child's texts once its findings are in its 
   const left = await texts(store, agent.id);
   for (const secret of ["SECRET ONE", "SECRET TWO", "SECRET THREE", "saw it"]) expect(left).not.toContain(secret);
   expect(newest(parentRequests(models)[2])).toContain("the findings");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run).toMatchObject({ name: "errand", status: "ok", cleanup: "delete", delivery: "placed" });
   expect(await errand.result(run?.id ?? "")).toBe("the findings");
 });
@@ -144,7 +144,7 @@ test("D10: a run whose outcome reached nobody keeps its texts", async () => {
   gate.resolve();
   await eventsUntil(errand, agent.id, (event) => event.facts.some((fact) => fact.type === "run-undeliverable"));
   expect(await texts(store, agent.id)).toContain("SECRET TWO");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run).toMatchObject({ delivery: "undeliverable", undeliverable: "parent-closed" });
   expect(await errand.result(run?.id ?? "")).not.toBe("");
 });
@@ -196,7 +196,7 @@ test("D10: the journal of a run that its deadline ended stays intact when the wo
   await eventsUntil(errand, agent.id, (event) => event.facts.some((fact) => fact.type === "tool-finished"));
   await world.advance(31_000);
   await erased(errand, agent.id);
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run).toMatchObject({ status: "timeout", report: "salvaged" });
   expect(await errand.result(run?.id ?? "")).toBe("the words");
   expect((await errand.replay(agent.id)).difference).toBeNull();

@@ -50,7 +50,7 @@ test("B7: the deadline in the closing call ends the run ok; the record says why"
   await agent.post("go");
   await world.advance(31_000);
   await untilFacts(errand, agent.id, "turn-ended");
-  expect(await errand.runs()).toMatchObject([{ status: "ok", reason: null, report: "tool" }]);
+  expect(await errand.listRuns()).toMatchObject([{ status: "ok", reason: null, report: "tool" }]);
   expect(records).toMatchObject([{ status: "ok", closed: "deadline", error: null }]);
 });
 
@@ -62,9 +62,9 @@ test("B7: a cancellation in the closing call stays one", async () => {
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   await untilFacts(errand, agent.id, "run-reported");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
-  expect(await errand.run(run?.id ?? "")).toMatchObject({ status: "cancelled", report: "tool" });
+  expect(await errand.getRun(run?.id ?? "")).toMatchObject({ status: "cancelled", report: "tool" });
 });
 
 test("B7: a failure is not forgiven while a call of the reply that reported is still open", async () => {

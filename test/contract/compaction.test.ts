@@ -94,7 +94,7 @@ test("compaction, scenario 20: open and undelivered children stay visible, so th
   for (const number of [1, 2, 3, 4]) await ask(`question ${number}`);
   const last = requests.at(-1);
   expect(whole(last)).toContain(SUMMARY);
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   expect(runs).toHaveLength(2);
   for (const run of runs) expect(newest(last)).toContain(`[run ${run.id} "${run.name}"`);
   expect(runs.map((run) => run.delivery)).toEqual(["pending", "open"]);

@@ -85,9 +85,9 @@ test("scenario 22: with timeout T and a restart at T/2 the deadline counts from 
   await closed;
   const second = await openTestErrand({ parent, child: () => hang() }, { store, world });
   await world.advance(49_000);
-  expect((await second.errand.runs())[0]?.state).toBe("running");
+  expect((await second.errand.listRuns())[0]?.state).toBe("running");
   await world.advance(2_000);
-  const [run] = await second.errand.runs();
+  const [run] = await second.errand.listRuns();
   expect(run).toMatchObject({ state: "ended", status: "timeout" });
   expect((run?.endedAt ?? 0) - (run?.startedAt ?? 0)).toBe(100_000);
 });
@@ -111,13 +111,13 @@ test("scenario 26: cancelling a run ends everything below it and reports the cou
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.advance(1_000);
-  expect((await errand.runs()).map((run) => run.name)).toEqual(["root", "other", "mid a", "mid b", "leaf", "leaf"]);
+  expect((await errand.listRuns()).map((run) => run.name)).toEqual(["root", "other", "mid a", "mid b", "leaf", "leaf"]);
   const calls = childRequests(models).length;
   await agent.post("stop it");
   await world.advance(10_000);
   expect(answerOf(parentRequests(models)[3])).toEqual({ status: "cancelled", cancelled: 5 });
   expect(answerOf(parentRequests(models)[4])).toEqual({ status: "already_ended", cancelled: 0 });
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   expect(runs.filter((run) => run.status === "cancelled").map((run) => run.name)).toHaveLength(5);
   expect(runs.find((run) => run.name === "other")?.state).toBe("running");
   expect(childRequests(models)).toHaveLength(calls);
@@ -137,7 +137,7 @@ test("scenario 26: cancelling an agent ends its turn and every run below it", as
   });
   await agent.cancel();
   await reply;
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   expect(runs).toHaveLength(6);
   expect(new Set(runs.map((run) => `${run.state} ${run.status}`))).toEqual(new Set(["ended cancelled"]));
 });
@@ -167,7 +167,7 @@ test("scenario 27: when a kill and a completion race, 1,000 times, there is one 
       }),
     );
   }
-  const runs = await errand.runs({ limit: count + 1 });
+  const runs = await errand.listRuns({ limit: count + 1 });
   const events = await eventsNow(errand, agent.id);
   const ended = factsOf(events, "run-ended");
   expect(ended).toHaveLength(count);
@@ -195,7 +195,7 @@ test("scenario 29: a model override that cannot be had is refused with the reaso
   expect(answer["error"]).toContain("acme/missing");
   expect(childRequests(models)).toEqual([]);
   await expect(agent.spawn({ task: "x", model: "acme/missing" })).rejects.toThrow(/acme\/missing/);
-  expect(await errand.runs()).toEqual([]);
+  expect(await errand.listRuns()).toEqual([]);
 });
 
 test("scenario 29: a model override that can be had is the one that is called", async () => {
@@ -210,7 +210,7 @@ test("scenario 29: a model override that can be had is the one that is called", 
   await (await errand.openAgent({ channel })).post("go");
   await channel.received(2);
   expect(childRequests(models)).toEqual([]);
-  expect((await errand.runs())[0]?.status).toBe("ok");
+  expect((await errand.listRuns())[0]?.status).toBe("ok");
 });
 
 test.each(["the user", "its parent"])(
@@ -238,7 +238,7 @@ test.each(["the user", "its parent"])(
     const agent = await errand.openAgent({ channel });
     await agent.postAndAwait("go");
     await looking.promise;
-    const [run] = await errand.runs();
+    const [run] = await errand.listRuns();
     if (who === "its parent") await agent.postAndAwait("tell it");
     else await (await errand.agent(run?.agent ?? "")).post("turn left", { kind: "steer" });
     expect(childRequests(models)).toHaveLength(1);

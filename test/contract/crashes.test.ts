@@ -35,7 +35,7 @@ test("scenario 4: a child that had ended before the kill is announced once after
   expect(parent).toHaveLength(2);
   expect(times(newest(parent[0]), "found it")).toBe(0);
   expect(times(newest(parent[1]), "found it")).toBe(1);
-  expect((await second.errand.runs())[0]).toMatchObject({ status: "ok", delivery: "placed" });
+  expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", delivery: "placed" });
   await second.errand.close({ withinMs: 0 });
   const third = await openTestErrand({ parent: [say("again?")] }, { store });
   expect(third.errand.recovered).toBe(0);
@@ -91,7 +91,7 @@ test("scenario 6: results that wait are delivered after a restart though nothing
   const parent = second.models.model("scripted/parent").requests;
   expect(parent).toHaveLength(1);
   expect(newest(parent[0])).toContain("found it");
-  expect((await second.errand.runs()).map((run) => run.delivery)).toEqual(["placed", "open"]);
+  expect((await second.errand.listRuns()).map((run) => run.delivery)).toEqual(["placed", "open"]);
 });
 
 test("scenario 7: a child killed while running resumes where it was, and hears that an unsafe tool's outcome is unknown", async () => {
@@ -126,7 +126,7 @@ test("scenario 7: a child killed while running resumes where it was, and hears t
   expect(shown(resumed)).toContain("first look");
   expect(toolText(resumed)).toContain("outcome unknown");
   expect(ran).toBe(2);
-  expect((await second.errand.runs())[0]).toMatchObject({ status: "ok", report: "tool" });
+  expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", report: "tool" });
 });
 
 test("scenario 17: a child that reported and was killed before its turn ended gives its parent exactly one report", async () => {
@@ -148,7 +148,7 @@ test("scenario 17: a child that reported and was killed before its turn ended gi
     const parent = second.models.model("scripted/parent").requests;
     expect(parent).toHaveLength(1);
     expect(times(shown(parent[0]), "found it")).toBe(1);
-    expect((await second.errand.runs())[0]).toMatchObject({ status: "ok", report: "tool", nudged: false });
+    expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", report: "tool", nudged: false });
   }
 });
 
@@ -184,7 +184,7 @@ test("B11: a child of a closed parent goes on after a restart, and its result is
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand({ parent: [], child: reporting }, { store });
   await untilFacts(second.errand, agent.id, "run-undeliverable");
-  const [run] = await second.errand.runs();
+  const [run] = await second.errand.listRuns();
   expect(run).toMatchObject({ state: "ended", status: "ok", delivery: "undeliverable", report: "tool" });
   expect(await second.errand.result(run?.id ?? "")).toBe("found it");
   expect(factsNamed(factsOf(await eventsSoFar(second.errand, agent.id)), "announcement-queued")).toEqual([]);

@@ -99,7 +99,7 @@ test("scenario 3: a spawn in a later turn does not postpone an earlier batch", a
   await eventsUntil(errand, agent.id, turnsEnded(3));
   const told = newest(models.model("scripted/parent").requests.at(-1));
   expect(told).toMatch(/result of one[\s\S]*result of two/);
-  expect((await errand.runs()).map((run) => run.delivery)).toEqual(["placed", "placed", "open"]);
+  expect((await errand.listRuns()).map((run) => run.delivery)).toEqual(["placed", "placed", "open"]);
 });
 
 test("scenario 8: the same end signalled many times gives one terminal state and one delivery", async () => {
@@ -109,7 +109,7 @@ test("scenario 8: the same end signalled many times gives one terminal state and
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const id = (await errand.runs())[0]?.id ?? "";
+  const id = (await errand.listRuns())[0]?.id ?? "";
   const answers = await Promise.all(Array.from({ length: 5 }, () => errand.cancel(id)));
   expect(answers.filter(Boolean)).toHaveLength(1);
   await eventsUntil(errand, agent.id, turnsEnded(2));
@@ -163,7 +163,7 @@ test("scenario 11: an announcement whose model call fails is tried again after 1
   }
   expect(counts).toEqual([3, 3, 4, 4, 5, 5, 6]);
   expect(channel.messages.map((message) => message.text)).toEqual(["started", "the summary"]);
-  expect((await errand.runs())[0]).toMatchObject({ delivery: "placed" });
+  expect((await errand.listRuns())[0]).toMatchObject({ delivery: "placed" });
 });
 
 test("scenario 11: a blocked announcement stays whole, is carried by the next turn as the same item, and is then a short line", async () => {
@@ -212,7 +212,7 @@ test("scenario 12: a parent that says NO_REPLY to an announcement sends nothing,
   await agent.post("go");
   await world.advance(60_000);
   expect(channel.messages.map((message) => message.text)).toEqual(["started"]);
-  expect((await errand.runs())[0]).toMatchObject({ status: "ok", delivery: "placed" });
+  expect((await errand.listRuns())[0]).toMatchObject({ status: "ok", delivery: "placed" });
   expect(models.model("scripted/parent").requests).toHaveLength(3);
 });
 
@@ -243,7 +243,7 @@ test("scenario 19: of a 200 KB result the parent gets a bounded excerpt with num
     const agent = await errand.openAgent();
     await agent.post("go");
     await eventsUntil(errand, agent.id, turnsEnded(mode === "awaited" ? 1 : 2));
-    const runId = (await errand.runs())[0]?.id ?? "";
+    const runId = (await errand.listRuns())[0]?.id ?? "";
     const parent = models.model("scripted/parent").requests;
     const told = mode === "awaited" ? toolText(parent.at(-1)) : newest(parent.at(-1));
     expect(Buffer.byteLength(told)).toBeLessThan(40_000);
@@ -274,7 +274,7 @@ test("scenario 20: after a compaction with children open, the parent still sees 
   await agent.postAndAwait("first");
   await agent.postAndAwait(long);
   await agent.postAndAwait("what next?");
-  const [run, ...more] = await errand.runs();
+  const [run, ...more] = await errand.listRuns();
   expect(more).toEqual([]);
   const last = models.model("scripted/parent").requests.at(-1);
   expect(shown(last)).toContain("SUMMARY");

@@ -168,7 +168,7 @@ test("B12: a message that waits makes it an ordinary report", async () => {
   const agent = await errand.openAgent();
   await agent.post("go");
   await arrived.promise;
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   await (await errand.agent(run?.agent ?? "")).post("and this?", { kind: "steer" });
   posted.resolve();
   await eventsUntil(errand, agent.id, turnsEnded(2));
@@ -197,7 +197,7 @@ test("B12: a call whose outcome is unknown after a crash makes it an ordinary re
   const [answer = "", looked = ""] = messageResults(request);
   expect(noteOf(answer)).toContain("failed");
   expect(looked).toContain("outcome unknown");
-  expect(await second.errand.runs()).toMatchObject([{ status: "ok", report: "tool" }]);
+  expect(await second.errand.listRuns()).toMatchObject([{ status: "ok", report: "tool" }]);
 });
 
 test("B12: a call that the user denies makes it an ordinary report", async () => {

@@ -190,7 +190,7 @@ test("F2: a cancelled run is read with the first version's schema alone", async 
   const agent = await errand.openAgent();
   const answer = agent.postAndAwait("go");
   await untilFacts(errand, agent.id, "run-started");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   await errand.cancel(run?.id ?? "");
   await answer;
   const payload = JSON.parse(toolText(models.model("scripted/parent").requests[1])) as object;

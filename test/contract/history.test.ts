@@ -86,7 +86,7 @@ test("D8: a child's history shows its task and its replies on request, and nothi
   const agent = await errand.openAgent();
   await agent.post("go");
   await untilFacts(errand, agent.id, "nudge-given");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const child = await errand.agent(run?.agent ?? "");
   expect(await child.history()).toEqual([]);
   expect((await child.history({ internal: true })).map(({ from, text }) => [from, text])).toEqual([

@@ -209,7 +209,7 @@ test("A5: a message of an agent is framed with that agent's id, whatever its tex
   const agent = await errand.openAgent({ channel: createMemoryChannel() });
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const told = newest(models.model("scripted/parent").requests[2]);
   expect(told.startsWith(`<system_message origin="${run?.agent}">`)).toBe(true);
   expect(told.match(/<system_message\b/g)).toHaveLength(told.match(/<\/system_message>/g)?.length ?? 0);

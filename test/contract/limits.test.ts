@@ -128,7 +128,7 @@ test("F6: runs and tokens that are used up refuse the next delegation as a paylo
   );
   const agent = await tokens.errand.openAgent();
   await expect(agent.postAndAwait("go")).rejects.toMatchObject({ details: { reason: "token-limit" } });
-  expect(await tokens.errand.runs()).toEqual([]);
+  expect(await tokens.errand.listRuns()).toEqual([]);
   const events = await eventsNow(tokens.errand, agent.id);
   expect(JSON.stringify(events.map((event) => event.texts))).toContain(
     "token limit reached (100000 tokens in this tree)",
@@ -168,7 +168,7 @@ test("scenario 24: at the depth limit the tools are not in the child's list, and
   expect(first?.system).not.toContain("subagent,");
   expect(resultsOf(second)[0]?.text).toBe(resultsOf(third)[0]?.text);
   expect(answerOf(fourth)).toMatchObject({ status: "refused", reason: "depth-limit" });
-  expect(await errand.runs()).toHaveLength(1);
+  expect(await errand.listRuns()).toHaveLength(1);
 });
 
 test("scenario 25: spawn 5 that each spawn 5: the cap of the tree holds for tools, the API and after a restart", async () => {
@@ -179,7 +179,7 @@ test("scenario 25: spawn 5 that each spawn 5: the cap of the tree holds for tool
   const first = await openTestErrand({ parent: [subagents(5), say("done")], child }, { store, limits });
   const agent = await first.errand.openAgent();
   await agent.postAndAwait("go");
-  expect(await first.errand.runs()).toHaveLength(12);
+  expect(await first.errand.listRuns()).toHaveLength(12);
   const refused = childRequests(first.models)
     .flatMap(resultsOf)
     .filter(({ text }) => text.includes("run-limit"));
@@ -191,7 +191,7 @@ test("scenario 25: spawn 5 that each spawn 5: the cap of the tree holds for tool
   await expect(again.spawn({ task: "one more" })).rejects.toThrow(/run limit reached/);
   await again.postAndAwait("more");
   expect(answerOf(parentRequests(second.models)[1])).toMatchObject({ reason: "run-limit", run_id: null });
-  expect(await second.errand.runs()).toHaveLength(12);
+  expect(await second.errand.listRuns()).toHaveLength(12);
 });
 
 test("scenario 28: a ping-pong of messages is ended by the turn budget, and recorded", async () => {

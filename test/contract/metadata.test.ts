@@ -14,7 +14,7 @@ test("F8: every delegation emits its correlation id, task hash and preview, star
   const records: DelegationRecord[] = [];
   const stop = errand.onDelegation((record) => records.push(record));
   await (await errand.openAgent()).postAndAwait("go");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const hash = createHash("sha256").update(task.replaceAll("\r\n", "\n").trim()).digest("base64url");
   expect(records).toEqual([
     {

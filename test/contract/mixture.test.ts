@@ -84,7 +84,7 @@ async function projectionAgrees(errand: Errand, tree: string): Promise<void> {
   const events = await eventsNow(errand, tree);
   const told = roads(events);
   const ended = new Set(factsOf(events, "run-ended").map((fact) => fact.run));
-  for (const run of (await errand.runs({ limit: 10_000 })).filter((known) => known.tree === tree)) {
+  for (const run of (await errand.listRuns({ limit: 10_000 })).filter((known) => known.tree === tree)) {
     expect(run.delivery === "placed", `${run.name} ${run.delivery}`).toBe(told.has(run.number));
     expect(run.state === "ended").toBe(ended.has(run.number));
   }
@@ -123,14 +123,14 @@ test("I1–I6, I13, I14: 1,000 delegations that report, are silent, crash, time 
     await Promise.all(agents.map((agent, tree) => agent.post(`go ${tree}.${turn}`)));
     await world.advance(2_000);
     for (let round = 0; round < 4; round += 1) {
-      const open = (await errand.runs({ limit: 10_000 })).filter((run) => run.state !== "ended");
+      const open = (await errand.listRuns({ limit: 10_000 })).filter((run) => run.state !== "ended");
       for (const run of open.filter(({ name }) => name.startsWith("cancel"))) await errand.cancel(run.id);
       await world.advance(4_000);
       await projectionAgrees(errand, agents[turn]?.id ?? "");
     }
   }
   await world.advance(330_000);
-  const runs = await errand.runs({ limit: 10_000 });
+  const runs = await errand.listRuns({ limit: 10_000 });
   expect(runs).toHaveLength(1_000);
   expect(new Set(runs.map((run) => run.id)).size).toBe(1_000);
   for (const [tree, agent] of agents.entries()) {

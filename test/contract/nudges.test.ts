@@ -38,7 +38,7 @@ test("B5: a restart does not nudge twice", async () => {
   expect(child).toHaveLength(1);
   expect(child[0]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
   expect(userMessages(child[0], NUDGE_TOOL)).toBe(1);
-  expect((await second.errand.runs())[0]).toMatchObject({ status: "ok", reason: "no-report", nudged: true });
+  expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", reason: "no-report", nudged: true });
 });
 
 test.each(MODES)(
@@ -102,7 +102,7 @@ test("B5: the nudge waits until the child's inbox is empty", async () => {
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const child = await errand.agent((await errand.runs())[0]?.agent ?? "");
+  const child = await errand.agent((await errand.listRuns())[0]?.agent ?? "");
   await child.post("one more thing");
   held.open();
   await untilFacts(errand, agent.id, "run-ended");
@@ -121,7 +121,7 @@ test("B5: a silent message that waits does not alter the nudge", async () => {
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const child = await errand.agent((await errand.runs())[0]?.agent ?? "");
+  const child = await errand.agent((await errand.listRuns())[0]?.agent ?? "");
   await child.post("for your information", { kind: "system", silent: true });
   held.open();
   await untilFacts(errand, agent.id, "run-ended");
@@ -170,10 +170,10 @@ test("B5: a cancelled run is not nudged", async () => {
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  await errand.cancel((await errand.runs())[0]?.id ?? "");
+  await errand.cancel((await errand.listRuns())[0]?.id ?? "");
   const facts = factsOf(await eventsUntil(errand, agent.id, turnsEnded(2)));
   expect(factsNamed(facts, "nudge-given")).toEqual([]);
-  expect((await errand.runs())[0]).toMatchObject({ status: "cancelled", report: "missing", nudged: false });
+  expect((await errand.listRuns())[0]).toMatchObject({ status: "cancelled", report: "missing", nudged: false });
 });
 
 test("B5: a nudge is a message of its own also after a silent one has come to the waiting child", async () => {

@@ -95,7 +95,7 @@ describe.each(MODES)("%s", (mode) => {
       tag,
     );
     await untilFacts(errand, root, "run-ended");
-    const [run] = await errand.runs();
+    const [run] = await errand.listRuns();
     expect(JSON.parse(toolText(child[1]))).toMatchObject({ status: "sent", report: false });
     expect(child[2]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TAG });
     expect(shown(child[2])).not.toContain(NUDGE_TOOL);
@@ -142,7 +142,7 @@ test("B0: a tag run's ad-hoc message reaches the parent once, besides the announ
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(3));
   const parent = models.model("scripted/parent").requests;
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(
     parent.filter((request) => newest(request).startsWith(`<system_message origin="${run?.agent}">`)),
   ).toHaveLength(1);
@@ -162,5 +162,5 @@ test("B0: the protocol of a run is fixed when it is spawned", async () => {
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   expect(models.model("scripted/child").requests[0]?.system).toContain("<response>...</response>");
-  expect((await errand.runs())[0]).toMatchObject({ report: "tag" });
+  expect((await errand.listRuns())[0]).toMatchObject({ report: "tag" });
 });

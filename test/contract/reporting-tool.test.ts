@@ -232,6 +232,6 @@ test("B1: under announce each, a send that found the parent's inbox full is no r
   const child = models.model("scripted/child").requests;
   expect(toolFailed(child[1])).toBe(true);
   expect(child[2]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
-  expect((await errand.runs())[0]).toMatchObject({ reason: "no-report", report: "salvaged", nudged: true });
+  expect((await errand.listRuns())[0]).toMatchObject({ reason: "no-report", report: "salvaged", nudged: true });
   speaking.open();
 });

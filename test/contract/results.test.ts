@@ -204,7 +204,7 @@ test("B7: a cancelled awaited run is no success for its parent", async () => {
   const agent = await errand.openAgent();
   const { id } = await agent.post("go");
   await untilFacts(errand, agent.id, "run-started");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const waiting = agent.postAndAwait("go", { id });
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
   expect((await waiting).text).toBe("end");

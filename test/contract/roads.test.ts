@@ -71,13 +71,13 @@ test("B8: each posts every committed send at once, and the end of a run that rep
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
   const parent = models.model("scripted/parent").requests;
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run?.state).toBe("running");
   expect(newest(parent[2])).toMatch(new RegExp(`^<system_message origin="${run?.agent}">\\s*first sight`));
   going.open();
   await eventsUntil(errand, agent.id, turnsEnded(3));
   await untilFacts(errand, agent.id, "run-ended");
-  expect((await errand.runs())[0]).toMatchObject({ state: "ended", delivery: "placed" });
+  expect((await errand.listRuns())[0]).toMatchObject({ state: "ended", delivery: "placed" });
   expect(factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "announcement-queued")).toEqual([]);
   expect(parent).toHaveLength(4);
   await agent.postAndAwait("and?");
@@ -115,11 +115,11 @@ test("B9: a message to another agent of the tree arrives there, and is no report
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  sibling = (await errand.runs())[0]?.agent ?? "";
+  sibling = (await errand.listRuns())[0]?.agent ?? "";
   known.open();
   await heard.passed;
   await eventsUntil(errand, agent.id, turnsEnded(2));
-  const [listener, speaker] = await errand.runs();
+  const [listener, speaker] = await errand.listRuns();
   expect(speaker).toMatchObject({ report: "salvaged", nudged: true });
   const requests = models.model("scripted/child").requests.filter((request) => shown(request).startsWith("listen"));
   const frame = `<system_message origin="${speaker?.agent}">`;
@@ -143,7 +143,7 @@ test("B9: an unknown, a foreign and a closed target give the same error, and not
   const own = await errand.openAgent();
   await own.spawn({ task: "own child" });
   await untilFacts(errand, own.id, "turn-ended", 2);
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   targets.push(other.id, ...runs.map((run) => run.agent), ...runs.map((run) => run.id), "", "x");
   const asked = models.requests.length;
   await own.postAndAwait("write to all of them");
@@ -164,13 +164,13 @@ test("B10: what a run says after its end is refused and logged, and changes noth
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const cancelled = errand.cancel(run?.id ?? "");
   speaking.open();
   expect(await cancelled).toBe(true);
   const events = await eventsUntil(errand, agent.id, turnsEnded(2));
   expect(factsNamed(factsOf(events.filter((event) => event.late === null)), "run-reported")).toEqual([]);
-  expect((await errand.runs())[0]).toMatchObject({ status: "cancelled", report: "missing" });
+  expect((await errand.listRuns())[0]).toMatchObject({ status: "cancelled", report: "missing" });
   expect(await errand.result(run?.id ?? "")).toBe("");
 });
 
@@ -204,12 +204,12 @@ test("B10: a reply of a model that does not heed its abort is logged as late, an
   const run = await agent.spawn({ task: "the task" });
   expect(await errand.cancel(run.id)).toBe(true);
   await eventsUntil(errand, agent.id, turnsEnded(1));
-  const before = await errand.run(run.id);
+  const before = await errand.getRun(run.id);
   speaking.open();
   const events = await eventsUntil(errand, agent.id, (event) => event.late !== null);
   expect(events.at(-1)?.facts.map((fact) => fact.type)).toEqual(["model-replied"]);
   expect(JSON.stringify(events.at(-1))).not.toContain("too late");
-  expect(await errand.run(run.id)).toEqual(before);
+  expect(await errand.getRun(run.id)).toEqual(before);
   expect(before).toMatchObject({ status: "cancelled", report: "missing", delivery: "placed" });
 });
 
@@ -237,7 +237,7 @@ test("B11, scenario 9: the result for a closed parent is kept and listed as unde
   await agent.close();
   working.open();
   await untilFacts(errand, agent.id, "run-undeliverable");
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run).toMatchObject({
     state: "ended",
     status: "ok",
@@ -259,9 +259,9 @@ test("B11: a result that waited for its parent when that was closed is undeliver
   const agent = await errand.openAgent();
   await agent.post("go");
   await untilFacts(errand, agent.id, "run-ended");
-  expect((await errand.runs())[0]).toMatchObject({ delivery: "pending" });
+  expect((await errand.listRuns())[0]).toMatchObject({ delivery: "pending" });
   await agent.close();
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(run).toMatchObject({ delivery: "undeliverable", undeliverable: "parent-closed" });
   expect(await errand.result(run?.id ?? "")).toBe("kept too");
   expect(factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "run-undeliverable")).toHaveLength(1);

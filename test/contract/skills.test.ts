@@ -46,7 +46,7 @@ test("a SKILL.md that asks for isolation runs as an awaited child, and its resul
   const child = models.requests.find((request) => request.system.startsWith("Tidy everything."));
   expect(child?.messages[0]).toEqual({ role: "user", text: "the attic" });
   expect(child?.tools.map((tool) => tool.name)).toContain("look");
-  expect((await errand.runs())[0]).toMatchObject({ definition: "tidy", mode: "awaited", status: "ok" });
+  expect((await errand.listRuns())[0]).toMatchObject({ definition: "tidy", mode: "awaited", status: "ok" });
 });
 
 test("a skill without isolation is read into the context of whoever uses it", async () => {
@@ -55,7 +55,7 @@ test("a skill without isolation is read into the context of whoever uses it", as
   await (await errand.openAgent()).postAndAwait("go");
   const results = models.requests.at(-1)?.messages.at(-1);
   expect(results?.role === "tool" ? results.results[0]?.text : "").toBe("First the attic.");
-  expect(await errand.runs()).toEqual([]);
+  expect(await errand.listRuns()).toEqual([]);
   expect(models.requests[0]?.system).toContain("- tidy: Tidies up.");
 });
 

@@ -57,7 +57,7 @@ test("F1: the tool takes task, context, files, max_iterations, timeout_seconds, 
 test("F2: a success holds its keys in order, without error, reason and data", async () => {
   const { answer, errand } = await payload(good);
   expect(Object.keys(answer)).toEqual([...ALWAYS, ...TAIL]);
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(answer).toMatchObject({
     success: true,
     summary: "found it",
@@ -252,7 +252,7 @@ test("F7: when subagent is off it stays registered, checks its arguments, and an
     nudged: false,
   });
   expect(parentRequests(models)[0]?.tools.map((tool) => tool.name)).toContain("subagent");
-  expect(await errand.runs()).toEqual([]);
+  expect(await errand.listRuns()).toEqual([]);
   const bad = await openTestErrand(
     { parent: [delegate("x", { timeout_seconds: "soon" }), say("done")], child: good },
     { subagentEnabled: false },

@@ -105,7 +105,7 @@ test("A8: the answers of list_runs, read_result, steer_run and cancel_run", asyn
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   const [quick, slow] = runs;
   const parent = models.model("scripted/parent").requests;
   const listed = JSON.parse(toolText(parent[2])) as { [key: string]: unknown }[];
@@ -144,12 +144,12 @@ test.each(["read_result", "cancel_run", "steer_run"])("A8: %s reaches own descen
   );
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  sibling = (await errand.runs())[0]?.id ?? "";
+  sibling = (await errand.listRuns())[0]?.id ?? "";
   siblingKnown.open();
   await untilFacts(errand, agent.id, "run-ended");
   const intruder = models.model("scripted/child").requests.findLast((request) => shown(request).includes("intruder"));
   expect(shown(intruder)).toContain(`${name}: no such run below you`);
-  expect((await errand.run(sibling)).state).toBe("running");
+  expect((await errand.getRun(sibling)).state).toBe("running");
 });
 
 test("A8: list_runs names no runs of others", async () => {

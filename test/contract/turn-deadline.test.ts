@@ -135,7 +135,7 @@ test("an awaited child ends with the turn; a background child goes on and is ann
   await world.advance(MINUTE);
   await ended;
   await world.advance(200_000);
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   expect(runs.map(({ status, reason }) => [status, reason])).toEqual([
     ["cancelled", "parent-ended"],
     ["ok", null],

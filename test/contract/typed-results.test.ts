@@ -101,5 +101,5 @@ test("F10: a schema that is none is refused before anything runs", async () => {
   const { answer, errand } = await typed([], { output_schema: { type: "no-such-type" } });
   expect(answer).toMatchObject({ success: false, run_id: null });
   expect(answer["error"]).toContain("output_schema");
-  expect(await errand.runs()).toEqual([]);
+  expect(await errand.listRuns()).toEqual([]);
 });

@@ -66,5 +66,5 @@ test("a spawn asked for again under its id gives the same run", async () => {
   const first = await agent.spawn({ id: "s-1", task: "x" });
   expect((await agent.spawn({ id: "s-1", task: "x" })).id).toBe(first.id);
   await expect(agent.spawn({ id: "s-1", task: "y" })).rejects.toMatchObject({ code: "id-reused" });
-  expect(await errand.runs()).toHaveLength(1);
+  expect(await errand.listRuns()).toHaveLength(1);
 });

@@ -22,7 +22,7 @@ test("a call that is given up is booked at once, and its run again when the wire
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.rest();
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   await errand.cancel(run?.id ?? "");
   await world.rest();
   const events = await eventsNow(errand, agent.id);
@@ -30,7 +30,7 @@ test("a call that is given up is booked at once, and its run again when the wire
   expect(estimate).toMatchObject({ agent: 1, aborted: true, usage: { output: 1_024, estimated: true } });
   expect(estimate?.usage.input).toBeGreaterThan(0);
   expect(factsOf(events, "usage-learnt")).toMatchObject([{ usage: { input: 70, output: 3 } }]);
-  expect((await errand.runs())[0]).toMatchObject({ status: "cancelled", tokens: 73, cost: 76 });
+  expect((await errand.listRuns())[0]).toMatchObject({ status: "cancelled", tokens: 73, cost: 76 });
   expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
 });
 

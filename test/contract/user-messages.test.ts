@@ -45,7 +45,7 @@ async function telling(answers: readonly (ScriptedReply | string)[], options: { 
 
 test("C1: a message for the user reaches the foreground agent as exactly one frame, and causes inference", async () => {
   const { parent, errand } = await telling([say("Good news: the bridge is open.")]);
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const frame = newest(parent[2]).split("\n\n[run ")[0] ?? "";
   expect(frame).toBe(`<message_for_user origin="${run?.agent}">\nthe bridge is open\n</message_for_user>`);
   expect(messageIsUserFacing(frame)).toEqual({ text: "the bridge is open", origin: run?.agent });

@@ -132,7 +132,7 @@ async function posted(input: { readonly [name: string]: Json }) {
   const agent = await errand.openAgent();
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   return { told: newest(models.model("scripted/parent").requests[2]), whole: await errand.result(run?.id ?? ""), run };
 }
 
@@ -166,5 +166,5 @@ test.each(MODES)("F5: the words of an error are bounded where they enter the par
   const { told, errand, run } = await delegate(mode, [fail({ message: "e".repeat(300_000) })]);
   expect(told.length).toBeLessThan(5_000);
   expect(told).toContain("eeee");
-  expect(await errand.run(run.id)).toMatchObject({ status: "error", reason: "provider-error" });
+  expect(await errand.getRun(run.id)).toMatchObject({ status: "error", reason: "provider-error" });
 });

@@ -13,7 +13,7 @@ type Open = (more?: Partial<ErrandOptions>) => ReturnType<typeof createErrand>;
  */
 export async function runDeadlines(open: Open, world: World, options: ProgramOptions, tell: Tell): Promise<void> {
   const errand = await open();
-  const [known] = await errand.agents();
+  const [known] = await errand.listTrees();
   const agent = known === undefined ? await errand.openAgent() : await errand.agent(known.id);
   const { timeoutSeconds = 1 } = options;
   await Promise.all(
@@ -51,7 +51,7 @@ export async function runRestart(open: Open, options: ProgramOptions, tell: Tell
   }
   await all;
   const owned = performance.now();
-  const running = await errand.runs({ state: "running", limit: 1_000_000 });
+  const running = await errand.listRuns({ state: "running", limit: 1_000_000 });
   tell({ open: running.length, recovered: errand.recovered, openedMs: opened - begun, ownedMs: owned - begun });
   if (options.mode === "open-runs") return void process.kill(process.pid, "SIGKILL");
   await errand.close({ withinMs: 0 });

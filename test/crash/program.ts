@@ -119,7 +119,7 @@ async function conversation(errand: Errand, name: string, agent: Agent, tell: Te
   };
   await ask(`${name}-go`, `${GO} ${name}.`);
   let turns = 0;
-  for await (const event of errand.events(agent.id)) {
+  for await (const event of errand.journal(agent.id)) {
     turns += event.facts.filter((fact) => fact.type === "turn-ended" && fact.agent === 0).length;
     if (turns >= 2) break;
   }
@@ -127,13 +127,13 @@ async function conversation(errand: Errand, name: string, agent: Agent, tell: Te
 }
 
 async function tellRows(errand: Errand, tree: string, tell: Tell): Promise<void> {
-  for await (const { seq, facts } of errand.events(tree)) tell({ seen: seq, tree, facts: JSON.stringify(facts) });
+  for await (const { seq, facts } of errand.journal(tree)) tell({ seen: seq, tree, facts: JSON.stringify(facts) });
 }
 
 /** The n-th tree of the store is the n-th conversation, also when the process died before it could say that it had made it. */
 async function conversations(errand: Errand, options: ProgramOptions, pause: Pause, tell: Tell): Promise<void> {
   const channel = referenceChannel(options.channelFile, pause, tell);
-  const known = (await errand.agents({ limit: 100_000 })).map((tree) => tree.id).toReversed();
+  const known = (await errand.listTrees({ limit: 100_000 })).map((tree) => tree.id).toReversed();
   const talks: Promise<void>[] = [];
   for (let number = 1; number <= (options.conversations ?? 1); number += 1) {
     const id = known[number - 1];

@@ -89,7 +89,7 @@ test(
       vouchForCopy(whole.store, site.store);
       const refusal = await createErrand({ store: site.store, recover: false, onFailure: () => undefined }).then(
         async (errand) => {
-          const reports = await errand.agents().then(
+          const reports = await errand.listTrees().then(
             (trees) => Promise.all(trees.map((tree) => errand.replay(tree.id))),
             (error: unknown) => error,
           );
@@ -113,7 +113,7 @@ test(
     const site = newSite("exported");
     await finish(site);
     const errand = await createErrand({ store: site.store });
-    const [tree] = await errand.agents();
+    const [tree] = await errand.listTrees();
     const lines: string[] = [];
     for await (const line of errand.export(tree?.id ?? "")) lines.push(line);
     await errand.close();

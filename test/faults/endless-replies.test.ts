@@ -273,7 +273,7 @@ test("an estimate of what was read is booked where the wire did not say", async 
     await flood(exchange, more(openaiChat));
   });
   await expect(agent.postAndAwait("go")).rejects.toMatchObject({ code: "turn-failed" });
-  for await (const { facts } of errand.events(agent.id)) {
+  for await (const { facts } of errand.journal(agent.id)) {
     const failed = facts.find((fact) => fact.type === "model-failed");
     if (failed === undefined) continue;
     expect(failed).toMatchObject({ usage: { estimated: true } });

@@ -35,7 +35,7 @@ test("an hour on a full disk with a due deadline: about one try a second, and th
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   await world.rest();
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   const before = (await memory.rows(agent.id as never, 1, 1_000)).length;
   room = false;
   // The barrier of 5 minutes and the deadline of 30 minutes pass while there is no room.
@@ -45,7 +45,7 @@ test("an hour on a full disk with a due deadline: about one try a second, and th
   expect(asked.reads).toBeLessThan(2 * HOUR_S);
   room = true;
   await world.advance(2_000);
-  expect(await errand.run(run?.id ?? "")).toMatchObject({ status: "timeout" });
+  expect(await errand.getRun(run?.id ?? "")).toMatchObject({ status: "timeout" });
   const rows = (await memory.rows(agent.id as never, before + 1, 1_000)).map(
     ({ head }) => (JSON.parse(head) as { input: { type: string } }).input.type,
   );

@@ -91,7 +91,7 @@ describe.each(stores)("a tree of a store in %s", (_name, makeStore) => {
       status: "open",
       busy: true,
     });
-    expect(await lacking.agents()).toMatchObject([{ id: tree, unplaced: expect.stringContaining("press") }]);
+    expect(await lacking.listTrees()).toMatchObject([{ id: tree, unplaced: expect.stringContaining("press") }]);
     expect(lacking.treesInMemory()).toBe(0);
     expect(notices.map(({ code }) => code)).toEqual(["tree-unplaced"]);
     await lacking.close();

@@ -75,10 +75,10 @@ test.each(["immediate", "exclusive"] as const)(
     unlock();
     const freed = performance.now();
     expect((await reply).text).toContain("heard two");
-    const events = errand.events(agent.id);
+    const events = errand.journal(agent.id);
     for await (const { facts } of events) if (facts.some((fact) => fact.type === "run-ended")) break;
     expect(performance.now() - freed).toBeLessThan(RESUMES_WITHIN_MS);
-    expect(await errand.run(run.id)).toMatchObject({ status: "timeout" });
+    expect(await errand.getRun(run.id)).toMatchObject({ status: "timeout" });
     const said = (await (await errand.agent(agent.id)).history()).map((item) => item.text);
     expect(said.filter((text) => /^(heard )?two$/m.test(text))).toHaveLength(2);
     expect((await errand.replay(agent.id)).difference).toBeNull();
@@ -99,7 +99,7 @@ test("results of children that come while the lock is held are told once, after 
   const unlock = lock(store, "immediate");
   setTimeout(unlock, 3_000);
   expect((await agent.postAndAwait("go")).text).toBe("done");
-  expect(await errand.runs()).toMatchObject([{ status: "ok" }]);
+  expect(await errand.listRuns()).toMatchObject([{ status: "ok" }]);
   expect((await errand.replay(agent.id)).difference).toBeNull();
   expect(failures).toEqual([]);
 });

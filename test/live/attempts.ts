@@ -17,9 +17,9 @@ async function runErrand(errand: Errand, task: string) {
   const agent = await errand.openAgent({ channel });
   const run = await agent.spawn({ task, timeoutSeconds: PATIENCE_MS / 1_000 });
   const { status, summary } = await run.outcome();
-  for await (const { facts } of errand.events(agent.id))
+  for await (const { facts } of errand.journal(agent.id))
     if (facts.some((fact) => fact.type === "turn-ended" && fact.agent === 0)) break;
-  const { report, nudged } = await errand.run(run.id);
+  const { report, nudged } = await errand.getRun(run.id);
   return { status, summary, report, nudged, told: channel.messages.map(({ text }) => text).join("\n") };
 }
 

@@ -30,7 +30,7 @@ describe.each(WIRES)("$title", (wire) => {
     await agent.postAndAwait("Count them.");
     await heard.promise;
     stopListening();
-    const [run] = await errand.runs();
+    const [run] = await errand.listRuns();
     await (await errand.agent(run?.agent ?? "")).cancel();
 
     const told = (name: string) => (event: { readonly facts: readonly { readonly type: string }[] }) =>
@@ -42,7 +42,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(factsOf(events, "usage-learnt").map(({ usage }) => usage)).toEqual(
       wire.earlyUsage === null ? [] : [wire.earlyUsage],
     );
-    const [ended] = await errand.runs();
+    const [ended] = await errand.listRuns();
     expect(ended).toMatchObject({
       status: "cancelled",
       tokens: total(wire.earlyUsage ?? estimate?.usage ?? { input: 0, output: 0 }),

@@ -77,7 +77,7 @@ describe.each(WIRES)("$title", (wire) => {
       }
     }
 
-    const [run] = await errand.runs();
+    const [run] = await errand.listRuns();
     expect(run?.status).toBe("ok");
   });
 });

@@ -140,7 +140,7 @@ describe.each(WIRES)("$title", (wire) => {
   test("F10: takes the schema of a typed run, and its data come back", async () => {
     const asked = await overTheWire(wire, countSchema, { text: "3", final: true, data: { count: 3 } });
     await answered(asked);
-    expect(await asked.errand.runs()).toMatchObject([{ status: "ok" }]);
+    expect(await asked.errand.listRuns()).toMatchObject([{ status: "ok" }]);
     expect(asked.server.exchanges.at(-1)?.body).toContain('\\"data\\":{\\"count\\":3}');
   });
 
@@ -148,7 +148,7 @@ describe.each(WIRES)("$title", (wire) => {
     const data_json = JSON.stringify(foreignData);
     const asked = await overTheWire(wire, foreignSchema, { text: "a tree", final: true, data_json });
     await answered(asked);
-    const [run] = await asked.errand.runs();
+    const [run] = await asked.errand.listRuns();
     expect(run?.status).toBe("ok");
     expect(await asked.errand.result(run?.id ?? "")).toContain(`Data: ${data_json}`);
   });

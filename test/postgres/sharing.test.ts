@@ -57,7 +57,7 @@ test("a message for a tree that another process runs is that process's to take, 
   const remote = await other.agent(agent.id, { channel });
   const facts: string[] = [];
   const following = (async () => {
-    for await (const event of other.events(agent.id)) {
+    for await (const event of other.journal(agent.id)) {
       facts.push(...event.facts.map((fact) => fact.type));
       if (facts.includes("turn-ended")) return;
     }
@@ -181,7 +181,7 @@ test("workers with different versions of a definition: the journal says which wa
   const report = await third.replay(agent.id);
   expect(report.difference).toBeNull();
   const hashes: string[] = [];
-  for await (const { facts } of third.events(agent.id)) {
+  for await (const { facts } of third.journal(agent.id)) {
     for (const fact of facts) {
       const catalog = fact.type === "tree-opened" || fact.type === "catalog-changed" ? fact.catalog : [];
       hashes.push(...catalog.filter(({ name }) => name === "orchestrator").map(({ hash }) => hash));

@@ -34,7 +34,7 @@ async function play(errand: Errand, type: string, count = 1): Promise<{ tree: st
 async function until(errand: Errand, tree: string, type: string, count = 1): Promise<TreeEvent[]> {
   const events: TreeEvent[] = [];
   let seen = 0;
-  for await (const event of errand.events(tree)) {
+  for await (const event of errand.journal(tree)) {
     events.push(event);
     seen += event.facts.filter((fact) => fact.type === type && (!("agent" in fact) || fact.agent === 0)).length;
     if (seen >= count) break;
@@ -77,7 +77,7 @@ export const GOLDEN_SCENARIOS: Readonly<Record<string, GoldenScenario>> = {
     child: () => hang("never ready"),
     async play(errand) {
       const { tree } = await play(errand, "turn-ended");
-      const [first] = await errand.runs();
+      const [first] = await errand.listRuns();
       await errand.cancel(first?.id ?? "");
       await (await errand.agent(tree)).cancel();
       await until(errand, tree, "run-ended", 2);

@@ -131,7 +131,7 @@ test("a fork shares the history up to its step and goes on from there, as anothe
   expect((await errand.replay(forked.id)).difference).toBeNull();
   const events = await eventsUntil(errand, forked.id, (event) => event.seq > at);
   expect(events.at(-1)?.facts[0]).toMatchObject({ type: "tree-forked", origin: tree, seq: at });
-  expect((await errand.agents()).map((agent) => agent.id)).toContain(forked.id);
+  expect((await errand.listTrees()).map((agent) => agent.id)).toContain(forked.id);
 });
 
 test("what was under way where a tree is forked is interrupted there, and goes on in the origin", async () => {
@@ -145,7 +145,7 @@ test("what was under way where a tree is forked is interrupted there, and goes o
   const events = await eventsUntil(errand, agent.id, (event) => event.facts.some((fact) => fact.type === "run-started"));
   const forked = await errand.fork(agent.id, { at: events.at(-1)?.seq ?? 0, channel });
   expect((await channel.received(1))[0]?.text).toBe("going on");
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   expect(runs.find((run) => run.tree === forked.id)).toMatchObject({ status: "interrupted", reason: "forked" });
   expect(runs.find((run) => run.tree === agent.id)).toMatchObject({ state: "running" });
   await expect(errand.fork(agent.id, { at: 99_999 })).rejects.toMatchObject({ code: "usage" });

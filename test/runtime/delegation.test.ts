@@ -45,7 +45,7 @@ test("a conversation is started with its message, as any definition, and its ans
   await expect(agent.post("other words", { id })).rejects.toMatchObject({ code: "id-reused" });
   const other = await errand.start("hello", { agent: "worker", kind: "background" });
   expect((await other.reply()).text).toBe("as a worker");
-  expect((await errand.agents()).map(({ kind }) => kind).toSorted()).toEqual(["background", "foreground"]);
+  expect((await errand.listTrees()).map(({ kind }) => kind).toSorted()).toEqual(["background", "foreground"]);
   await expect(errand.start("")).rejects.toMatchObject({ code: "usage" });
   await expect(errand.start("hello", { agent: "nobody" })).rejects.toMatchObject({ code: "definition-unknown" });
 });
@@ -76,7 +76,7 @@ test.each([
     const opened = errand.openAgent();
     if (durable) expect((await (await opened).postAndAwait("hello")).text).toBe("heard");
     else await expect(opened).rejects.toMatchObject({ code: "commit-unknown" });
-    expect(await errand.agents()).toHaveLength(durable ? 2 : 0);
+    expect(await errand.listTrees()).toHaveLength(durable ? 2 : 0);
   },
 );
 
@@ -102,7 +102,7 @@ test("background children report, one announcement arrives, and the agent answer
   expect(text.indexOf('### Task 1: "first"')).toBeGreaterThan(0);
   expect(text.indexOf('### Task 2: "two"')).toBeGreaterThan(text.indexOf('### Task 1: "first"'));
   expect(text.match(/found it/g)).toHaveLength(2);
-  const runs = await errand.runs();
+  const runs = await errand.listRuns();
   expect(runs.map(({ state, status, report, delivery }) => ({ state, status, report, delivery }))).toEqual([
     { state: "ended", status: "ok", report: "tool", delivery: "placed" },
     { state: "ended", status: "ok", report: "tool", delivery: "placed" },
@@ -119,7 +119,7 @@ test("events of a tree come in order from any point on, those to come included",
   const events = await later;
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   const tail: number[] = [];
-  for await (const event of errand.events(agent.id, { after: 2 })) {
+  for await (const event of errand.journal(agent.id, { after: 2 })) {
     tail.push(event.seq);
     if (event.seq === events.length) break;
   }
@@ -172,7 +172,7 @@ test("an unknown definition, agent or run is an error with a code", async () => 
   const { errand } = await openTestErrand({ parent: [] });
   await expect(errand.openAgent({ agent: "nobody" })).rejects.toMatchObject({ code: "definition-unknown" });
   await expect(errand.agent("0198c0de-0000-7000-8000-000000000000")).rejects.toMatchObject({ code: "agent-unknown" });
-  await expect(errand.run("not-an-id")).rejects.toMatchObject({ code: "run-unknown" });
+  await expect(errand.getRun("not-an-id")).rejects.toMatchObject({ code: "run-unknown" });
   const agent = await errand.openAgent();
   await expect(agent.post("")).rejects.toMatchObject({ code: "usage" });
 });

@@ -48,7 +48,7 @@ test("what a closed process left under way is taken up by the next one, and answ
   expect(second.errand.recovered).toBe(1);
   const again = await second.errand.agent(agent.id, { channel });
   expect((await channel.received(2)).at(-1)?.text).toBe("It is done.");
-  const [run] = await second.errand.runs();
+  const [run] = await second.errand.listRuns();
   expect(run).toMatchObject({ state: "ended", status: "ok", delivery: "placed" });
   expect(again.id).toBe(agent.id);
 });
@@ -125,7 +125,7 @@ test("a deadline is kept across a restart, counted from the run's start", async 
   const second = await openTestErrand({ parent: [say("It timed out.")], child: [hang()] }, { store });
   await second.errand.agent(agent.id, { channel });
   await channel.received(2);
-  const [run] = await second.errand.runs();
+  const [run] = await second.errand.listRuns();
   expect(run).toMatchObject({ status: "timeout", reason: "deadline" });
   const elapsed = (run?.endedAt ?? 0) - (run?.startedAt ?? 0);
   expect(elapsed).toBeGreaterThanOrEqual(1_000);

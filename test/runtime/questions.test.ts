@@ -151,17 +151,17 @@ test("while a child needs input its clock stands still, and so does that of a pa
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.rest();
-  const states = async (): Promise<readonly string[]> => (await errand.runs()).map((run) => run.state);
+  const states = async (): Promise<readonly string[]> => (await errand.listRuns()).map((run) => run.state);
   expect(await states()).toEqual(["needs_input", "needs_input"]);
-  expect((await errand.runs()).map((run) => run.deadline)).toEqual([null, null]);
+  expect((await errand.listRuns()).map((run) => run.deadline)).toEqual([null, null]);
   await world.skip(30 * 86_400_000);
   expect(await states()).toEqual(["needs_input", "needs_input"]);
   const [question] = await errand.questions();
-  expect(question).toMatchObject({ run: (await errand.runs())[1]?.id, tool: "press" });
+  expect(question).toMatchObject({ run: (await errand.listRuns())[1]?.id, tool: "press" });
   expect(question?.text).toContain('May "press it" use press');
   await errand.answer(question?.id ?? "", { allow: true });
   await world.rest();
-  expect((await errand.runs()).map(({ state, status }) => [state, status])).toEqual([
+  expect((await errand.listRuns()).map(({ state, status }) => [state, status])).toEqual([
     ["ended", "ok"],
     ["ended", "ok"],
   ]);
@@ -214,7 +214,7 @@ test("a parked question survives a restart and needs no recovery: the next proce
   const second = (await openTestErrand(scripts, options)).errand;
   expect(second.recovered).toBe(0);
   expect((await second.questions()).map(({ id }) => id)).toEqual([question]);
-  expect((await second.runs()).map((run) => run.state)).toEqual(["needs_input"]);
+  expect((await second.listRuns()).map((run) => run.state)).toEqual(["needs_input"]);
   await second.answer(question, { allow: true });
   const reply = await (await second.agent(agent.id)).postAndAwait("go", { id: post });
   expect(reply.text).toBe("Done.");
@@ -234,7 +234,7 @@ test("a question ends with its run: the answer that comes after a cancellation s
   const agent = await errand.openAgent();
   const reply = agent.postAndAwait("go");
   const [question = ""] = await asked(errand, agent.id);
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
   expect((await reply).text).toBe("Stopped.");
   expect(await errand.questions()).toEqual([]);
@@ -251,7 +251,7 @@ test("a fork leaves the question behind: the call is told to be interrupted ther
   const agent = await errand.openAgent();
   await agent.post("up");
   const [question = ""] = await asked(errand, agent.id);
-  const record = (await errand.agents()).find((tree) => tree.id === agent.id);
+  const record = (await errand.listTrees()).find((tree) => tree.id === agent.id);
   const fork = await errand.fork(agent.id, { at: (record?.nextSeq ?? 1) - 1 });
   await eventsUntil(errand, fork.id, (event) => event.facts.some((fact) => fact.type === "turn-ended"));
   expect(await errand.questions({ tree: fork.id })).toEqual([]);

@@ -13,9 +13,9 @@ test("D10: a conversation at rest is kept for 30 days and then expires, while on
   await talking.postAndAwait("hello");
   await world.skip(29 * DAY);
   await talking.postAndAwait("still there?");
-  expect((await errand.agents()).map((agent) => agent.status)).toEqual(["open", "open"]);
+  expect((await errand.listTrees()).map((agent) => agent.status)).toEqual(["open", "open"]);
   await world.skip(2 * DAY);
-  const statuses = new Map<string, string>((await errand.agents()).map((agent) => [agent.id, agent.status]));
+  const statuses = new Map<string, string>((await errand.listTrees()).map((agent) => [agent.id, agent.status]));
   expect([statuses.get(resting.id), statuses.get(talking.id)]).toEqual(["expired", "open"]);
   await expect(resting.post("still there?")).rejects.toMatchObject({ code: "tree-unknown" });
 });

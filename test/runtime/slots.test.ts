@@ -60,7 +60,7 @@ test("trees that wait for a slot take turns, however many runs of one of them wa
   const one = await errand.start("a");
   await until(() => order.length === 1);
   const other = await errand.start("b");
-  while ((await errand.runs()).length < 6) await tick();
+  while ((await errand.listRuns()).length < 6) await tick();
   for (let ended = 0; ended < 6; ended += 1) {
     await until(() => gates.length > ended);
     gates[ended]?.();
@@ -125,7 +125,7 @@ test("a child that waits for its own child leaves it its slot, however few there
   const { errand } = await openTestErrand({ parent, child: nesting(3) }, { slots: 1, limits: { maxDepth: 3 } });
   const { agent, reply } = await errand.start("go");
   expect((await reply({ timeoutMs: 5_000 })).text).toBe("all done");
-  expect((await errand.runs()).map(({ status }) => status)).toEqual(["ok", "ok", "ok"]);
+  expect((await errand.listRuns()).map(({ status }) => status)).toEqual(["ok", "ok", "ok"]);
   expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
 });
 

@@ -46,7 +46,7 @@ test.each(["before", "after"] as const)(
       expect((await agent.postAndAwait("go", { id: "one" })).text).toBe("done");
       expect(ran).toBe(1);
       expect(models.requests).toHaveLength(5);
-      expect(await errand.runs()).toMatchObject([{ status: "ok", delivery: "placed" }]);
+      expect(await errand.listRuns()).toMatchObject([{ status: "ok", delivery: "placed" }]);
       expect((await errand.replay(agent.id)).difference).toBeNull();
       const users = models.requests.at(-1)?.messages.filter((message) => message.role === "user");
       expect(users).toEqual([{ role: "user", text: "go" }]);
@@ -95,7 +95,7 @@ test("I17: a tree whose commit found no room keeps the slots of its runs", async
   const second = await errand.openAgent();
   await second.post("go");
   await world.rest();
-  expect((await errand.runs()).map(({ state }) => state).toSorted()).toEqual(["queued", "running"]);
+  expect((await errand.listRuns()).map(({ state }) => state).toSorted()).toEqual(["queued", "running"]);
 });
 
 test("scenario 33: after a failed fsync nothing is taken any more", async () => {
@@ -163,10 +163,10 @@ test("whoever asks or subscribes is told of nothing that is not on disk", async 
   await agent.post("go");
   const told: string[] = [];
   const reading = Promise.all([
-    errand.runs().then(() => told.push("runs")),
-    errand.agents().then(() => told.push("trees")),
+    errand.listRuns().then(() => told.push("runs")),
+    errand.listTrees().then(() => told.push("trees")),
     errand
-      .events(agent.id)
+      .journal(agent.id)
       .next()
       .then(() => told.push("an event")),
   ]);
@@ -200,11 +200,11 @@ test("I9: what a commit of unknown outcome has ended is stopped once it is known
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.rest();
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   doubtful = true;
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
   await world.rest();
-  expect(await errand.runs()).toMatchObject([{ status: "cancelled" }]);
+  expect(await errand.listRuns()).toMatchObject([{ status: "cancelled" }]);
   expect(signals.map((signal) => signal.aborted)).toEqual([true]);
 });
 
@@ -222,9 +222,9 @@ test("I8: a deadline that a commit of unknown outcome has set is kept, though no
   doubtful = true;
   await agent.spawn({ task: "x", timeoutSeconds: 60 });
   await world.rest();
-  expect(await errand.runs()).toMatchObject([{ state: "running" }]);
+  expect(await errand.listRuns()).toMatchObject([{ state: "running" }]);
   await world.advance(70_000);
-  expect(await errand.runs()).toMatchObject([{ status: "timeout" }]);
+  expect(await errand.listRuns()).toMatchObject([{ status: "timeout" }]);
 });
 
 test("I11: a writer that another came before does nothing of what the other decided", async () => {

@@ -22,7 +22,7 @@ async function answered(output_schema: Json, data: Json = {}) {
   const parent = [delegate("count", { output_schema }), say("done")];
   const { errand, models } = await openTestErrand({ parent, child });
   await (await errand.openAgent()).postAndAwait("go");
-  return { answer: answerOf(parentRequests(models)[1]), runs: await errand.runs() };
+  return { answer: answerOf(parentRequests(models)[1]), runs: await errand.listRuns() };
 }
 
 function nested(levels: number): Json {
@@ -119,7 +119,7 @@ test("a definition's schema that could be run as something else is refused when 
     const { errand } = await openTestErrand({ parent: () => say("ok") });
     const agent = await errand.openAgent();
     await expect(agent.spawn({ task: "x", output })).rejects.toMatchObject({ code: "usage" });
-    expect(await errand.runs()).toEqual([]);
+    expect(await errand.listRuns()).toEqual([]);
   }
 });
 

@@ -55,7 +55,7 @@ test("I28: a key that a user, a model, a tool, a provider and a definition utter
   await agent.postAndAwait("and now?").catch(() => undefined);
   const exported: string[] = [];
   for await (const line of errand.export(agent.id)) exported.push(line);
-  const shown = JSON.stringify([exported, streamed, channel.messages, await errand.runs(), models.requests]);
+  const shown = JSON.stringify([exported, streamed, channel.messages, await errand.listRuns(), models.requests]);
   expect(shown).toContain(MARK);
   expect(leaks(shown)).toEqual([]);
   await errand.close();

@@ -50,7 +50,7 @@ describe("model calls of a request", () => {
     const agent = await errand.openAgent();
     await expect(agent.postAndAwait("go")).rejects.toMatchObject({ details: { reason: "model-call-limit" } });
     expect(models.requests).toHaveLength(9);
-    expect((await errand.runs()).map(({ status, reason }) => [status, reason])).toEqual([
+    expect((await errand.listRuns()).map(({ status, reason }) => [status, reason])).toEqual([
       ["error", "model-call-limit"],
       ["error", "model-call-limit"],
     ]);
@@ -64,7 +64,7 @@ describe("model calls of a request", () => {
     );
     const agent = await errand.openAgent();
     await expect(agent.postAndAwait("go")).rejects.toMatchObject({ details: { reason: "model-call-limit" } });
-    expect(await errand.runs()).toMatchObject([{ status: "ok", report: "tool" }]);
+    expect(await errand.listRuns()).toMatchObject([{ status: "ok", report: "tool" }]);
   });
 });
 
@@ -103,13 +103,13 @@ describe("where a person is asked", () => {
     await agent.post("go");
     const question = await questioned(errand, agent.id);
     expect(await errand.questions()).toHaveLength(1);
-    expect((await errand.runs()).map(({ state, deadline }) => [state, deadline])).toEqual([
+    expect((await errand.listRuns()).map(({ state, deadline }) => [state, deadline])).toEqual([
       ["needs_input", null],
       ["needs_input", null],
     ]);
     await errand.answer(question, { allow: true });
     await eventsUntil(errand, agent.id, turnsEnded(2));
-    expect((await errand.runs()).map(({ status }) => status)).toEqual(["ok", "ok"]);
+    expect((await errand.listRuns()).map(({ status }) => status)).toEqual(["ok", "ok"]);
     expect(await errand.replay(agent.id)).toMatchObject({ difference: null, foreign: [] });
   });
 
@@ -164,7 +164,7 @@ describe("a limit of money with a model of unknown price", () => {
     };
     await expect(errand.openAgent()).rejects.toMatchObject(refused);
     await expect(errand.start("go")).rejects.toMatchObject(refused);
-    expect(await errand.agents()).toEqual([]);
+    expect(await errand.listTrees()).toEqual([]);
     expect(models.requests).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe("a limit of money with a model of unknown price", () => {
     const [result] =
       models.requests.at(-1)?.messages.flatMap((message) => (message.role === "tool" ? message.results : [])) ?? [];
     expect(JSON.parse(result?.text ?? "")).toMatchObject({ status: "refused", reason: "price-unknown" });
-    expect(await errand.runs()).toEqual([]);
+    expect(await errand.listRuns()).toEqual([]);
   });
 
   test("a conversation that goes on with such a model ends its turn before the call", async () => {

@@ -48,7 +48,7 @@ export function createReaders(random: Random, closely: boolean, watch: Watch, co
     if (errand === null) return;
     if (reader.seen > 0) count("reader resumed");
     reader.refused = false;
-    reader.events = errand.events(reader.tree, { after: reader.seen })[Symbol.asyncIterator]();
+    reader.events = errand.journal(reader.tree, { after: reader.seen })[Symbol.asyncIterator]();
     ask(reader, reader.events);
   }
 

@@ -142,7 +142,7 @@ async function talk(number: number, known: string | null): Promise<void> {
     };
     await ask(`${name}-go`, `${GO} ${name}.`);
     let turns = 0;
-    for await (const event of errand.events(agent.id)) {
+    for await (const event of errand.journal(agent.id)) {
       turns += event.facts.filter((fact) => fact.type === "turn-ended" && fact.agent === 0).length;
       if (turns >= 2) break;
     }

@@ -80,10 +80,10 @@ export function factsOf<Type extends Fact["type"]>(
 
 /** Every step that a tree has committed until now. */
 export async function eventsNow(errand: Errand, tree: string): Promise<TreeEvent[]> {
-  const last = (await errand.agents({ limit: 1_000 })).find((known) => known.id === tree)?.nextSeq ?? 1;
+  const last = (await errand.listTrees({ limit: 1_000 })).find((known) => known.id === tree)?.nextSeq ?? 1;
   const events: TreeEvent[] = [];
   if (last === 1) return events;
-  for await (const event of errand.events(tree)) {
+  for await (const event of errand.journal(tree)) {
     events.push(event);
     if (event.seq >= last - 1) break;
   }

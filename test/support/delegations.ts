@@ -59,7 +59,7 @@ export async function delegate(
   const agent = await errand.openAgent({ channel });
   await agent.post("please");
   const events = await eventsUntil(errand, agent.id, turnsEnded(mode === "awaited" ? 1 : 2));
-  const [run] = await errand.runs();
+  const [run] = await errand.listRuns();
   if (run === undefined) throw new Error("no run was made");
   const parent = models.model("scripted/parent").requests;
   return {
@@ -158,7 +158,7 @@ export function untilFacts(errand: Errand, tree: string, type: Fact["type"], cou
 
 /** Every event that is in the store now. */
 export async function eventsSoFar(errand: Errand, tree: string): Promise<TreeEvent[]> {
-  const record = (await errand.agents()).find((known) => known.id === tree);
+  const record = (await errand.listTrees()).find((known) => known.id === tree);
   const last = (record?.nextSeq ?? 1) - 1;
   return eventsUntil(errand, tree, (event) => event.seq >= last);
 }

@@ -76,7 +76,7 @@ export async function eventsUntil(
   done: (event: TreeEvent) => boolean,
 ): Promise<TreeEvent[]> {
   const events: TreeEvent[] = [];
-  for await (const event of errand.events(tree)) {
+  for await (const event of errand.journal(tree)) {
     events.push(event);
     if (done(event)) break;
   }

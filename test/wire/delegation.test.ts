@@ -52,7 +52,7 @@ describe.each(WIRES)("$title", (wire) => {
       children: { [TASK]: [final("seven", { artifacts })] },
     });
     await talk.ask(2, 2);
-    const [run] = await talk.errand.runs();
+    const [run] = await talk.errand.listRuns();
     const whole = 'seven\n\nArtifacts:\n- path: herons.txt\n- json: {"herons":7}';
     expect(contextOf(wire, talk.bodies()[2])).toContain(`<findings origin="${run?.agent}">\n${whole}\n</findings>`);
     expect(await talk.errand.result(run?.id ?? "")).toBe(whole);
@@ -142,7 +142,7 @@ describe.each(WIRES)("$title", (wire) => {
       },
     });
     await talk.ask(1, 1);
-    const [run] = await talk.errand.runs();
+    const [run] = await talk.errand.listRuns();
     const second = contextOf(wire, talk.bodies()[1]);
     const frame = `<message_for_user origin="${run?.agent}">\nthe bridge is open\n</message_for_user>`;
     expect(second.indexOf(frame)).toBeGreaterThan(second.indexOf('"summary":"seven"'));

@@ -39,7 +39,7 @@ export async function delegate({ url, background, reporting, question }) {
 /** The answer of the turn that tells of the background runs. */
 async function announced(errand, agent) {
   let announcing = false;
-  for await (const { facts } of errand.events(agent.id)) {
+  for await (const { facts } of errand.journal(agent.id)) {
     if (facts.some((fact) => fact.type === "announcement-queued")) announcing = true;
     if (announcing && facts.some((fact) => fact.type === "turn-ended" && fact.agent === 0)) break;
   }

@@ -119,7 +119,7 @@ function requireModels(found: readonly Unfinished[], { models }: CommandCall): v
 }
 
 async function unplacedReason(errand: Errand, id: TreeId): Promise<string | null> {
-  const trees = await errand.agents({ limit: Number.MAX_SAFE_INTEGER });
+  const trees = await errand.listTrees({ limit: Number.MAX_SAFE_INTEGER });
   return trees.find((tree) => tree.id === id)?.unplaced ?? null;
 }
 

@@ -124,7 +124,7 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
     },
     async follow(errand, { tree, past: lastPast, begun, unattended }) {
       let began = false;
-      for await (const event of errand.events(tree)) {
+      for await (const event of errand.journal(tree)) {
         if (event.seq > lastPast) take(event);
         else {
           foldEvent(model, event);

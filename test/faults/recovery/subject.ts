@@ -223,7 +223,7 @@ const linesOf = (file: string): string[] => readFileSync(file, { encoding: "utf8
 /** What was lost, doubled or cannot be proven. */
 async function prove(): Promise<readonly string[]> {
   const findings: string[] = [];
-  const trees = await errand.agents({ limit: 10_000 });
+  const trees = await errand.listTrees({ limit: 10_000 });
   for (const { id } of trees) if (!known.has(id)) findings.push(`nobody acknowledged tree ${id}`);
   for (const [id, { name, answers }] of known) {
     const { difference, foreign } = await errand.replay(id);
@@ -236,7 +236,7 @@ async function prove(): Promise<readonly string[]> {
     const delivered = linesOf(options.channelFile).filter((line) => line === `${line.split(" ")[0]} ${name} answered`);
     if (delivered.length !== answers) findings.push(`${name}: delivered ${delivered.length} times, not ${answers}`);
   }
-  const open = (await errand.runs({ limit: 10_000 })).filter(({ state }) => state !== "ended");
+  const open = (await errand.listRuns({ limit: 10_000 })).filter(({ state }) => state !== "ended");
   for (const run of open) findings.push(`the run ${run.id} has not ended`);
   return findings;
 }
@@ -273,7 +273,7 @@ const orders = {
   async take(name: string, delivers: boolean) {
     const [id] = [...known].find(([, one]) => one.name === name) ?? [""];
     if (delivers) kept.set(name, await errand.agent(id, { channel }));
-    for await (const { facts } of errand.events(id))
+    for await (const { facts } of errand.journal(id))
       if (facts.some((fact) => fact.type === "turn-ended" && fact.agent === 0)) return "answered";
     return "closed";
   },

@@ -52,7 +52,7 @@ export async function callIn(
   const agent = await errand.openAgent();
   await agent.post("go");
   let asked = false;
-  for await (const event of errand.events(agent.id)) {
+  for await (const event of errand.journal(agent.id)) {
     if (event.facts.some(({ type }) => type === "question-asked")) {
       asked = true;
       if (answer === undefined) return { text: null, failed: false, asked, errand };
