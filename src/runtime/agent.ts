@@ -11,7 +11,7 @@ import { headRead } from "../core/journal/row.ts";
 import { statusLabel } from "../core/text/index.ts";
 import { ErrandError } from "../errors.ts";
 import type { ModelProvider } from "../contracts/model.ts";
-import { modelFacts } from "./steps/inputs.ts";
+import { modelFacts } from "./effects/model-inputs.ts";
 import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./definitions/output-schema.ts";
 import { checkSchema } from "./schemas/check-schema.ts";
 import type { PostInput } from "./messages/posts.ts";

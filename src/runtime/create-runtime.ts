@@ -28,7 +28,7 @@ import { type AgentDefinition, createCatalog, type SkillDefinition } from "./def
 import { type Clock, openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
 import { judgedRules } from "./definitions/judged-rules.ts";
-import { ownTools } from "./definitions/own-tools.ts";
+import { ownTools } from "./definitions/isolate-tools.ts";
 import { isolated } from "./listeners.ts";
 import { joinProviders } from "./definitions/join-providers.ts";
 import { createRedactor } from "./redaction/redactor.ts";

@@ -11,7 +11,7 @@ import { isolated } from "./listeners.ts";
 import { exportLines } from "./journals/journal-file.ts";
 import { replayJournal, storedRows } from "./journals/replay-tree.ts";
 import { runResult } from "./journals/run-result.ts";
-import { toldStore } from "./journals/told-store.ts";
+import { toldStore } from "./journals/durable-reads.ts";
 import { type OpenQuestion, openQuestions, questionNamed } from "./messages/open-questions.ts";
 import type { Attachment, ChannelState } from "./messages/outbox.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
-import { createScheduler, slotWait } from "../../src/runtime/steps/scheduler.ts";
+import { createScheduler, slotWait } from "../../src/runtime/commits/scheduler.ts";
 import { asTreeId } from "../../src/core/values/ids.ts";
 import { headRead } from "../../src/core/journal/row.ts";
 import { replayVerdict } from "../../src/core/journal/replay.ts";

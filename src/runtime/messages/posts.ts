@@ -14,9 +14,9 @@ import type { Sha256 } from "../../core/journal/journal.ts";
 import type { Json } from "../../core/values/json.ts";
 import { headRead } from "../../core/journal/row.ts";
 import { ErrandError } from "../../errors.ts";
-import type { Committed, CommitLoop } from "../steps/commit-loop.ts";
+import type { Committed, CommitLoop } from "../commits/commit-loop.ts";
 import type { Redactor } from "../redaction/redactor.ts";
-import type { Submission } from "../steps/tree-commit.ts";
+import type { Submission } from "../commits/tree-commit.ts";
 import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnReply } from "./turn-outcome.ts";
 
 export type PostInput = Extract<Input, { readonly id: PostId }>;

@@ -14,7 +14,7 @@ import { stateBusy } from "../../core/state.ts";
 import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import { type Catalog, catalogOfTree } from "../definitions/catalog.ts";
-import { mergePatches, wakeTime } from "../steps/tree-commit.ts";
+import { mergePatches, wakeTime } from "../commits/tree-commit.ts";
 import { requireFormat } from "./tree-format.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import { definitionHashes, storedRows } from "../journals/replay-tree.ts";

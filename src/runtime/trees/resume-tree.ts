@@ -4,9 +4,9 @@ import type { Input } from "../../core/event.ts";
 import type { TreeState } from "../../core/state.ts";
 import type { Catalog } from "../definitions/catalog.ts";
 import type { Renewal } from "../definitions/renewal.ts";
-import type { Beginnings } from "../steps/beginnings.ts";
-import type { CommitLoop } from "../steps/commit-loop.ts";
-import type { EffectRunner } from "../steps/effects.ts";
+import type { Beginnings } from "../effects/effect-starter.ts";
+import type { CommitLoop } from "../commits/commit-loop.ts";
+import type { EffectRunner } from "../effects/effect-runner.ts";
 import type { LoadedTree } from "./tree-cache.ts";
 
 interface ResumeParts {

@@ -14,7 +14,7 @@ import type { World } from "../../contracts/world.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError, passesByItself } from "../../errors.ts";
 import { createDuty } from "../../periodic-duty.ts";
-import type { DutyReports } from "../steps/duty-reports.ts";
+import type { DutyReports } from "../failure-reports.ts";
 import type { Durable, LoadedTree, TreeCache } from "./tree-cache.ts";
 
 export interface Sharing {

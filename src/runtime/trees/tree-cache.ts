@@ -13,7 +13,7 @@ import type { TreeId } from "../../core/values/ids.ts";
 import { type Tree, treeNew, type TreeSource, treeToText } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
-import { transient } from "../steps/commit-failures.ts";
+import { transient } from "../commits/commit-failures.ts";
 import type { Placement } from "./placement.ts";
 import { readTree } from "./read-tree.ts";
 import { requireFormat } from "./tree-format.ts";

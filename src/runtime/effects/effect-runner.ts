@@ -28,15 +28,21 @@ import {
 import { errorText, passesByItself } from "../../errors.ts";
 import { callWithin, maxOutputTokens, replyBounds, requireWithin } from "./bounded-call.ts";
 import { requestFor } from "./model-request.ts";
-import type { Submission } from "./tree-commit.ts";
-import { type EdgeFacts, type InputWithTexts, modelFailedInput, modelRepliedInput, repliedFacts } from "./inputs.ts";
+import type { Submission } from "../commits/tree-commit.ts";
+import {
+  type EdgeFacts,
+  type InputWithTexts,
+  modelFailedInput,
+  modelRepliedInput,
+  repliedFacts,
+} from "./model-inputs.ts";
 import { resultBounds, toolFinishedInput } from "./tool-results.ts";
 import type { StandardSchema } from "../definitions/output-schema.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
 import type { StoreReader } from "../journals/store-reader.ts";
 import type { Redactor } from "../redaction/redactor.ts";
-import { failureOf, replyTold } from "./reply-told.ts";
-import { holdBack } from "./text-stream.ts";
+import { failureOf, replyTold } from "./parse-reply.ts";
+import { holdBack } from "./live-text.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
 
 export interface EffectRunner {

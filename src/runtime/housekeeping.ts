@@ -3,16 +3,16 @@
  * expire. Each is a duty of its own, which comes again whatever its last try did.
  */
 
-import type { Store } from "../../contracts/store.ts";
-import type { World } from "../../contracts/world.ts";
-import type { TreeId } from "../../core/values/ids.ts";
-import { timersNext } from "../../core/values/timers.ts";
-import { createDuty } from "../../periodic-duty.ts";
-import type { Clock } from "../clock.ts";
-import type { DutyReports } from "./duty-reports.ts";
-import type { Posts } from "../messages/posts.ts";
-import type { Scheduler } from "./scheduler.ts";
-import type { LoadedTree } from "../trees/tree-cache.ts";
+import type { Store } from "../contracts/store.ts";
+import type { World } from "../contracts/world.ts";
+import type { TreeId } from "../core/values/ids.ts";
+import { timersNext } from "../core/values/timers.ts";
+import { createDuty } from "../periodic-duty.ts";
+import type { Clock } from "./clock.ts";
+import type { DutyReports } from "./failure-reports.ts";
+import type { Posts } from "./messages/posts.ts";
+import type { Scheduler } from "./commits/scheduler.ts";
+import type { LoadedTree } from "./trees/tree-cache.ts";
 
 export interface Housekeeping {
   /** Looks for mail from now on. */

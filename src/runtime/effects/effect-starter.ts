@@ -7,7 +7,7 @@ import type { ContextRequest } from "../../core/context/request.ts";
 import type { Effect } from "../../core/effect.ts";
 import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import type { Stepped } from "../../core/tree.ts";
-import type { EffectRunner } from "./effects.ts";
+import type { EffectRunner } from "./effect-runner.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
 
 type Requests = ReadonlyMap<StepKey, ContextRequest>;

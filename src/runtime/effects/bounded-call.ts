@@ -12,8 +12,8 @@ import { type Model, type ModelCallOptions, ModelFailure, type ModelRequest } fr
 import type { CancelTimer, World } from "../../contracts/world.ts";
 import { LIMITS, type Settings } from "../../core/values/limits.ts";
 import type { ReplyPart, Usage } from "../../core/values/message.ts";
-import { failureOf, failureTold, membersOf } from "./reply-told.ts";
-import { usageTold } from "./usage-told.ts";
+import { failureOf, failureTold, membersOf } from "./parse-reply.ts";
+import { usageTold } from "./parse-usage.ts";
 
 /** The bounds of one reply; null for no bound. */
 export interface ReplyBounds {

@@ -8,7 +8,7 @@ import { ModelFailure, type ModelReply } from "../../contracts/model.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { type ReplyPart, replyPartsOf, type Usage } from "../../core/values/message.ts";
 import { PLAIN_DEPTH, plainJson, wholeNumber } from "../../plain-json.ts";
-import { usageTold } from "./usage-told.ts";
+import { usageTold } from "./parse-usage.ts";
 
 const STOPS = ["end", "tools", "length", "refused"] as const;
 const CODES = ["provider-error", "context-overflow", "reply-limit", "aborted", "refused"] as const;

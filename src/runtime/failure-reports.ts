@@ -1,7 +1,7 @@
 /** What is said about a periodic duty that fails: what passes by itself is a notice once it lasts, all else is a failure at once. */
 
-import { ErrandError, passesByItself } from "../../errors.ts";
-import { type DutyParts, DutyTimeout } from "../../periodic-duty.ts";
+import { ErrandError, passesByItself } from "../errors.ts";
+import { type DutyParts, DutyTimeout } from "../periodic-duty.ts";
 
 export type DutyReports = Pick<DutyParts, "passes" | "onFailing" | "onRecovered">;
 

@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 import type { ToolOutput } from "../../contracts/tool.ts";
 import type { Effect } from "../../core/effect.ts";
 import { LIMITS, type Settings } from "../../core/values/limits.ts";
-import type { InputWithTexts } from "./inputs.ts";
+import type { InputWithTexts } from "./model-inputs.ts";
 
 export interface ResultBounds {
   /** Bytes of a result in its agent's context. */

@@ -9,13 +9,13 @@ import type { ProcessRights } from "../../core/permissions/process-rights.ts";
 import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import type { TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
-import type { Beginnings } from "../steps/beginnings.ts";
+import type { Beginnings } from "../effects/effect-starter.ts";
 import { type Catalog, catalogOfTree } from "../definitions/catalog.ts";
-import type { CommitLoop } from "../steps/commit-loop.ts";
+import type { CommitLoop } from "../commits/commit-loop.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import { forkTree } from "./fork-tree.ts";
 import type { PostInput, Posts } from "../messages/posts.ts";
-import type { Submission } from "../steps/tree-commit.ts";
+import type { Submission } from "../commits/tree-commit.ts";
 import type { TreeCache } from "./tree-cache.ts";
 
 type TreeKind = "foreground" | "background";

@@ -12,7 +12,7 @@ import { plainJson } from "../../plain-json.ts";
 import { dataGiven, outputSchemaOf } from "../../core/delegation/typed-data.ts";
 import { codePointsPrefix } from "../../core/text/index.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
-import { failureTold } from "./reply-told.ts";
+import { failureTold } from "./parse-reply.ts";
 
 interface Keyed {
   readonly key: StepKey;
