@@ -1,8 +1,9 @@
 /** What went wrong, as a user reads it: what happened with its code, and what to do. Never a stack, unless it was asked for. */
 
-import type { Colours } from "./text/colours.ts";
+import { type Colours, createColours } from "./text/colours.ts";
 import { errorText, ErrandError, type ErrorCode } from "../errors.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import type { Host } from "./host.ts";
 import { terminalLine } from "./text/terminal-text.ts";
 
 export interface Problem {
@@ -52,14 +53,8 @@ function problemStacks(problem: Problem): string {
   return stacks.join("\ncaused by: ");
 }
 
-export interface ProblemOutput {
-  err(text: string): void;
-  readonly colours: Colours;
-  readonly debug: boolean;
-}
-
-export function reportProblem(problem: Problem, { err, colours, debug }: ProblemOutput): void {
-  const lines = problemLines(problem, colours);
+export function reportProblem(problem: Problem, { err, colours }: Pick<Host, "err" | "colours">, debug: boolean): void {
+  const lines = problemLines(problem, createColours(colours.err));
   if (debug) lines.push(problemStacks(problem));
   err(`${lines.join("\n")}\n`);
 }

@@ -10,7 +10,7 @@ import type { Host, Screen } from "./host.ts";
 import { problemOf, reportProblem } from "./problem.ts";
 import { terminalKeys } from "./terminal-keys.ts";
 import { createTerminalWriter, type TerminalWriter } from "./terminal-writer.ts";
-import { colourToken, createColours } from "./text/colours.ts";
+import { colourToken } from "./text/colours.ts";
 
 /** Where Node.js does not know the size of a terminal. */
 const USUAL_COLUMNS = 80;
@@ -30,8 +30,7 @@ export function createProcessHost(): Host {
   tellWarnings(writer);
   process.on("uncaughtException", (thrown) => {
     writer.hurry();
-    const debug = process.argv.includes("--debug");
-    reportProblem(problemOf(thrown), { err, colours: createColours(colours.err), debug });
+    reportProblem(problemOf(thrown), { err, colours }, process.argv.includes("--debug"));
     process.exit(1);
   });
 

@@ -10,13 +10,11 @@ import type { Host } from "./host.ts";
 import { problemExit, problemOf, reportProblem } from "./problem.ts";
 import { NO_SETTINGS, readSettings, type Settings } from "./settings/settings.ts";
 import { chooseScope } from "./store/choose-scope.ts";
-import { createColours } from "./text/colours.ts";
 import { terminalLine } from "./text/terminal-text.ts";
 import { readVersion } from "./version.ts";
 
 /** Runs one command and returns its exit code. Never throws. */
 export async function runProgram(args: readonly string[], host: Host, parts: ProgramParts = {}): Promise<ExitCode> {
-  const output = { err: host.err, colours: createColours(host.colours.err), debug: args.includes("--debug") };
   let json = false;
   try {
     let code: ExitCode = EXIT.done;
@@ -42,7 +40,7 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.done;
     const problem = problemOf(thrown instanceof CommanderError ? usageError(thrown, args[0]) : thrown);
     if (json) host.out(jsonLine(problemRecord(problem)));
-    reportProblem(problem, output);
+    reportProblem(problem, host, args.includes("--debug"));
     return problemExit(problem);
   }
 }

@@ -76,8 +76,8 @@ export interface ReadDefinitionsOptions {
   readonly permissions?: readonly PermissionRule[];
 }
 
-/** What a definition that names a model asks for. */
-const MODEL = "a model";
+/** In `trustFor`: the definition names a model, which is used once the file is trusted. */
+export const TRUST_FOR_MODEL = "a model";
 const FILE_BYTES = 64 * 1024;
 const CONTEXT_BYTES = 64 * 1024;
 
@@ -152,7 +152,7 @@ function withTrustedModel(file: AgentFile, { trusted = () => false }: ReadDefini
   const { found, hash: text, path, place } = file;
   if (found?.model === undefined || place === "home" || text === null) return file;
   const { model, ...rest } = found;
-  const trustFor = [...found.trustFor, MODEL];
+  const trustFor = [...found.trustFor, TRUST_FOR_MODEL];
   if (trusted({ path, hash: text })) return { ...file, found: { ...found, trustFor } };
   const warning = { text: `its model "${model.slice(0, 100)}" is not used before you trust this folder`, line: null };
   return { ...file, found: { ...rest, trustFor }, warnings: [...file.warnings, warning] };

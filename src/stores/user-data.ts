@@ -50,8 +50,11 @@ function ownerIs({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
 
-/** One folder at a time: Node's own recursion never ends where a folder cannot be made, such as in /proc. */
-function makeFolder(folder: string): void {
+/**
+ * Makes a folder that only its owner may open, and the folders above it. One at a time: Node's own recursion never
+ * ends where a folder cannot be made, such as in /proc.
+ */
+export function makeFolder(folder: string): void {
   if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return;
   makeFolder(dirname(folder));
   try {

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { RISKY_PROGRAMS } from "../../src/cli/settings/risky-rules.ts";
+import { RISKY_PROGRAMS } from "../../src/cli/settings/permission-rules.ts";
 import type { PermissionRule } from "../../src/index.ts";
 import { projectFolder, runErrand } from "../cli/support/errand-process.ts";
 import { callIn, hostileFolder } from "./support/hostile-folder.ts";

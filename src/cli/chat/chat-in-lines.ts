@@ -14,7 +14,6 @@ import { type Problem, problemOf, reportProblem } from "../problem.ts";
 import { parkedProblem } from "../run/parked-problem.ts";
 import { type Stop, watchStops } from "../run/stops.ts";
 import { outcomeOf } from "../run/tree-outcome.ts";
-import { createColours } from "../text/colours.ts";
 import { treeAtRest, treeParked } from "../tree/tree-model.ts";
 import type { ChatSetting } from "./chat-setting.ts";
 import { openSession, type Session } from "./session.ts";
@@ -31,11 +30,7 @@ export async function chatInLines(call: CommandCall, setting: ChatSetting): Prom
 
   function tell(problem: Problem): void {
     if (json) host.out(jsonLine(problemRecord(problem)));
-    reportProblem(problem, {
-      err: host.err,
-      colours: createColours(host.colours.err),
-      debug: options.debug === true,
-    });
+    reportProblem(problem, host, options.debug === true);
   }
 
   /** Sends the lines one after the other. */

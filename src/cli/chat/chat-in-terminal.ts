@@ -143,12 +143,7 @@ export async function chatInTerminal(
     const { model } = session.following;
     await session.close();
     for (const line of leavingLines(model, session.store)) host.out(`${line}\n`);
-    if (problem !== null)
-      reportProblem(problem, {
-        err: host.err,
-        colours: createColours(host.colours.err),
-        debug: options.debug === true,
-      });
+    if (problem !== null) reportProblem(problem, host, options.debug === true);
     return code;
   } finally {
     for (const off of offs) off();

@@ -6,7 +6,7 @@ import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import type { CommandCall } from "../command.ts";
 import { DEFAULT_AGENT, folderDefinitions } from "../definitions/folder-definitions.ts";
 import { requireAgent } from "../definitions/require-agent.ts";
-import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
+import { printDefinitionNotices } from "../definitions/definition-notices.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { chooseModel, type ModelChoice, modelOfDefinition, RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { OFFLINE } from "../run/offline.ts";
@@ -46,7 +46,7 @@ async function newTree(call: CommandCall): Promise<ChatSetting> {
   const usual = await chooseModel(call);
   const own = modelOfDefinition(definition, usual);
   requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
-  tellOfDefinitions(definitions.read, agent, host);
+  printDefinitionNotices(definitions.read, agent, host);
   return { ...own, tree: null, path: null, agent, made: { ...agents, ...definitions.options, model: usual.model } };
 }
 
@@ -65,7 +65,7 @@ async function withModel(call: CommandCall, known: KnownTree): Promise<ChatSetti
   requireBaseUrlFits(options.baseUrl, [model]);
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, () => undefined);
-  tellOfDefinitions(definitions.read, agent, host);
+  printDefinitionNotices(definitions.read, agent, host);
   const made = { ...agents, ...definitions.options, model, renewDefinitions: true };
   return { ...known, because: "--model names it", made };
 }

@@ -5,7 +5,7 @@ import { createErrand } from "../../runtime/create-runtime.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { folderDefinitions } from "../definitions/folder-definitions.ts";
 import { requireAgent } from "../definitions/require-agent.ts";
-import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
+import { printDefinitionNotices } from "../definitions/definition-notices.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { type ModelChoice, RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
@@ -33,7 +33,7 @@ export const forkCommand: CommandAction = async (call) => {
     options.model === undefined ? (recorded.get(definition.name)?.model ?? definition.model) : undefined,
   );
   if (agent !== undefined) requireAgent(agent, definitions, host);
-  tellOfDefinitions(definitions.read, agent ?? root, host);
+  printDefinitionNotices(definitions.read, agent ?? root, host);
   return commandWork(call, {
     ...chosen,
     timeoutMs,

@@ -12,10 +12,9 @@ import { EXIT } from "../exit-code.ts";
 import { treesThat } from "../store/find-id.ts";
 import { type View, withView } from "../store/open-view.ts";
 import { treeWord } from "../store/tree-state.ts";
-import { countLabel } from "../text/amounts.ts";
-import { tableLines } from "../text/table.ts";
+import { agoLabel, countLabel } from "../text/amounts.ts";
+import { tableLines } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
-import { agoLabel } from "../text/times.ts";
 
 export const psCommand: CommandAction = ({ options, scope, host }) =>
   withView(scope, async (store, view) => {

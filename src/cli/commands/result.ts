@@ -18,8 +18,7 @@ import { outcomeOf } from "../run/tree-outcome.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
 import { readTree } from "../store/read-tree.ts";
-import { endedWords } from "../text/error-words.ts";
-import { terminalLine, terminalText } from "../text/terminal-text.ts";
+import { endedWords, terminalLine, terminalText } from "../text/terminal-text.ts";
 import { treeIdle } from "../tree/tree-model.ts";
 
 export const resultCommand: CommandAction = (call) =>

@@ -7,7 +7,7 @@ import { createErrand } from "../../runtime/create-runtime.ts";
 import type { TreeEvent } from "../../runtime/errand.ts";
 import { DEFAULT_AGENT, type FolderDefinitions, folderDefinitions } from "../definitions/folder-definitions.ts";
 import { requireAgent } from "../definitions/require-agent.ts";
-import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
+import { printDefinitionNotices } from "../definitions/definition-notices.ts";
 import { createStarter, type Starter } from "../background/starting-word.ts";
 import { detachRun } from "../background/detach-run.ts";
 import { readHanded } from "../background/handed.ts";
@@ -26,7 +26,7 @@ import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
 import { ownStore } from "../store/own-store.ts";
 import { databaseIs } from "../store/scope.ts";
-import { dateLabel } from "../text/times.ts";
+import { dateLabel } from "../text/amounts.ts";
 
 const EXAMPLE = 'errand run "your task"';
 
@@ -94,7 +94,7 @@ async function workOf(
   const agents = agentOptions(call);
   const { root, definitions, usual, own } = await rootOf(call, agents.tools);
   requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
-  tellOfDefinitions(definitions.read, root, host);
+  printDefinitionNotices(definitions.read, root, host);
   return {
     ...own,
     timeoutMs,

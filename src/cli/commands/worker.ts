@@ -8,14 +8,13 @@ import { createErrand, workerName } from "../../runtime/create-runtime.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { DEFAULT_AGENT, folderDefinitions } from "../definitions/folder-definitions.ts";
-import { tellOfDefinitions } from "../definitions/tell-of-definitions.ts";
+import { printDefinitionNotices } from "../definitions/definition-notices.ts";
 import { jsonLine, problemRecord } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { problemOf, noticeLines, reportProblem } from "../problem.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { chooseModel, requireBaseUrlFits } from "../run/choose-model.ts";
 import { type Stop, watchStops } from "../run/stops.ts";
-import { createColours } from "../text/colours.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
 /** What is under way when it is stopped has so long to end; the rest is taken up by the others. */
@@ -30,7 +29,7 @@ export const workerCommand: CommandAction = async (call) => {
   const definitions = await folderDefinitions(call, agents.tools, ({ model }) => model);
   const { model, because } = await chooseModel(call);
   requireBaseUrlFits(options.baseUrl, [model, ...(definitions.options.agents ?? []).flatMap((one) => one.model ?? [])]);
-  tellOfDefinitions(definitions.read, DEFAULT_AGENT, host);
+  printDefinitionNotices(definitions.read, DEFAULT_AGENT, host);
   const say = speaker(call);
   const stops = watchStops(host, null);
   try {
@@ -90,7 +89,7 @@ function speaker({ options, host }: CommandCall) {
     error(error: ErrandError): void {
       const problem = problemOf(error);
       if (json) host.out(jsonLine(problemRecord(problem)));
-      else reportProblem(problem, { err: host.err, colours: createColours(host.colours.err), debug: false });
+      else reportProblem(problem, host, false);
     },
     done(exit: ExitCode): ExitCode {
       if (json) host.out(jsonLine({ type: "done", exit }));

@@ -1,16 +1,13 @@
 /** Which models can be had: keys (that they are there, never what they are), packages, a running Ollama, and whether each service answers. */
 
 import type { World } from "../../contracts/world.ts";
-import { ollamaRuns } from "../../models/registry/default-model.ts";
 import { type Environment, firstOf } from "../../models/registry/environment.ts";
 import { packageIsInstalled } from "../../models/registry/installed.ts";
 import { MODEL_SOURCES, type ModelSource } from "../../models/registry/model-sources.ts";
+import { ollamaModels } from "../run/choose-model.ts";
 import { countLabel } from "../text/amounts.ts";
 import { type Finding, ok, warning } from "./finding.ts";
 import { checkReach } from "./check-reach.ts";
-import { within } from "./within.ts";
-
-const OLLAMA_WITHIN_MS = 2_000;
 
 interface ModelsSetting {
   readonly env: Environment;
@@ -63,7 +60,7 @@ async function checkProvider(source: ModelSource, { env, world, baseUrl }: Model
 }
 
 async function checkOllama({ env, world }: ModelsSetting): Promise<Checked> {
-  const models = await within(OLLAMA_WITHIN_MS, world, (signal) => ollamaRuns(fetch, env, signal));
+  const models = await ollamaModels(env, world);
   if (models !== null && models.length > 0) {
     return { findings: [ok("ollama", `runs, with ${countLabel(models.length, "model")}`)], usable: true };
   }

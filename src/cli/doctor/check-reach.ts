@@ -4,7 +4,7 @@ import type { World } from "../../contracts/world.ts";
 import { type Environment, firstOf } from "../../models/registry/environment.ts";
 import { elapsedLabel } from "../text/amounts.ts";
 import { broken, type Finding, ok } from "./finding.ts";
-import { within } from "./within.ts";
+import { abortAfter } from "../abort-after.ts";
 
 const NAME = "network";
 const WITHIN_MS = 5_000;
@@ -28,7 +28,7 @@ export async function checkReach(
   }
   const began = world.monotonic();
   try {
-    const { status } = await within(WITHIN_MS, world, async (signal) => {
+    const { status } = await abortAfter(WITHIN_MS, world, async (signal) => {
       const answer = await fetch(url, { signal, redirect: "manual" });
       await answer.body?.cancel();
       return answer;

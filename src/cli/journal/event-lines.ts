@@ -2,7 +2,7 @@
 
 import type { TreeEvent } from "../../runtime/journals/tree-event.ts";
 import type { Colours } from "../text/colours.ts";
-import { clockLabel } from "../text/times.ts";
+import { clockLabel } from "../text/amounts.ts";
 import { foldEvent } from "../tree/fold-event.ts";
 import { createTreeModel } from "../tree/tree-model.ts";
 import { factText } from "./fact-line.ts";

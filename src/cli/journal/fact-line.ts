@@ -4,8 +4,7 @@ import type { Fact } from "../../core/event.ts";
 import type { Json } from "../../core/values/json.ts";
 import { replyPartsOf, replyText } from "../../core/values/message.ts";
 import type { EffectModel, TreeModel } from "../tree/tree-model.ts";
-import { errorWords } from "../text/error-words.ts";
-import { terminalLine } from "../text/terminal-text.ts";
+import { errorWords, terminalLine } from "../text/terminal-text.ts";
 import { fitWidth } from "../text/display-width.ts";
 
 export interface FactPlace {

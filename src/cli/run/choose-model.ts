@@ -1,10 +1,12 @@
 /** Which model agents have whose definition names none, and why: whatever it is, the user is told. */
 
+import type { World } from "../../contracts/world.ts";
 import { baseUrlIs } from "../../models/registry/base-url.ts";
 import { modelOfKeys, ollamaRuns } from "../../models/registry/default-model.ts";
+import type { Environment } from "../../models/registry/environment.ts";
 import { ErrandError } from "../../errors.ts";
+import { abortAfter } from "../abort-after.ts";
 import type { CommandCall } from "../command.ts";
-import { within } from "../doctor/within.ts";
 import { OFFLINE } from "./offline.ts";
 
 export interface ModelChoice {
@@ -14,7 +16,7 @@ export interface ModelChoice {
 }
 
 export const RECORDED = "the tree was recorded with it";
-/** A running Ollama answers at once, unless the machine is busy; where none runs nothing listens, which is told at once. */
+/** An Ollama that runs answers at once, unless the machine is busy. */
 const OLLAMA_WITHIN_MS = 2_000;
 const NEEDS_BASE_URL = "openai-compatible/";
 
@@ -27,9 +29,14 @@ export async function chooseModel({
   if (settings.model !== null) return { model: settings.model.name, because: `${settings.model.where} names it` };
   const keyed = modelOfKeys(env);
   if (keyed !== null) return { model: keyed.model, because: `${keyed.key} is set` };
-  const [running] = (await within(OLLAMA_WITHIN_MS, world, (signal) => ollamaRuns(fetch, env, signal))) ?? [];
+  const [running] = (await ollamaModels(env, world)) ?? [];
   if (running !== undefined) return { model: running, because: "Ollama runs here" };
   return { model: OFFLINE, because: "there is no key and no running Ollama" };
+}
+
+/** The models of the Ollama that runs on this machine; null when none runs. */
+export function ollamaModels(env: Environment, world: World): Promise<readonly string[] | null> {
+  return abortAfter(OLLAMA_WITHIN_MS, world, (signal) => ollamaRuns(fetch, env, signal));
 }
 
 /** The model of one agent: its definition's own, unless `--model` goes before it. */

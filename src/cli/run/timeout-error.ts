@@ -2,7 +2,7 @@
 
 import { ErrandError } from "../../errors.ts";
 import { elapsedLabel } from "../text/amounts.ts";
-import { errorWords } from "../text/error-words.ts";
+import { errorWords } from "../text/terminal-text.ts";
 import type { TreeModel } from "../tree/tree-model.ts";
 
 /** The tree as it is when the time is over. */

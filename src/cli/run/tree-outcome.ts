@@ -4,7 +4,7 @@ import { ErrandError } from "../../errors.ts";
 import type { Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import { problemOf } from "../problem.ts";
-import { errorWords } from "../text/error-words.ts";
+import { errorWords } from "../text/terminal-text.ts";
 import type { TreeModel } from "../tree/tree-model.ts";
 
 export type Ended = Pick<Ending, "code" | "outcome" | "problem">;

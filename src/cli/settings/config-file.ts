@@ -1,10 +1,9 @@
 /** The two files of settings: the project's `.errand/config.json` and the user's `config.json`. Some keys are nested: `limits.maxDepth`, `subagent.enabled`. */
 
 import { realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { Host } from "../host.ts";
-import { configFolder } from "./config-folder.ts";
 import { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";
 
 export type Scope = "project" | "user";
@@ -15,6 +14,12 @@ type ConfigHost = Pick<Host, "env" | "home" | "folder">;
 export const PROJECT_CONFIG = ".errand/config.json";
 const GROUPS: ReadonlySet<string> = new Set(["limits", "subagent"]);
 const CONFIG_BYTES = 64 * 1024;
+
+/** The folder of the user's own choices. It is outside of projects, because others may write in their folders. */
+export function configFolder({ env, home }: Pick<Host, "env" | "home">): string {
+  const chosen = env["XDG_CONFIG_HOME"] ?? "";
+  return join(isAbsolute(chosen) ? chosen : join(home, ".config"), "errand");
+}
 
 function configPath(scope: Scope, host: ConfigHost): string {
   return scope === "project" ? join(host.folder, PROJECT_CONFIG) : join(configFolder(host), "config.json");

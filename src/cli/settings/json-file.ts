@@ -6,13 +6,13 @@
  *  2. Only its owner may read a file that was written here, and it is there whole or as it was before.
  */
 
-import { existsSync, mkdirSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { World } from "../../contracts/world.ts";
 import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/values/json.ts";
 import { readText } from "../../definitions/folder-files.ts";
 import { errorText, ErrandError } from "../../errors.ts";
+import { makeFolder } from "../../stores/user-data.ts";
 import { unusable } from "../journal/file-lines.ts";
 import { writePrivateFile } from "../journal/write-private-file.ts";
 
@@ -42,13 +42,6 @@ export async function writeJsonFile(path: string, value: JsonObject, world: Worl
     throw unusable(path, "written", cause);
   }
   await writePrivateFile(real, linesOf(JSON.stringify(value, null, 2)), world);
-}
-
-/** One folder at a time: Node's own recursion never ends where a folder cannot be made, such as in /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
 }
 
 export function invalidFile(path: string, why: string): ErrandError {

@@ -3,8 +3,7 @@
 import type { StoredRun } from "../../contracts/store.ts";
 import { costLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
 import type { Colours } from "../text/colours.ts";
-import { fitWidth } from "../text/display-width.ts";
-import { tableLines } from "../text/table.ts";
+import { fitWidth, tableLines } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
 const NAME_WIDTH = 44;

@@ -65,3 +65,17 @@ export function padWidth(text: string, width: number): string {
   const fitted = fitWidth(text, width);
   return fitted + " ".repeat(Math.max(0, width - displayWidth(fitted)));
 }
+
+/** Rows of cells as lines: each column as wide as its widest cell, two spaces between columns. */
+export function tableLines(rows: readonly (readonly string[])[]): string[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(0, ...rows.map((row) => displayWidth(row[column] ?? ""))),
+  );
+  return rows.map((row) =>
+    widths
+      .map((width, column) => padWidth(row[column] ?? "", width))
+      .join("  ")
+      .trimEnd(),
+  );
+}

@@ -7,6 +7,8 @@
  *  3. Text without any of these comes out as it is.
  */
 
+import { codePointsPrefix } from "../../core/text/bytes.ts";
+
 /**
  * Whole sequences go with their parameters; what is left of broken ones is text without its escape character. The content of a
  * sequence stops where another could begin, so that the time taken grows with the length of the text and not with its square.
@@ -21,6 +23,8 @@ const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]/g;
 // oxlint-disable-next-line no-control-regex
 const COLOURS = /(\u001b\[\d{1,2}(?:;\d{1,4})+m)/;
 const SPACES = /\s+/g;
+/** In code points: a few lines at most. */
+const ERROR_LENGTH = 300;
 
 /** Lines and tabs stay. */
 export function terminalText(text: string): string {
@@ -44,4 +48,17 @@ export function colouredText(text: string): string {
 /** The same on one line. */
 export function terminalLine(text: string): string {
   return terminalText(text).replace(SPACES, " ").trim();
+}
+
+/** The message of an error from a provider or a tool, on one line and not too long. */
+export function errorWords(error: string): string {
+  const line = terminalLine(error);
+  const short = codePointsPrefix(line, ERROR_LENGTH);
+  return short.length < line.length ? `${short}…` : line;
+}
+
+/** How a run ended: its status, the reason, the error. */
+export function endedWords(status: string, reason: string | null, error: string | null): string {
+  const how = reason === null ? status : `${status}, ${reason}`;
+  return error === null ? how : `${how}: ${errorWords(error)}`;
 }

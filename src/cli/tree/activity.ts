@@ -1,8 +1,7 @@
 /** In few words, what an agent is doing or how it ended. */
 
 import { countLabel, elapsedLabel } from "../text/amounts.ts";
-import { errorWords } from "../text/error-words.ts";
-import { terminalLine } from "../text/terminal-text.ts";
+import { errorWords, terminalLine } from "../text/terminal-text.ts";
 import type { AgentModel, TreeModel } from "./tree-model.ts";
 
 export type Mood = "active" | "queued" | "asking" | "good" | "bad" | "stopped";

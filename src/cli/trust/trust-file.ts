@@ -11,7 +11,7 @@ import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { Host } from "../host.ts";
-import { configFolder } from "../settings/config-folder.ts";
+import { configFolder } from "../settings/config-file.ts";
 import { invalidFile, readJsonFile, writeJsonFile } from "../settings/json-file.ts";
 
 /** Something of a folder that asks for trust. */

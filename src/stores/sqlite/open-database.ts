@@ -10,11 +10,12 @@
  *  4. Every setting is read back; one that was not taken is an error.
  */
 
-import { closeSync, existsSync, fchmodSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
+import { closeSync, existsSync, fchmodSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ErrandError } from "../../errors.ts";
 import { numberOf } from "../cells.ts";
+import { makeFolder } from "../user-data.ts";
 import { textOf } from "./cells.ts";
 import type { Connection } from "./connection.ts";
 import { type Identity, identityOf } from "./identity.ts";
@@ -90,13 +91,6 @@ export function canonicalPath(path: string): string {
       return absolute;
     }
   }
-}
-
-/** One folder at a time: Node's own recursion never ends where a folder cannot be made, such as in /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** Makes the file, empty and private, and the folder it stands in, unless they exist. */

@@ -1,8 +1,9 @@
-/** Work that is aborted when it takes too long. */
+/** Aborts work that takes too long. */
 
-import type { World } from "../../contracts/world.ts";
+import type { World } from "../contracts/world.ts";
 
-export async function within<Result>(
+/** Rejects with what `work` makes of the abort. */
+export async function abortAfter<Result>(
   milliseconds: number,
   world: World,
   work: (signal: AbortSignal) => Promise<Result>,
