@@ -4,8 +4,8 @@
  * - everywhere but in src/runtime/world.ts: nothing reads the clock, sets a timer or draws randomness;
  * - everywhere but in src/cli/terminal-writer.ts: nothing prints, so that what is printed passes its filter;
  * - everywhere: no module-level mutable state;
- * - in src/core/: no import from outside, nothing asynchronous, nothing of the host, and nothing that depends on a
- *   locale or on Unicode tables, which differ between versions of Node.
+ * - in src/core/: no import from outside, nothing asynchronous, nothing of the host, nothing that depends on a
+ *   locale or on Unicode tables, which differ between versions of Node, and no word of a protocol or a transport.
  *
  * Tests (`*.test.ts`, `*.test-support.ts`) are free. It reads one file at a time and resolves names within it, so a local variable called
  * `performance` is no clock; it does not follow a value into another function, and is no proof, only a fence.
@@ -45,6 +45,14 @@ const moduleOfGlobal = /^(?:node:)?(crypto|process)$/;
 const hostGlobals = /^(process|Buffer|fetch|console|require|queueMicrotask|WebSocket|Worker)$/;
 const localeProperties = /^(toLocale.*|localeCompare|normalize)$/;
 const unicodeEscape = /\\p\{/i;
+/** Protocols and transports, as whole words of identifiers and texts: `acp`, `startAcp`, `ACP_VERSION`, `HttpServer`. */
+const protocolWord = new RegExp(
+  ["(?<![A-Za-z])(?:mcp|acp|a2a|https?|sse)(?![a-z])", "(?:Mcp|Acp|A2a|Https?|Sse)(?![a-z])"]
+    .concat("(?<![A-Z])(?:MCP|ACP|A2A|HTTPS?|SSE)(?![a-z]|[A-Z]+(?![a-z]))")
+    .join("|"),
+);
+/** The name of a file that another program reads, which the rules protect, is not the word of a protocol. */
+const protectedFiles = new Set([".mcp.json"]);
 
 const containers = /^(Map|Set|WeakMap|WeakSet|Array)$/;
 const readonlyContainers = /^(ReadonlyMap|ReadonlySet|ReadonlyArray|Readonly)$/;
@@ -191,6 +199,10 @@ export function findImpurities(path, text) {
     }
     if (ts.isIdentifier(node) && node.text === "Intl" && isGlobal(node)) {
       report(node, "core-locale", "Intl depends on the locale and on the version of Node");
+    }
+    const word = wordsOf(node);
+    if (protocolWord.test(word) && !protectedFiles.has(word)) {
+      report(node, "core-protocol", `"${word}": core knows no protocol and no transport`);
     }
     const property = propertyNameOf(node);
     if (property !== undefined && localeProperties.test(property)) {
@@ -358,6 +370,12 @@ function propertyNameOf(node) {
     return node.argumentExpression.text;
   }
   return undefined;
+}
+
+/** The text of an identifier, a string or a piece of a template; imports are strings too. @param {ts.Node} node */
+function wordsOf(node) {
+  const named = ts.isIdentifier(node) || ts.isPrivateIdentifier(node) || ts.isStringLiteralLike(node);
+  return named || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node) ? node.text : "";
 }
 
 /** @param {ts.Node} node */

@@ -107,7 +107,7 @@ describe("in core, what is not pure is reported", () => {
     ["core-async", "a Promise as a type", "export type F = () => Promise<number>;"],
     ["core-host", "the process", "export const f = () => process.cwd();"],
     ["core-host", "a Buffer", 'export const f = () => Buffer.from("a");'],
-    ["core-host", "the network", 'export const f = () => fetch("http://localhost");'],
+    ["core-host", "the network", 'export const f = () => fetch("localhost");'],
     ["core-locale", "toLocaleString", "export const f = (n: number) => n.toLocaleString();"],
     ["core-locale", "toLocaleLowerCase", "export const f = (s: string) => s.toLocaleLowerCase();"],
     ["core-locale", "localeCompare", "export const f = (a: string, b: string) => a.localeCompare(b);"],
@@ -121,6 +121,28 @@ describe("in core, what is not pure is reported", () => {
     expect(rulesBroken("src/core/decide.ts", text)).toEqual([rule]);
     expect(rulesBroken("src/core/decide.test.ts", text)).toEqual([]);
     if (rule !== "core-imports") expect(rulesBroken("src/server/http.ts", text)).toEqual([]);
+  });
+});
+
+describe("in core, a word of a protocol or a transport is reported", () => {
+  test.each([
+    ["an identifier", "export const acp = 1;"],
+    ["an identifier of several words", "export const startMcpServer = 1;"],
+    ["an identifier that begins with the word", "export const httpStatus = 1;"],
+    ["the word with a digit", "export const a2aRunner = 1;"],
+    ["a constant", "export const SSE_EVENTS = 1;"],
+    ["a type", "export interface HTTPReply {}"],
+    ["a property", "export const f = (o: { sse: 1 }) => o.sse;"],
+    ["a string", 'export const f = "https://example.org";'],
+    ["a template", "export const f = (s: string) => `${s} over mcp`;"],
+    ["an import", 'import { a } from "./acp.ts"; export const f = a;'],
+  ])("%s", (_name, text) => {
+    expect(rulesBroken("src/core/decide.ts", text)).toEqual(["core-protocol"]);
+    expect(rulesBroken("src/mcp/serve.ts", text)).toEqual([]);
+  });
+
+  test.each(["assess", "PASSED", "classes", "sseless", "acpx", "processed", ".mcp.json"])("%s is not reported", (word) => {
+    expect(rulesBroken("src/core/decide.ts", `export const f = "${word}";`)).toEqual([]);
   });
 });
 
