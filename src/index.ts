@@ -55,7 +55,7 @@ export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "
 export type { OpenQuestion } from "./runtime/messages/open-questions.ts";
 export type { ChannelState } from "./runtime/messages/outbox.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/definitions/output-schema.ts";
-export type { TreeEvent } from "./runtime/journals/tree-event.ts";
+export type { TreeEvent } from "./view/tree-event.ts";
 export type { Reply } from "./runtime/messages/turn-outcome.ts";
 export { createSystemWorld } from "./runtime/world.ts";
 export { fileTools, type RunCommandOptions, workspaceTools } from "./tools/index.ts";

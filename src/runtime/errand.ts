@@ -15,10 +15,10 @@ import { toldStore } from "./journals/durable-reads.ts";
 import { type OpenQuestion, openQuestions, questionNamed } from "./messages/open-questions.ts";
 import type { Attachment, ChannelState } from "./messages/outbox.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
-import { type TreeEvent, treeEventOf } from "./journals/tree-event.ts";
+import { type TreeEvent, treeEventOf } from "../view/tree-event.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
 
-export type { TreeEvent } from "./journals/tree-event.ts";
+export type { TreeEvent } from "../view/tree-event.ts";
 
 export interface OpenAgentOptions {
   /** Name of the definition it is made from. Default: `orchestrator`. */

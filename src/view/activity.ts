@@ -1,12 +1,15 @@
-/** In few words, what an agent is doing or how it ended. */
+/** In few words, what an agent is doing or how it ended. The words of models and tools are in it as they stand. */
 
-import { countLabel, elapsedLabel } from "../text/amounts.ts";
-import { errorWords, terminalLine } from "../text/terminal-text.ts";
+import { codePointsPrefix } from "../core/text/index.ts";
+import { countLabel, elapsedLabel } from "./amounts.ts";
 import type { AgentModel, TreeModel } from "./tree-model.ts";
 
 export type Mood = "active" | "queued" | "asking" | "good" | "bad" | "stopped";
 
-/** Which mark and colour it gets. */
+/** The longest error, in code points, that an activity repeats. */
+const LONGEST_ERROR = 300;
+
+/** What a picture shows by a mark and a colour. */
 export function agentMood(agent: AgentModel, model: TreeModel): Mood {
   const { run } = agent;
   const asks = asksFor(agent, model) !== null;
@@ -27,17 +30,17 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
   if (run?.state === "ended") return endedLabel(agent);
   if (run?.state === "queued") return "queued";
   const asks = asksFor(agent, model);
-  if (asks !== null) return terminalLine(`may it? ${asks}`);
+  if (asks !== null) return `may it? ${asks}`;
   if (run?.state === "needs_input") return "needs input";
   if (agent.retry !== null) {
     const wait = elapsedLabel(Math.max(0, agent.retry.at - now));
-    const words = agent.failure === null ? "" : `: ${errorWords(agent.failure)}`;
+    const words = agent.failure === null ? "" : `: ${errorStart(agent.failure)}`;
     return `model failed, attempt ${agent.retry.attempt} in ${wait}${words}`;
   }
   const [tool] = agent.tools.values();
   if (tool !== undefined) {
     const more = agent.tools.size > 1 ? `+${agent.tools.size - 1} ` : "";
-    return terminalLine(`${tool.name} ${more}${tool.about}`);
+    return `${tool.name} ${more}${tool.about}`.trim();
   }
   if (agent.thinking) return "thinking";
   const waiting = waitsFor(agent, model);
@@ -47,7 +50,7 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
   if (agent.outcome === "done") return "done";
   return agent.outcome === "cancelled"
     ? "cancelled"
-    : `failed: ${errorWords(agent.error ?? agent.reason ?? "unknown reason")}`;
+    : `failed: ${errorStart(agent.error ?? agent.reason ?? "unknown reason")}`;
 }
 
 /** The call of the agent that waits for the user, if there is one. */
@@ -72,7 +75,7 @@ function endedLabel(agent: AgentModel): string {
     case "ok":
       return reason === "no-report" ? "done, without a report" : "done";
     case "error":
-      return error === null && reason === null ? "failed" : `failed: ${errorWords(error ?? reason ?? "")}`;
+      return error === null && reason === null ? "failed" : `failed: ${errorStart(error ?? reason ?? "")}`;
     case "timeout":
       return "timed out";
     case "cancelled":
@@ -80,4 +83,9 @@ function endedLabel(agent: AgentModel): string {
     case "interrupted":
       return "interrupted";
   }
+}
+
+function errorStart(error: string): string {
+  const start = codePointsPrefix(error, LONGEST_ERROR);
+  return start.length < error.length ? `${start}…` : start;
 }

@@ -1,6 +1,6 @@
 /** Numbers as people read them: durations, dates, tokens, money, counts. Dates are in UTC, wherever a log is read. */
 
-import { durationLabel } from "../../core/text/index.ts";
+import { durationLabel } from "../core/text/index.ts";
 
 const DAY_MS = 86_400_000;
 

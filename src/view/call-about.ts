@@ -1,15 +1,15 @@
-/** What of a tool call's arguments one line has room for. */
+/** The one argument of a tool call that a line has room for. */
 
-import { codePointsPrefix } from "../../core/text/index.ts";
-import { type Json, jsonObjectIs } from "../../core/values/json.ts";
-import { replyPartsOf } from "../../core/values/message.ts";
+import { codePointsPrefix } from "../core/text/index.ts";
+import { type Json, jsonObjectIs } from "../core/values/json.ts";
+import { replyPartsOf } from "../core/values/message.ts";
 
-/** Arguments that say best what a call is about, the best first. */
-const TELLING = ["path", "file", "query", "pattern", "command", "url", "glob", "label", "task", "text"] as const;
+/** Arguments that say best what a call works on, the best first. */
+const DESCRIPTIVE = ["path", "file", "query", "pattern", "command", "url", "glob", "label", "task", "text"] as const;
 /** Longest name of a run, in code points (rule D4). */
 const NAME_LENGTH = 60;
 
-/** The arguments of a call of the reply that these texts are of. */
+/** The arguments of a call, from the texts of the step that recorded the reply. */
 export function callArguments(texts: readonly Json[], call: string): { readonly [name: string]: Json } {
   for (const part of replyPartsOf(texts[0])) {
     if (part.type === "tool-call" && part.id === call) return jsonObjectIs(part.input) ? part.input : {};
@@ -17,8 +17,9 @@ export function callArguments(texts: readonly Json[], call: string): { readonly 
   return {};
 }
 
+/** What the call works on; empty if no argument says it. */
 export function callAbout(args: { readonly [name: string]: Json }): string {
-  for (const name of TELLING) {
+  for (const name of DESCRIPTIVE) {
     const value = args[name];
     if (typeof value === "string" && value !== "") return value;
   }
@@ -26,7 +27,7 @@ export function callAbout(args: { readonly [name: string]: Json }): string {
   return Array.isArray(argv) ? argv.filter((word) => typeof word === "string").join(" ") : "";
 }
 
-/** The display name of a run that was asked for with these arguments: its label, else the beginning of its task. */
+/** The display name of a run that was created with these arguments: its label, else the beginning of its task. */
 export function runName(args: { readonly [name: string]: Json }): string {
   const { label, task } = args;
   if (typeof label === "string" && label.trim() !== "") return label;

@@ -1,65 +1,133 @@
 /**
- * What an event changed in a tree, for people and programs that follow it. These objects are the lines of `--json` as they stand, so
- * a field is added, never renamed or removed.
+ * Readable events: what a committed step changed in a tree, in the words of the documentation. fold-event.ts makes them. The lines of
+ * `errand run --json` are these objects, so a type or a field may be added, but none is renamed or removed.
  *
- * Times (`at`) are milliseconds since 1970; money is micro-dollars; `run` and `agent` are ids that other commands take.
+ * Times (`at`) are milliseconds since 1970; money is micro-dollars; `run`, `agent` and `tree` are ids that other commands take.
  */
 
-import type { Json } from "../../core/values/json.ts";
-import type { RunMode, RunState, RunStatus } from "../../core/journal/journal.ts";
+import type { Json } from "../core/values/json.ts";
+import type { RunMode, RunState, RunStatus } from "../core/journal/journal.ts";
 
-interface Run {
+/** The fields of every event about a run. */
+export interface RunNamed {
   readonly run: string;
+  /** Its label, else the beginning of its task. */
   readonly name: string;
   readonly definition: string;
 }
 
-interface Whose {
+/** The fields of every event about what an agent does. */
+export interface AgentNamed {
   readonly agent: string;
   /** The run's name, or the definition's for the root. */
   readonly name: string;
 }
 
-export type Change = { readonly at: number } & (
-  | {
-      readonly type: "agent-opened";
-      readonly tree: string;
-      readonly agent: string;
-      readonly definition: string;
-      readonly model: string;
-    }
-  | ({ readonly type: "run-created"; readonly agent: string; readonly parent: string; readonly mode: RunMode } & Run)
-  | ({ readonly type: "run-started" } & Run)
-  | ({ readonly type: "run-state-changed"; readonly state: RunState } & Run)
-  | ({
-      readonly type: "run-ended";
-      readonly status: RunStatus;
-      readonly reason: string | null;
-      /** Why it did not end well, in words. */
-      readonly error: string | null;
-      readonly report: string;
-      readonly elapsedMs: number;
-      readonly tokens: number;
-      readonly cost: number;
-    } & Run)
-  /** `internal`: it is about an announcement, not about a message of the user. */
-  | ({ readonly type: "turn-started"; readonly internal: boolean } & Whose)
-  | ({
-      readonly type: "turn-ended";
-      readonly outcome: "done" | "failed" | "cancelled";
-      readonly reason: string | null;
-      readonly error: string | null;
-    } & Whose)
-  /** `error`: what the provider said. */
-  | ({
-      readonly type: "model-retry";
-      readonly attempt: number;
-      readonly retryAt: number;
-      readonly error: string | null;
-    } & Whose)
-  /** A call waits for the user: `errand answer` takes its id. */
-  | ({ readonly type: "question-asked"; readonly id: string; readonly tool: string; readonly input: Json } & Whose)
-  | ({ readonly type: "question-answered"; readonly id: string; readonly allow: boolean } & Whose)
-  | ({ readonly type: "tool-started"; readonly call: string; readonly tool: string; readonly about: string } & Whose)
-  | ({ readonly type: "tool-ended"; readonly call: string; readonly tool: string; readonly failed: boolean } & Whose)
+/** The root agent of the tree exists. A fork opens its root a second time, with the id and model of the new tree. */
+export interface AgentOpened {
+  readonly type: "agent-opened";
+  readonly tree: string;
+  readonly agent: string;
+  readonly definition: string;
+  readonly model: string;
+}
+
+/** A child was made for a task. It is queued. */
+export interface RunCreated extends RunNamed {
+  readonly type: "run-created";
+  /** The child. */
+  readonly agent: string;
+  /** The agent that gave the task. */
+  readonly parent: string;
+  readonly mode: RunMode;
+}
+
+/** The run got its slot: its clock runs from here. */
+export interface RunStarted extends RunNamed {
+  readonly type: "run-started";
+}
+
+export interface RunStateChanged extends RunNamed {
+  readonly type: "run-state-changed";
+  readonly state: RunState;
+}
+
+export interface RunEnded extends RunNamed {
+  readonly type: "run-ended";
+  readonly status: RunStatus;
+  readonly reason: string | null;
+  /** Why it did not end well, in words. */
+  readonly error: string | null;
+  /** How its report came about. */
+  readonly report: string;
+  readonly elapsedMs: number;
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+export interface TurnStarted extends AgentNamed {
+  readonly type: "turn-started";
+  /** True: the turn is about an announcement, not about a message of the user. */
+  readonly internal: boolean;
+}
+
+export interface TurnEnded extends AgentNamed {
+  readonly type: "turn-ended";
+  readonly outcome: "done" | "failed" | "cancelled";
+  readonly reason: string | null;
+  readonly error: string | null;
+}
+
+/** A model call failed and will be repeated. */
+export interface ModelRetrySet extends AgentNamed {
+  readonly type: "model-retry";
+  /** The number of the next attempt. */
+  readonly attempt: number;
+  readonly retryAt: number;
+  /** What the provider said. */
+  readonly error: string | null;
+}
+
+export interface ToolStarted extends AgentNamed {
+  readonly type: "tool-started";
+  readonly call: string;
+  readonly tool: string;
+  /** The argument that says best what the call works on. */
+  readonly about: string;
+}
+
+export interface ToolEnded extends AgentNamed {
+  readonly type: "tool-ended";
+  readonly call: string;
+  readonly tool: string;
+  readonly failed: boolean;
+}
+
+/** A call waits for the user. `errand answer` and `Errand.answer` take its id. */
+export interface QuestionAsked extends AgentNamed {
+  readonly type: "question-asked";
+  readonly id: string;
+  readonly tool: string;
+  readonly input: Json;
+}
+
+export interface QuestionAnswered extends AgentNamed {
+  readonly type: "question-answered";
+  readonly id: string;
+  readonly allow: boolean;
+}
+
+export type ReadableEvent = { readonly at: number } & (
+  | AgentOpened
+  | RunCreated
+  | RunStarted
+  | RunStateChanged
+  | RunEnded
+  | TurnStarted
+  | TurnEnded
+  | ModelRetrySet
+  | ToolStarted
+  | ToolEnded
+  | QuestionAsked
+  | QuestionAnswered
 );

@@ -1,9 +1,9 @@
-/** A committed step as people and programs follow it: a journal row, read. */
+/** A committed step of a tree, read from its journal row. */
 
-import type { Fact } from "../../core/event.ts";
-import type { JournalRow } from "../../core/journal/journal.ts";
-import type { Json } from "../../core/values/json.ts";
-import { bodyRead, headRead } from "../../core/journal/row.ts";
+import type { Decided, Fact, Input } from "../core/event.ts";
+import type { JournalRow } from "../core/journal/journal.ts";
+import type { Json } from "../core/values/json.ts";
+import { bodyRead, headRead } from "../core/journal/row.ts";
 
 /** One committed step, as facts. */
 export interface TreeEvent {
@@ -28,4 +28,13 @@ export function treeEventOf(tree: string, row: JournalRow): TreeEvent {
     facts: [input, ...events],
     texts: bodyRead(row.body).texts,
   };
+}
+
+/** A fact of this type, as an event holds it. */
+export type FactOf<Type extends Fact["type"]> = Extract<Input | Decided, { type: Type }>;
+
+/** A text of an event; null if it was erased or never there. */
+export function textAt(texts: TreeEvent["texts"], index: number | undefined): string | null {
+  const text = index === undefined ? undefined : texts[index];
+  return typeof text === "string" ? text : null;
 }

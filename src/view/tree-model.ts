@@ -1,18 +1,19 @@
 /**
- * What a picture of a tree needs to know of it: small, and folded from the tree's events alone (fold-event.ts).
+ * The readable model of a tree: what a picture of it needs. It is small, and folded from the tree's events alone (fold-event.ts).
  *
  * Invariant: agent 0 is the root; the n-th run and the child that it made are both n, so the order of the map is spawn order.
  */
 
-import type { ModelPrice } from "../../core/values/definition.ts";
-import type { AgentNumber, StepKey } from "../../core/values/ids.ts";
-import type { Json } from "../../core/values/json.ts";
-import type { Usage } from "../../core/values/message.ts";
-import type { RunMode, RunState, RunStatus } from "../../core/journal/journal.ts";
+import type { ModelPrice } from "../core/values/definition.ts";
+import type { AgentNumber, StepKey } from "../core/values/ids.ts";
+import type { Json } from "../core/values/json.ts";
+import type { Usage } from "../core/values/message.ts";
+import type { RunMode, RunState, RunStatus } from "../core/journal/journal.ts";
+import type { AgentNamed, RunNamed } from "./readable-event.ts";
 
 export interface ToolUnderWay {
   readonly name: string;
-  /** What it works on, as far as one word or path says it. */
+  /** The argument that says best what it works on; empty if there is none. */
   readonly about: string;
 }
 
@@ -29,7 +30,7 @@ export interface AgentModel {
   readonly name: string;
   readonly definition: string;
   readonly price: ModelPrice | null;
-  /** True if its model is an offline one, whose tokens are nothing that anybody counts. */
+  /** True if its model is an offline one, whose tokens are not counted. */
   readonly offline: boolean;
   /** The run that made it; null for the root. */
   readonly run: RunModel | null;
@@ -43,7 +44,7 @@ export interface AgentModel {
   /** True while its model is called. */
   thinking: boolean;
   retry: ModelRetry | null;
-  /** What its provider said when a call failed last; null once a call went well. */
+  /** What its provider said about the last failed call; null after a successful call. */
   failure: string | null;
   tools: Map<StepKey, ToolUnderWay>;
   startedAt: number | null;
@@ -80,7 +81,7 @@ export interface QuestionModel {
   readonly about: string;
 }
 
-/** A model call that was given up, and what was booked for it until its wire tells. */
+/** An aborted model call, with the estimate that counts until the provider tells what it used. */
 export interface AbortedModel {
   readonly agent: AgentNumber;
   readonly usage: Usage;
@@ -110,12 +111,62 @@ export function createTreeModel(): TreeModel {
   };
 }
 
+type NewAgent = Pick<AgentModel, "number" | "id" | "parent" | "name" | "definition" | "price" | "offline"> & {
+  readonly run?: RunModel;
+};
+
+export function newAgent(given: NewAgent): AgentModel {
+  return {
+    ...given,
+    run: given.run ?? null,
+    turn: false,
+    turns: 0,
+    outcome: null,
+    reason: null,
+    error: null,
+    thinking: false,
+    retry: null,
+    failure: null,
+    tools: new Map(),
+    startedAt: null,
+    endedAt: null,
+    tokens: 0,
+    cost: 0,
+    estimated: 0,
+  };
+}
+
+/** The agent's turn is over: forgets the calls and questions that it had open. */
+export function endAgentWork(model: TreeModel, agent: AgentModel): void {
+  agent.turn = false;
+  agent.thinking = false;
+  agent.retry = null;
+  agent.tools.clear();
+  for (const [key, effect] of model.effects) if (effect.agent === agent.number) model.effects.delete(key);
+  for (const [key, question] of model.questions) if (question.agent === agent.number) model.questions.delete(key);
+}
+
+/** How an event names a run. */
+export function runNamed(agent: AgentModel, run: RunModel): RunNamed {
+  return { run: run.id, name: agent.name, definition: agent.definition };
+}
+
+/** How an event names an agent. */
+export function agentNamed(agent: AgentModel): AgentNamed {
+  return { agent: agent.id, name: agent.name };
+}
+
+/** True of the models that need no key and no network. They report no real usage. */
+export function offlineIs(model: string): boolean {
+  return model.startsWith("offline/");
+}
+
 /** True once the root has had a turn and nothing in the tree is under way any more. */
 export function treeAtRest(model: TreeModel): boolean {
   return treeIdle(model) && model.agents.get(0)?.turns !== 0;
 }
 
-/** True while nothing in the tree is under way, be it that nothing ever was. */
+/** True while nothing in the tree is under way, also before its first turn. */
 export function treeIdle(model: TreeModel): boolean {
   const root = model.agents.get(0);
   return root !== undefined && !root.turn && openRuns(model).length === 0;

@@ -72,6 +72,7 @@ const ground: Imports = {
   "src/runners/in-process.ts": [],
   "src/stores/memory.ts": [],
   "src/definitions/read.ts": [],
+  "src/view/model.ts": [],
   "src/runtime/loop.ts": [],
   "src/testing/kit.ts": [],
   "src/mcp/serve.ts": [],
@@ -107,6 +108,9 @@ const broken: readonly (readonly [rule: string, from: string, target: string, to
     "../runners/in-process.ts",
     "src/runners/in-process.ts",
   ],
+  ["layer-2-imports-no-higher-layer", "src/view/a.ts", "../runtime/loop.ts", "src/runtime/loop.ts"],
+  ["view-imports-no-folder-of-its-layer", "src/view/b.ts", "type ../stores/memory.ts", "src/stores/memory.ts"],
+  ["stores-imports-no-folder-of-its-layer", "src/stores/j.ts", "../view/model.ts", "src/view/model.ts"],
   ["runtime-imports-no-folder-of-its-layer", "src/runtime/b.ts", "../testing/kit.ts", "src/testing/kit.ts"],
   ["testing-imports-no-folder-of-its-layer", "src/testing/b.ts", "../runtime/loop.ts", "src/runtime/loop.ts"],
   ["mcp-imports-no-folder-of-its-layer", "src/mcp/a.ts", "../cli/run.ts", "src/cli/run.ts"],
@@ -190,10 +194,12 @@ describe("the tool is awake", () => {
         "./loop.ts",
         "type ../contracts/store.ts",
       ],
+      "src/view/fold.ts": ["./model.ts", "type ../contracts/store.ts", "../core/ids.ts", "../errors.ts"],
+      "src/runtime/events.ts": ["../view/model.ts"],
       "src/runtime/loop.test.ts": ["./loop.ts", "../stores/memory.ts", "vitest"],
-      "src/testing/kit.ts": ["../models/scripted.ts", "../contracts/store.ts"],
-      "src/server/http.ts": ["../runtime/create-runtime.ts", "../contracts/store.ts"],
-      "src/cli/run.ts": ["../runtime/create-runtime.ts", "../stores/memory.ts", "declared"],
+      "src/testing/kit.ts": ["../models/scripted.ts", "../contracts/store.ts", "../view/model.ts"],
+      "src/server/http.ts": ["../runtime/create-runtime.ts", "../contracts/store.ts", "../view/model.ts"],
+      "src/cli/run.ts": ["../runtime/create-runtime.ts", "../view/model.ts", "../stores/memory.ts", "declared"],
     });
     expect(cruise(tree).violations).toEqual([]);
   });

@@ -3,12 +3,12 @@
 import { expect, test } from "vitest";
 import { createJsonDisplay, jsonLine } from "../../src/cli/display/jsonl.ts";
 import { changeLines } from "../../src/cli/display/plain.ts";
-import { foldEvent } from "../../src/cli/tree/fold-event.ts";
-import { createTreeModel, treeAtRest, treeTotals } from "../../src/cli/tree/tree-model.ts";
-import type { Change } from "../../src/cli/tree/change.ts";
+import { foldEvent } from "../../src/view/fold-event.ts";
+import { createTreeModel, treeAtRest, treeTotals } from "../../src/view/tree-model.ts";
+import type { ReadableEvent } from "../../src/view/readable-event.ts";
 import { createErrand, type ModelProvider, type TreeEvent } from "../../src/index.ts";
 import { createRehearsalModel } from "../../src/models/rehearsal.ts";
-import { totalsLine } from "../../src/cli/tree/totals-line.ts";
+import { totalsLine } from "../../src/cli/display/totals-line.ts";
 import { byContext, hang, say } from "../../src/testing/index.ts";
 import { eventsNow, start, starts } from "../support/delegation.ts";
 import { openTestErrand } from "../support/test-errand.ts";
@@ -30,7 +30,7 @@ async function eventsOfTask(task: string) {
     await agent.post(task);
     const events: TreeEvent[] = [];
     const model = createTreeModel();
-    const changes: Change[][] = [];
+    const changes: ReadableEvent[][] = [];
     const rests: boolean[] = [];
     for await (const event of errand.journal(agent.id)) {
       events.push(event);

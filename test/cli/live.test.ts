@@ -5,15 +5,22 @@ import type { Display } from "../../src/cli/display/display.ts";
 import { createLiveDisplay } from "../../src/cli/display/live.ts";
 import type { Host } from "../../src/cli/host.ts";
 import { watchStops } from "../../src/cli/run/stops.ts";
-import { newAgent } from "../../src/cli/tree/agent-model.ts";
-import { createTreeModel, type TreeModel } from "../../src/cli/tree/tree-model.ts";
+import { createTreeModel, newAgent, type TreeModel } from "../../src/view/tree-model.ts";
 import { createFakeHost, type FakeHost } from "./support/fake-host.ts";
 import { screenOf } from "./support/screen.ts";
 
 function sampleModel(): TreeModel {
   const model = createTreeModel();
   model.tree = "tree";
-  const root = newAgent({ number: 0, id: "tree", parent: null, name: "root", definition: "root", price: null });
+  const root = newAgent({
+    number: 0,
+    id: "tree",
+    parent: null,
+    name: "root",
+    definition: "root",
+    price: null,
+    offline: false,
+  });
   model.agents.set(0, Object.assign(root, { turn: true, turns: 1, thinking: true, startedAt: 0 }));
   return model;
 }

@@ -14,7 +14,7 @@ import { type Problem, problemOf, reportProblem } from "../problem.ts";
 import { parkedProblem } from "../run/parked-problem.ts";
 import { type Stop, watchStops } from "../run/stops.ts";
 import { outcomeOf } from "../run/tree-outcome.ts";
-import { treeAtRest, treeParked } from "../tree/tree-model.ts";
+import { treeAtRest, treeParked } from "../../view/tree-model.ts";
 import type { ChatSetting } from "./chat-setting.ts";
 import { openSession, type Session } from "./session.ts";
 

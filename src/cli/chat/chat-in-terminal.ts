@@ -9,7 +9,7 @@ import { createQuestionDesk } from "../questions/question-desk.ts";
 import { keepProjectRule } from "../settings/project-rules.ts";
 import { createColours } from "../text/colours.ts";
 import { terminalLine } from "../text/terminal-text.ts";
-import { treeIdle } from "../tree/tree-model.ts";
+import { treeIdle } from "../../view/tree-model.ts";
 import { HELP, readCommand } from "./chat-commands.ts";
 import { createChatScreen } from "./chat-screen.ts";
 import type { ChatSetting } from "./chat-setting.ts";

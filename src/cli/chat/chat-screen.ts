@@ -13,15 +13,15 @@ import type { HistoryItem } from "../../core/journal/history.ts";
 import type { Display } from "../display/display.ts";
 import { createFrame, type Place } from "../display/frame.ts";
 import type { Host, Off, Screen } from "../host.ts";
-import type { Change } from "../tree/change.ts";
-import { countLabel } from "../text/amounts.ts";
+import type { ReadableEvent } from "../../view/readable-event.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { createColours } from "../text/colours.ts";
 import { fitWidth } from "../text/display-width.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { lastRows } from "../text/wrap.ts";
-import { totalsLine } from "../tree/totals-line.ts";
-import { treeLines } from "../tree/tree-lines.ts";
-import { createTreeModel, treeIdle } from "../tree/tree-model.ts";
+import { totalsLine } from "../display/totals-line.ts";
+import { treeLines } from "../display/tree-lines.ts";
+import { createTreeModel, treeIdle } from "../../view/tree-model.ts";
 import { layoutInput } from "./input-layout.ts";
 import type { LineEditor } from "./line-editor.ts";
 import { recentTree, sinceNow } from "./recent-tree.ts";
@@ -146,7 +146,7 @@ export function createChatScreen(host: Host, screen: Screen, editor: LineEditor)
     if (busy) tick();
   }
 
-  function endings(changes: readonly Change[]): void {
+  function endings(changes: readonly ReadableEvent[]): void {
     for (const change of changes) {
       if (change.type !== "turn-ended" || change.agent !== model.agents.get(0)?.id || change.outcome === "done")
         continue;

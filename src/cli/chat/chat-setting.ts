@@ -13,7 +13,7 @@ import { OFFLINE } from "../run/offline.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, requireTrusted, withView } from "../store/open-view.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 
 export interface ChatSetting extends ModelChoice {
   /** Null: the first message makes one. */

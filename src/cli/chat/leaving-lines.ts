@@ -1,7 +1,7 @@
 /** What is said to somebody who leaves a chat: what is kept, what was under way, and how to come back. */
 
-import { countLabel } from "../text/amounts.ts";
-import { openRuns, treeIdle, type TreeModel } from "../tree/tree-model.ts";
+import { countLabel } from "../../view/amounts.ts";
+import { openRuns, treeIdle, type TreeModel } from "../../view/tree-model.ts";
 
 export function leavingLines(model: TreeModel, store: string): string[] {
   if (model.tree === "") return [];

@@ -1,6 +1,6 @@
 /** A tree since some point of its life: without the runs that were over before, and with its root's account from there on. */
 
-import type { AgentModel, TreeModel } from "../tree/tree-model.ts";
+import type { AgentModel, TreeModel } from "../../view/tree-model.ts";
 
 export interface Since {
   readonly at: number;

@@ -12,7 +12,7 @@ import { EXIT } from "../exit-code.ts";
 import { deliver, newPostId } from "../store/deliver.ts";
 import { findId, type Found } from "../store/find-id.ts";
 import { requireTrusted, withView } from "../store/open-view.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 
 export const cancelCommand: CommandAction = ({ args: [given = ""], options, scope, host }) =>
   withView(scope, async (store, view) => {

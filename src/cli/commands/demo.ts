@@ -16,7 +16,7 @@ import type { Host } from "../host.ts";
 import { DEMO_TASK, OFFLINE_PACED } from "../run/offline.ts";
 import { type Stop, watchStops } from "../run/stops.ts";
 import { requireFile } from "../store/open-view.ts";
-import { elapsedLabel } from "../text/amounts.ts";
+import { elapsedLabel } from "../../view/amounts.ts";
 
 /** Many times what it takes. */
 const LONGEST_MS = 120_000;

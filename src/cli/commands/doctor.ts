@@ -14,7 +14,7 @@ import type { Finding, Level } from "../doctor/finding.ts";
 import { EXIT } from "../exit-code.ts";
 import { requireFile } from "../store/open-view.ts";
 import { databaseIs, projectFile, type StoreScope } from "../store/scope.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { createColours, type Colours } from "../text/colours.ts";
 import { padWidth } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";

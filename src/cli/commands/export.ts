@@ -11,7 +11,7 @@ import { EXIT } from "../exit-code.ts";
 import { writePrivateFile } from "../journal/write-private-file.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 
 export const exportCommand: CommandAction = ({ args: [given = ""], options, scope, host }) =>
   withView(scope, async (store) => {

@@ -16,7 +16,7 @@ import { findId } from "../store/find-id.ts";
 import { requireJournal, requireTrusted, withView } from "../store/open-view.ts";
 import { ownFile } from "../store/own-store.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 
 export const forkCommand: CommandAction = async (call) => {
   const { options, host } = call;

@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from "../exit-code.ts";
 import { type Move, type Moved, moveStore } from "../migrate/move-store.ts";
 import { requireEnds, withEnds } from "../migrate/open-move.ts";
 import { explainOwned, withView } from "../store/open-view.ts";
-import { countLabel, elapsedLabel } from "../text/amounts.ts";
+import { countLabel, elapsedLabel } from "../../view/amounts.ts";
 
 /** Work that takes longer says how far it is, this often. */
 const PROGRESS_MS = 1_000;

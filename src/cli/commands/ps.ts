@@ -12,7 +12,7 @@ import { EXIT } from "../exit-code.ts";
 import { treesThat } from "../store/find-id.ts";
 import { type View, withView } from "../store/open-view.ts";
 import { treeWord } from "../store/tree-state.ts";
-import { agoLabel, countLabel } from "../text/amounts.ts";
+import { agoLabel, countLabel } from "../../view/amounts.ts";
 import { tableLines } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 

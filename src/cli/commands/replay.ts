@@ -15,7 +15,7 @@ import { type Proof, proveFile, proveStored } from "../journal/prove.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
 import { storeName } from "../../stores/store-url.ts";
-import { countLabel, elapsedLabel } from "../text/amounts.ts";
+import { countLabel, elapsedLabel } from "../../view/amounts.ts";
 import { createColours } from "../text/colours.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 

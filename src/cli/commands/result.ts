@@ -19,7 +19,7 @@ import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
 import { readTree } from "../store/read-tree.ts";
 import { endedWords, terminalLine, terminalText } from "../text/terminal-text.ts";
-import { treeIdle } from "../tree/tree-model.ts";
+import { treeIdle } from "../../view/tree-model.ts";
 
 export const resultCommand: CommandAction = (call) =>
   withView(call.scope, async (store) => {

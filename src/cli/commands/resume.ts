@@ -15,14 +15,15 @@ import { agentOptions } from "../run/agent-options.ts";
 import { explainModel } from "../run/explain-model.ts";
 import { RECORDED, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
-import { OFFLINE, offlineIs } from "../run/offline.ts";
+import { OFFLINE } from "../run/offline.ts";
+import { offlineIs } from "../../view/tree-model.ts";
 import { timeoutOf } from "../run/timeout.ts";
 import type { Told, WorkRequest } from "../run/work-on-trees.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, requireTrusted, type View, withView } from "../store/open-view.ts";
 import { ownFile } from "../store/own-store.ts";
 import { readTree, recordedModel } from "../store/read-tree.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 
 interface Unfinished {
   readonly tree: TreeRecord;

@@ -26,7 +26,7 @@ import { timeoutOf } from "../run/timeout.ts";
 import type { WorkRequest } from "../run/work-on-trees.ts";
 import { ownStore } from "../store/own-store.ts";
 import { databaseIs } from "../store/scope.ts";
-import { dateLabel } from "../text/amounts.ts";
+import { dateLabel } from "../../view/amounts.ts";
 
 const EXAMPLE = 'errand run "your task"';
 

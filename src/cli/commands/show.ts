@@ -17,7 +17,7 @@ import { runLines, statusText } from "../store/run-lines.ts";
 import { readTree } from "../store/read-tree.ts";
 import { readRunTask } from "../store/run-task-text.ts";
 import { treeWord } from "../store/tree-state.ts";
-import { agoLabel, costLabel, countLabel, dateLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
+import { agoLabel, costLabel, countLabel, dateLabel, elapsedLabel, tokensLabel } from "../../view/amounts.ts";
 import { createColours } from "../text/colours.ts";
 import { endedWords, errorWords, terminalLine, terminalText } from "../text/terminal-text.ts";
 import { treeFields } from "./ps.ts";

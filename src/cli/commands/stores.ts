@@ -17,7 +17,7 @@ import { EXIT } from "../exit-code.ts";
 import { treesThat } from "../store/find-id.ts";
 import { requireFile, withStore } from "../store/open-view.ts";
 import { projectFiles, projectFolders, readProjectRecord } from "../store/scope.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
 interface StoreLine {

@@ -2,7 +2,7 @@
 
 import { type ReadDefinitions, TRUST_FOR_MODEL } from "../../definitions/read-definitions.ts";
 import type { Host } from "../host.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
 /** `agent` is the one that the command starts. */

@@ -1,6 +1,6 @@
 /** What is listed, as people read it. */
 
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import type { Colours } from "../text/colours.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import type { Listed } from "./listed.ts";

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import type { Store } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
-import type { TreeEvent } from "../../runtime/journals/tree-event.ts";
+import type { TreeEvent } from "../../view/tree-event.ts";
 import { openView } from "../store/open-view.ts";
 import { readEvent } from "../store/read-event.ts";
 

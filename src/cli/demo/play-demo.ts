@@ -6,8 +6,8 @@
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
 import { withStore } from "../store/open-view.ts";
-import { foldEvent } from "../tree/fold-event.ts";
-import { createTreeModel, openRuns, type TreeModel } from "../tree/tree-model.ts";
+import { foldEvent } from "../../view/fold-event.ts";
+import { createTreeModel, openRuns, type TreeModel } from "../../view/tree-model.ts";
 import type { DemoScreen } from "./demo-screen.ts";
 import { createJournalWatch } from "./journal-watch.ts";
 import { type DemoProof, proveDemo } from "./prove-demo.ts";

@@ -12,7 +12,7 @@ import type { Fact } from "../../core/event.ts";
 import { storedRows } from "../../runtime/journals/replay-tree.ts";
 import { proveStored } from "../journal/prove.ts";
 import { readEvent } from "../store/read-event.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import type { RowPlace } from "./journal-watch.ts";
 
 export interface DemoProof {

@@ -1,6 +1,6 @@
 /** A step of the demonstration as a line for people: when, what, and about whom. */
 
-import { elapsedLabel } from "../text/amounts.ts";
+import { elapsedLabel } from "../../view/amounts.ts";
 import type { Colours } from "../text/colours.ts";
 import { fitWidth } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";

@@ -4,9 +4,9 @@
  */
 
 import type { RunStatus } from "../../core/journal/journal.ts";
-import type { TreeEvent } from "../../runtime/journals/tree-event.ts";
-import type { Change } from "../tree/change.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import type { TreeEvent } from "../../view/tree-event.ts";
+import type { ReadableEvent } from "../../view/readable-event.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 
 export type Step =
   /** A process was started: `errand` with these words. */
@@ -37,7 +37,7 @@ export type Step =
   | { readonly type: "told"; readonly row: number; readonly name: string; readonly runs: number };
 
 /** The steps of one event; `changes` and `model` are what it was folded to. */
-export function stepsOf(event: TreeEvent, changes: readonly Change[], model: TreeModel): Step[] {
+export function stepsOf(event: TreeEvent, changes: readonly ReadableEvent[], model: TreeModel): Step[] {
   const { seq: row } = event;
   if (event.late !== null) return [];
   const named = (agent: number): string => model.agents.get(agent)?.name ?? "";

@@ -9,8 +9,8 @@
 import type { SpokenKind } from "../../core/journal/spoken.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Problem } from "../problem.ts";
-import type { Change } from "../tree/change.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import type { ReadableEvent } from "../../view/readable-event.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 
 /** Where the work is done. */
 export interface Setting {
@@ -55,7 +55,7 @@ export interface ShownQuestion {
 
 export interface Display {
   begin(setting: Setting): void;
-  changed(model: TreeModel, changes: readonly Change[], now: () => number): void;
+  changed(model: TreeModel, changes: readonly ReadableEvent[], now: () => number): void;
   /** Something was said. `final`: by the step that brought the tree to rest, so that nothing comes after it. */
   said(said: Said, final: boolean): void;
   /** The turn is over, its runs are not: the command stays until they end (rule D13). */

@@ -1,10 +1,10 @@
 /** What is said at the end of a run, after the answer: how it went, what is kept where, and what could come next. */
 
-import { offlineIs } from "../run/offline.ts";
+import { offlineIs } from "../../view/tree-model.ts";
 import type { Colours } from "../text/colours.ts";
-import { countLabel } from "../text/amounts.ts";
-import { totalsLine } from "../tree/totals-line.ts";
-import { treeAtRest, treeTotals } from "../tree/tree-model.ts";
+import { countLabel } from "../../view/amounts.ts";
+import { totalsLine } from "./totals-line.ts";
+import { treeAtRest, treeTotals } from "../../view/tree-model.ts";
 import type { Ending, Setting } from "./display.ts";
 
 export function endingLines(ending: Ending, setting: Setting, colours: Colours): string[] {

@@ -3,6 +3,8 @@
  * the two: a type is added there and here, never renamed or removed while `JSON_VERSION` is the same.
  */
 
+import type { ReadableEvent } from "../../view/readable-event.ts";
+
 export const JSON_VERSION = 1;
 
 const WORKING = "run, chat, resume, fork";
@@ -64,7 +66,7 @@ export const JSON_TYPES = {
   setting: "config",
   script: "completion",
   id: "completion",
-} as const satisfies Readonly<Record<string, string>>;
+} as const satisfies Readonly<Record<ReadableEvent["type"], string>> & Readonly<Record<string, string>>;
 
 export type JsonType = keyof typeof JSON_TYPES;
 

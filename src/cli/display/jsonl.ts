@@ -2,7 +2,7 @@
  * `--json`: one JSON object a line on standard output, nothing else. Every object has `v`, the version of these lines, and a `type`, which
  * json-types.ts lists for all commands. Those of a command that works on a tree are written here:
  *
- * - what happens in the tree, with the fields of tree/change.ts;
+ * - what happens in the tree, with the fields of view/readable-event.ts;
  * - `message { id, agent, name, kind, text, repeated }`: something was said to the user; the same id marked `repeated` is the same message;
  * - `draining { runs }`: the turn is over and the command waits for this many runs;
  * - `notice { text }`: for people;
@@ -21,7 +21,7 @@ import { answerOf } from "../../core/journal/spoken.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";
-import { treeTotals } from "../tree/tree-model.ts";
+import { treeTotals } from "../../view/tree-model.ts";
 import type { Display, Said, Setting } from "./display.ts";
 import { JSON_VERSION, type JsonLine } from "./json-types.ts";
 

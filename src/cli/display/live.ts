@@ -6,12 +6,12 @@
 import { answerOf } from "../../core/journal/spoken.ts";
 import { createColours } from "../text/colours.ts";
 import type { Host, Screen } from "../host.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { fitWidth } from "../text/display-width.ts";
 import { terminalLine, terminalText } from "../text/terminal-text.ts";
-import { totalsLine } from "../tree/totals-line.ts";
-import { createTreeModel } from "../tree/tree-model.ts";
-import { treeLines } from "../tree/tree-lines.ts";
+import { totalsLine } from "./totals-line.ts";
+import { createTreeModel } from "../../view/tree-model.ts";
+import { treeLines } from "./tree-lines.ts";
 import type { Display, Said, Setting } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 import { type MovingFrame, openMovingFrame } from "./moving-frame.ts";

@@ -6,9 +6,9 @@
 import { createColours } from "../text/colours.ts";
 import { answerOf } from "../../core/journal/spoken.ts";
 import type { Host } from "../host.ts";
-import { elapsedLabel, countLabel, tokensLabel } from "../text/amounts.ts";
+import { elapsedLabel, countLabel, tokensLabel } from "../../view/amounts.ts";
 import { endedWords, errorWords, terminalLine, terminalText } from "../text/terminal-text.ts";
-import type { Change } from "../tree/change.ts";
+import type { ReadableEvent } from "../../view/readable-event.ts";
 import type { Display, Said, Setting } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 
@@ -84,7 +84,7 @@ export function createPlainDisplay(
 }
 
 /** One line for each change of state. Tools are too many to be told one by one. */
-export function changeLines(changes: readonly Change[]): string[] {
+export function changeLines(changes: readonly ReadableEvent[]): string[] {
   const started = new Set(changes.flatMap((change) => (change.type === "run-started" ? [change.run] : [])));
   return changes.flatMap((change) => {
     // A run that starts in the step that made it was never seen waiting.
@@ -94,7 +94,7 @@ export function changeLines(changes: readonly Change[]): string[] {
   });
 }
 
-function changeLine(change: Change): string | null {
+function changeLine(change: ReadableEvent): string | null {
   switch (change.type) {
     case "agent-opened":
       return `${change.definition} opened, tree ${change.tree}`;

@@ -1,7 +1,7 @@
 /** One line about the whole tree. */
 
-import { costLabel, countLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
-import { treeTotals, type TreeModel } from "./tree-model.ts";
+import { costLabel, countLabel, elapsedLabel, tokensLabel } from "../../view/amounts.ts";
+import { treeTotals, type TreeModel } from "../../view/tree-model.ts";
 
 export function totalsLine(model: TreeModel, now: number): string {
   const { runs, ok, notOk, open, queued, tokens, cost, estimated, elapsedMs } = treeTotals(model, now);

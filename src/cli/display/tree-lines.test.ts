@@ -3,10 +3,9 @@ import { expect, test } from "vitest";
 import { asStepKey } from "../../core/values/ids.ts";
 import { createColours } from "../text/colours.ts";
 import { displayWidth } from "../text/display-width.ts";
-import { newAgent } from "./agent-model.ts";
 import { totalsLine } from "./totals-line.ts";
 import { treeLines } from "./tree-lines.ts";
-import { type AgentModel, createTreeModel, type RunModel, type TreeModel } from "./tree-model.ts";
+import { type AgentModel, createTreeModel, newAgent, type RunModel, type TreeModel } from "../../view/tree-model.ts";
 
 const price = null;
 const view = { width: 90, now: 65_000, frame: 0, colours: createColours(null) };
@@ -22,6 +21,7 @@ function treeOf(
     name: "orchestrator",
     definition: "orchestrator",
     price,
+    offline: false,
   });
   model.agents.set(0, Object.assign(root, { startedAt: 1_000, turns: 1, outcome: "done", tokens: 3_900 }));
   for (const [index, { state = "running", status = null, ...given }] of children.entries()) {
@@ -42,6 +42,7 @@ function treeOf(
       name: `child ${number}`,
       definition: "worker",
       price,
+      offline: false,
       run,
     });
     model.agents.set(number, Object.assign(child, { startedAt: 60_000 }, given));

@@ -8,11 +8,11 @@
  */
 
 import type { Colours } from "../text/colours.ts";
-import { costLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
+import { costLabel, elapsedLabel, tokensLabel } from "../../view/amounts.ts";
 import { displayWidth, padWidth, fitWidth } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
-import { agentActivity, agentMood, type Mood } from "./activity.ts";
-import type { AgentModel, TreeModel } from "./tree-model.ts";
+import { agentActivity, agentMood, type Mood } from "../../view/activity.ts";
+import type { AgentModel, TreeModel } from "../../view/tree-model.ts";
 
 export interface TreeView {
   /** Columns that a line may take. */
@@ -106,7 +106,7 @@ function rowOf(model: TreeModel, agent: AgentModel, branch: string, view: TreeVi
     branch,
     mood,
     name: terminalLine(agent.name),
-    activity: agentActivity(agent, model, view.now),
+    activity: terminalLine(agentActivity(agent, model, view.now)),
     elapsed: agent.startedAt === null ? "" : elapsedLabel(until - agent.startedAt),
     tokens: agent.tokens === 0 ? "" : `${tokensLabel(agent.tokens)} tok`,
     cost: agent.cost === 0 ? "" : costLabel(agent.cost),

@@ -5,7 +5,7 @@ import { type Environment, firstOf } from "../../models/registry/environment.ts"
 import { packageIsInstalled } from "../../models/registry/installed.ts";
 import { MODEL_SOURCES, type ModelSource } from "../../models/registry/model-sources.ts";
 import { ollamaModels } from "../run/choose-model.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { type Finding, ok, warning } from "./finding.ts";
 import { checkReach } from "./check-reach.ts";
 

@@ -2,7 +2,7 @@
 
 import type { World } from "../../contracts/world.ts";
 import { type Environment, firstOf } from "../../models/registry/environment.ts";
-import { elapsedLabel } from "../text/amounts.ts";
+import { elapsedLabel } from "../../view/amounts.ts";
 import { broken, type Finding, ok } from "./finding.ts";
 import { abortAfter } from "../abort-after.ts";
 

@@ -12,7 +12,7 @@ import { treesThat } from "../store/find-id.ts";
 import { FORMER_STORE, formerStore } from "../store/former-store.ts";
 import { type StoreFile, withStore } from "../store/open-view.ts";
 import { projectFiles, type StoreScope } from "../store/scope.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
 const NAME = "store";

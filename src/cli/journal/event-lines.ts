@@ -1,10 +1,10 @@
 /** The rows of a journal as lines for people: time, row, fact. Keeps what it has read of the tree, for the names of agents. */
 
-import type { TreeEvent } from "../../runtime/journals/tree-event.ts";
+import type { TreeEvent } from "../../view/tree-event.ts";
 import type { Colours } from "../text/colours.ts";
-import { clockLabel } from "../text/amounts.ts";
-import { foldEvent } from "../tree/fold-event.ts";
-import { createTreeModel } from "../tree/tree-model.ts";
+import { clockLabel } from "../../view/amounts.ts";
+import { foldEvent } from "../../view/fold-event.ts";
+import { createTreeModel } from "../../view/tree-model.ts";
 import { factText } from "./fact-line.ts";
 
 const SEQ_WIDTH = 5;

@@ -3,7 +3,7 @@
 import type { Fact } from "../../core/event.ts";
 import type { Json } from "../../core/values/json.ts";
 import { replyPartsOf, replyText } from "../../core/values/message.ts";
-import type { EffectModel, TreeModel } from "../tree/tree-model.ts";
+import type { EffectModel, TreeModel } from "../../view/tree-model.ts";
 import { errorWords, terminalLine } from "../text/terminal-text.ts";
 import { fitWidth } from "../text/display-width.ts";
 

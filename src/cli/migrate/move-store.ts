@@ -15,7 +15,7 @@ import { requireFormat } from "../../runtime/trees/tree-format.ts";
 import type { SqliteStore } from "../../stores/sqlite/sqlite-store.ts";
 import { proveStored } from "../journal/prove.ts";
 import { treesThat } from "../store/find-id.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { arriving, carryTree, type Way } from "./carry-tree.ts";
 import { compareTree } from "./compare-tree.ts";
 

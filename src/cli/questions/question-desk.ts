@@ -12,7 +12,7 @@ import type { GivenAnswer } from "../../runtime/errand.ts";
 import type { Display } from "../display/display.ts";
 import type { Host, Off } from "../host.ts";
 import { createColours } from "../text/colours.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 import { openGate } from "./answer-gate.ts";
 import { choiceLines, readChoice } from "./answer-words.ts";
 import { type QuestionView, viewLines, viewQuestion } from "./question-view.ts";

@@ -13,7 +13,7 @@ import { exactRule } from "../../core/permissions/grants.ts";
 import type { FileFacts, PermissionRule } from "../../core/permissions/permissions.ts";
 import { MODEL_CALLS, questionWords } from "../../core/text/prompts/question-text.ts";
 import { type ChangePreview, previewChange } from "../../tools/preview-change.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import type { Colours } from "../text/colours.ts";
 import { commandLine, visibleText } from "../text/visible-text.ts";
 import { type DiffLine, lineDiff } from "./line-diff.ts";

@@ -2,7 +2,7 @@
 
 import type { Agent } from "../../runtime/agent.ts";
 import type { Host } from "../host.ts";
-import { treeAtRest } from "../tree/tree-model.ts";
+import { treeAtRest } from "../../view/tree-model.ts";
 import type { Following } from "./follow-tree.ts";
 
 const WITHIN_MS = 5_000;

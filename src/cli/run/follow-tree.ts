@@ -13,9 +13,9 @@ import { stepKey } from "../../core/values/ids.ts";
 import { answerOf, type SpokenKind, spokenKind } from "../../core/journal/spoken.ts";
 import type { Errand, TreeEvent } from "../../runtime/errand.ts";
 import type { Display, Said } from "../display/display.ts";
-import type { Change } from "../tree/change.ts";
-import { foldEvent } from "../tree/fold-event.ts";
-import { createTreeModel, openRuns, treeAtRest, treeIdle, treeParked, type TreeModel } from "../tree/tree-model.ts";
+import type { ReadableEvent } from "../../view/readable-event.ts";
+import { foldEvent } from "../../view/fold-event.ts";
+import { createTreeModel, openRuns, treeAtRest, treeIdle, treeParked, type TreeModel } from "../../view/tree-model.ts";
 
 export interface Following {
   readonly model: TreeModel;
@@ -158,12 +158,12 @@ function sentIn({ tree, seq, facts, texts, late }: TreeEvent): [id: string, kind
   );
 }
 
-function rootTurnEnded(changes: readonly Change[], model: TreeModel): boolean {
+function rootTurnEnded(changes: readonly ReadableEvent[], model: TreeModel): boolean {
   const root = model.agents.get(0)?.id;
   return changes.some((change) => change.type === "turn-ended" && change.agent === root);
 }
 
 /** The turn of the user's message has ended, and no other has begun. */
-function rootTurnDone(changes: readonly Change[], model: TreeModel): boolean {
+function rootTurnDone(changes: readonly ReadableEvent[], model: TreeModel): boolean {
   return model.agents.get(0)?.turn === false && rootTurnEnded(changes, model);
 }

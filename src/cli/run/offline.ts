@@ -6,7 +6,3 @@ export const OFFLINE = "offline/rehearsal";
 export const OFFLINE_PACED = "offline/paced";
 
 export const DEMO_TASK = "Explain what this project is, how its source is organised and where its tests are";
-
-export function offlineIs(model: string): boolean {
-  return model.startsWith("offline/");
-}

@@ -3,8 +3,8 @@
 import { MODEL_CALLS } from "../../core/text/prompts/question-text.ts";
 import { ErrandError } from "../../errors.ts";
 import { type Problem, problemOf } from "../problem.ts";
-import { countLabel } from "../text/amounts.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import { countLabel } from "../../view/amounts.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 
 export function parkedProblem(model: TreeModel, store: string): Problem {
   const [first] = model.questions;

@@ -1,9 +1,9 @@
 /** The work took longer than it may: more time helps only where the model answers. */
 
 import { ErrandError } from "../../errors.ts";
-import { elapsedLabel } from "../text/amounts.ts";
+import { elapsedLabel } from "../../view/amounts.ts";
 import { errorWords } from "../text/terminal-text.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 
 /** The tree as it is when the time is over. */
 export function timeoutError(timeoutMs: number, model: TreeModel): ErrandError {

@@ -5,7 +5,7 @@ import type { Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import { problemOf } from "../problem.ts";
 import { errorWords } from "../text/terminal-text.ts";
-import type { TreeModel } from "../tree/tree-model.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 
 export type Ended = Pick<Ending, "code" | "outcome" | "problem">;
 

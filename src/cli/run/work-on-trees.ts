@@ -14,7 +14,7 @@ import type { Display, Ending } from "../display/display.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host, Keys } from "../host.ts";
 import { noticeLine, type Problem, problemOf } from "../problem.ts";
-import { treeParked } from "../tree/tree-model.ts";
+import { treeParked } from "../../view/tree-model.ts";
 import { type Asker, createAsker } from "./ask-user.ts";
 import { cancelPolitely } from "./cancel-politely.ts";
 import { createFollowing, type Following, type FollowTarget } from "./follow-tree.ts";

@@ -2,7 +2,7 @@
 
 import type { JournalRow } from "../../core/journal/journal.ts";
 import { ErrandError } from "../../errors.ts";
-import { type TreeEvent, treeEventOf } from "../../runtime/journals/tree-event.ts";
+import { type TreeEvent, treeEventOf } from "../../view/tree-event.ts";
 
 export function readEvent(tree: string, row: JournalRow): TreeEvent {
   try {

@@ -4,8 +4,8 @@ import type { Store } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { storedRows } from "../../runtime/journals/replay-tree.ts";
 import { readEvent } from "./read-event.ts";
-import { foldEvent } from "../tree/fold-event.ts";
-import { createTreeModel, type TreeModel } from "../tree/tree-model.ts";
+import { foldEvent } from "../../view/fold-event.ts";
+import { createTreeModel, type TreeModel } from "../../view/tree-model.ts";
 
 export async function readTree(store: Store, tree: TreeId, through: number): Promise<TreeModel> {
   const model = createTreeModel();

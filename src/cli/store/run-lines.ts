@@ -1,7 +1,7 @@
 /** The runs of a tree as a picture: one line a run, each under its parent. */
 
 import type { StoredRun } from "../../contracts/store.ts";
-import { costLabel, elapsedLabel, tokensLabel } from "../text/amounts.ts";
+import { costLabel, elapsedLabel, tokensLabel } from "../../view/amounts.ts";
 import type { Colours } from "../text/colours.ts";
 import { fitWidth, tableLines } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";

@@ -3,7 +3,7 @@
 import type { Store, StoredRun } from "../../contracts/store.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { readEvent } from "./read-event.ts";
-import { callArguments } from "../tree/call-about.ts";
+import { callArguments } from "../../view/call-about.ts";
 
 export interface RunTask {
   /** Null when the text is gone. */

@@ -9,7 +9,7 @@ import { sha256 } from "../../runtime/create-runtime.ts";
 import { openQuestions } from "../../runtime/messages/open-questions.ts";
 import { treesThat } from "../store/find-id.ts";
 import { treeWord } from "../store/tree-state.ts";
-import { countLabel } from "../text/amounts.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
 export interface StoreContents {

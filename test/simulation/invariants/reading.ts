@@ -1,7 +1,7 @@
 /** I24: whoever follows a tree is shown each committed step once, in order and as it was committed, however slow and however often it comes anew. */
 
 import type { TreeEvent } from "../../../src/index.ts";
-import { treeEventOf } from "../../../src/runtime/journals/tree-event.ts";
+import { treeEventOf } from "../../../src/view/tree-event.ts";
 import { checkSecret } from "./outside-checks.ts";
 import { demand } from "./violation.ts";
 import type { WatchedTree } from "./watched-tree.ts";
