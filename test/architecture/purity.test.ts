@@ -141,9 +141,12 @@ describe("in core, a word of a protocol or a transport is reported", () => {
     expect(rulesBroken("src/mcp/serve.ts", text)).toEqual([]);
   });
 
-  test.each(["assess", "PASSED", "classes", "sseless", "acpx", "processed", ".mcp.json"])("%s is not reported", (word) => {
-    expect(rulesBroken("src/core/decide.ts", `export const f = "${word}";`)).toEqual([]);
-  });
+  test.each(["assess", "PASSED", "classes", "sseless", "acpx", "processed", ".mcp.json"])(
+    "%s is not reported",
+    (word) => {
+      expect(rulesBroken("src/core/decide.ts", `export const f = "${word}";`)).toEqual([]);
+    },
+  );
 });
 
 describe("outside the terminal writer, printing is reported", () => {
