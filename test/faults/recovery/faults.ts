@@ -91,11 +91,13 @@ async function outage(atEnd: AtEnd): Promise<Measured> {
 }
 
 /** Something inside the process misbehaves; the turn that meets it, and the next one after it is mended. */
-async function misbehaves(atEnd: AtEnd, kind: StoreKind, which: Switch): Promise<Measured> {
+async function misbehaves(atEnd: AtEnd, kind: StoreKind, which: Switch, notices = 0): Promise<Measured> {
   const site = await siteIn(kind, atEnd);
   return measure(await site.start(), async (subject) => {
     await subject.order("switch", which, true);
     const during = await subject.order("work", "during", 1);
+    // A delegation reaches its listeners once it is on disk, which may be after the answer.
+    await subject.order("noticed", notices);
     await subject.order("switch", which, false);
     return next(subject, "next", during);
   });
@@ -297,7 +299,7 @@ export const FAULTS: readonly Fault[] = [
   ...both("refused row", ["tree-quarantined"], "answered", refusedRow),
   ...both("changing tool", [], "answered", (atEnd, kind) => misbehaves(atEnd, kind, "changing-tool")),
   ...both("throwing listener", ["listener-failed", "listener-failed"], "answered", (atEnd, kind) =>
-    misbehaves(atEnd, kind, "throwing-listener"),
+    misbehaves(atEnd, kind, "throwing-listener", 2),
   ),
   {
     name: "read-only disk",

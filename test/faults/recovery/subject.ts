@@ -248,6 +248,10 @@ const orders = {
   level,
   prove,
   told: async () => told,
+  /** Waits until people were told so many things. */
+  async noticed(count: number) {
+    while (told.length < count) await sleep(10);
+  },
   channels: async () => errand.channels().map(({ state }) => state),
   async switch(name: Switch, state: boolean) {
     if (state) on.add(name);
