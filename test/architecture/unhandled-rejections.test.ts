@@ -1,28 +1,17 @@
-/** Nothing hides an unhandled rejection: neither the program, nor the processes that tests start, nor the settings of the checks. */
+/** Nothing hides an unhandled rejection: not the program, not the processes that tests start, not the check settings. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import config from "../../vitest.config.ts";
+import { ROOT, sourceFiles } from "./source-files.ts";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-
-function sources(...folders: readonly string[]): readonly { readonly path: string; readonly text: string }[] {
-  return folders
-    .flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
-    )
-    .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.includes("node_modules"))
-    .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
-}
-
-const naming = (found: ReturnType<typeof sources>, words: RegExp): string[] =>
+const naming = (found: ReturnType<typeof sourceFiles>, words: RegExp): string[] =>
   found.filter(({ text }) => words.test(text)).map(({ path }) => path);
 
 test("no code of the package listens for unhandled rejections, and only the command line for exceptions", () => {
-  const src = sources("src");
+  const src = sourceFiles("src");
   expect(src.length).toBeGreaterThan(100);
   expect(naming(src, /unhandledRejection/)).toEqual([]);
   expect(naming(src, /uncaughtException/)).toEqual(["src/cli/process-host.ts"]);
@@ -32,7 +21,7 @@ test("vitest fails a run in which a rejection was not handled, and no test or sc
   expect(JSON.stringify(config)).not.toContain("dangerouslyIgnoreUnhandledErrors");
   const flag = /--unhandled-rejections|dangerouslyIgnoreUnhandledErrors/;
   const own = "test/architecture/unhandled-rejections.test.ts";
-  expect(naming(sources("test", "scripts", "src"), flag).filter((path) => path !== own)).toEqual([]);
+  expect(naming(sourceFiles("test", "scripts", "src"), flag).filter((path) => path !== own)).toEqual([]);
   expect(readFileSync(join(ROOT, "package.json"), "utf8")).not.toMatch(flag);
   expect(process.env["NODE_OPTIONS"] ?? "").not.toMatch(flag);
 });
@@ -42,14 +31,14 @@ test("the command line ends with an error at an unhandled rejection", async () =
   const program = `
     const { createProcessHost } = await import(${host});
     createProcessHost();
-    Promise.reject(new Error("nobody caught this"));
+    Promise.reject(new Error("no one caught this"));
     setTimeout(() => process.exit(0), 5_000);`;
   const { code, err } = await new Promise<{ code: unknown; err: string }>((resolve) => {
     execFile(process.execPath, ["--input-type=module", "-e", program], (error, _out, stderr) =>
       resolve({ code: error?.code, err: stderr }),
     );
   });
-  expect(err).toContain("nobody caught this");
+  expect(err).toContain("no one caught this");
   expect(code).toBe(1);
 });
 

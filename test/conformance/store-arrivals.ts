@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { JOURNAL_FORMAT } from "../../src/core/journal/revision.ts";
 import { asPostId } from "../../src/core/values/ids.ts";
-import type { StoreUnderTest } from "./store.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
 import { birth, commitOf, part, row, sampleMail, sha256, treeNumber } from "./store-samples.ts";
 
 const [one, two, three] = [treeNumber(1), treeNumber(2), treeNumber(3)];

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { asPostId, asStepKey } from "../../src/core/values/ids.ts";
-import type { StoreUnderTest } from "./store.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
 import { birth, commitOf, part, sampleMail, sampleUuid, sha256, treeNumber } from "./store-samples.ts";
 
 const [one, two] = [treeNumber(1), treeNumber(2)];

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { RunQuery } from "../../src/contracts/store.ts";
 import { asPostId } from "../../src/core/values/ids.ts";
 import type { DeliveryState, ReportKind, RunState, RunStatus } from "../../src/core/journal/journal.ts";
-import type { StoreUnderTest } from "./store.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
 import { birth, commitOf, part, sampleMail, sampleRun, sha256, treeNumber } from "./store-samples.ts";
 
 const [one, two] = [treeNumber(1), treeNumber(2)];

@@ -12,17 +12,7 @@ import { describeMail } from "./store-mail.ts";
 import { describeProjections } from "./store-projections.ts";
 import { asPostId as postOf, asStepKey as keyOf, asTreeId as treeOfText } from "../../src/core/values/ids.ts";
 import { birth, commitOf, part, row, sampleMail, sampleRun, sha256, treeNumber } from "./store-samples.ts";
-
-/** A store under test. Every handle that these functions give speaks of the same data. */
-export interface StoreUnderTest {
-  /** The handle of the process that may commit. */
-  readonly store: Store;
-  /** A handle as another process would have it, which may read and put mail. */
-  peer(): Promise<Store>;
-  /** The handle of a process that comes after the first one is gone, and may commit in its place. */
-  successor(): Promise<Store>;
-  dispose(): Promise<void>;
-}
+import type { StoreUnderTest } from "./store-under-test.ts";
 
 export function storeConformance(name: string, makeStore: () => Promise<StoreUnderTest>): void {
   describe(`${name} keeps the promises of a store`, () => {

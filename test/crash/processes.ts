@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type EvidenceFiles, markTorn, recordOf } from "./evidence.ts";
-import type { ProgramOptions } from "./program.ts";
+import type { ProgramOptions } from "./program-options.ts";
 
 const PATIENCE_MS = 30_000;
 const PROGRAM = fileURLToPath(new URL("./program.ts", import.meta.url));

@@ -3,7 +3,7 @@
 import type { createErrand, Errand, ErrandOptions, ModelProvider, World } from "../../src/index.ts";
 import { callTools, createScriptedModels, hang, say } from "../../src/testing/index.ts";
 import { HANGS } from "./reference.ts";
-import type { ProgramOptions, Tell } from "./program.ts";
+import type { ProgramOptions, Tell } from "./program-options.ts";
 
 type Open = (more?: Partial<ErrandOptions>) => ReturnType<typeof createErrand>;
 

@@ -13,38 +13,8 @@ import { type Agent, createErrand, type Errand, ErrandError, type Store, type Wo
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
 import { runDeadlines, runRestart } from "./program-modes.ts";
+import type { ProgramOptions, Tell } from "./program-options.ts";
 import { DEFINITIONS, GO, MORE, type Pause, referenceChannel, referenceModels, referenceTools } from "./reference.ts";
-
-export interface ProgramOptions {
-  /** A file for what is otherwise printed. */
-  readonly record?: string;
-  readonly store: string;
-  readonly toolFile: string;
-  readonly channelFile: string;
-  /** How many conversations the store shall hold in the end, and which of them this process carries on. Default: 1, all. */
-  readonly conversations?: number;
-  /** Up to so many milliseconds for every model call, tool call and delivery. Default: none. */
-  readonly pauseMs?: number;
-  /** Kills itself with SIGKILL before or after its n-th commit, `after: 0` is before any; or when it is done, before it closes the store. */
-  readonly kill?: { readonly when: "before" | "after"; readonly commit: number } | { readonly when: "done" };
-  /** Tells every row that a subscriber sees. */
-  readonly tellRows?: boolean;
-  /** Tells every commit, with the size of the write-ahead log after it. */
-  readonly tellCommits?: boolean;
-  /** A file with the number of pages that the store may have: it is full at that, or at what it has already. Read before every commit. */
-  readonly pagesFile?: string;
-  /** A file with the milliseconds by which the wall clock is off. */
-  readonly wallFile?: string;
-  /** How long closing may take on SIGTERM. */
-  readonly closeWithinMs?: number;
-  readonly mode?: "conversations" | "deadlines" | "open-runs" | "restart";
-  /** For the other modes: how many trees, and runs in each. */
-  readonly trees?: number;
-  readonly runs?: number;
-  readonly timeoutSeconds?: number;
-}
-
-export type Tell = (line: object) => void;
 
 function tellTo(file: number): Tell {
   return (line) => void writeSync(file, `${JSON.stringify(line)}\n`);
