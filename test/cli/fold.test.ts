@@ -10,7 +10,8 @@ import { createErrand, type ModelProvider, type TreeEvent } from "../../src/inde
 import { createRehearsalModel } from "../../src/models/rehearsal.ts";
 import { totalsLine } from "../../src/cli/display/totals-line.ts";
 import { byContext, hang, say } from "../../src/testing/index.ts";
-import { eventsNow, start, starts } from "../support/delegation.ts";
+import { startCall, startRuns } from "../support/scripted-replies.ts";
+import { eventsNow } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 import { projectFolder } from "./support/errand-process.ts";
@@ -70,7 +71,7 @@ test("what was given up counts as an estimate, marked with ~, until its wire tel
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {
-      parent: byContext([starts(start("wait")), say("started", { usage: { input: 10, output: 1 } })]),
+      parent: byContext([startRuns(startCall("wait")), say("started", { usage: { input: 10, output: 1 } })]),
       child: () => hang("", { input: 70, output: 3 }),
     },
     { world, facts: { "scripted/child": { price: { input: 1_000_000, output: 2_000_000, cachedInput: 0 } } } },

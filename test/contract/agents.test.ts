@@ -1,21 +1,13 @@
 import { expect, test } from "vitest";
 import { byContext, callTool, createMemoryChannel, fail, hang, say } from "../../src/testing/index.ts";
-import {
-  delegate,
-  delegation,
-  eventsSoFar,
-  factsNamed,
-  factsOf,
-  gate,
-  report,
-  temporaryStore,
-  untilFacts,
-} from "../support/delegations.ts";
-import { lookTool, openTestErrand } from "../support/test-errand.ts";
+import { delegationCall, runDelegation } from "../support/run-delegation.ts";
+import { gate, report } from "../support/scripted-replies.ts";
+import { allFacts, eventsNow, eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
+import { lookTool, openTestErrand, temporaryStore } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 test("A1: a child knows its parent, has no channel, and a child of a child stands one level deeper", async () => {
-  const done = await delegate(
+  const done = await runDelegation(
     "awaited",
     (_request, { task, replies }) => {
       if (task === "deeper") return replies === 0 ? report("deep") : say("bottom words");
@@ -23,7 +15,7 @@ test("A1: a child knows its parent, has no channel, and a child of a child stand
     },
     { limits: { maxDepth: 2 } },
   );
-  const created = factsNamed(done.facts, "run-created");
+  const created = factsOfType(done.facts, "run-created");
   expect(created.map(({ run, parent }) => ({ run, parent }))).toEqual([
     { run: 1, parent: 0 },
     { run: 2, parent: 1 },
@@ -36,12 +28,12 @@ test("A1: a child knows its parent, has no channel, and a child of a child stand
   expect(bottom?.system).toContain(`parent agent (id ${created[0]?.agent})`);
   expect(middle?.tools.map((tool) => tool.name)).toContain("subagent");
   expect(bottom?.tools.map((tool) => tool.name)).not.toContain("subagent");
-  expect(factsNamed(done.facts, "channel-sent").every((fact) => fact.agent === 0)).toBe(true);
+  expect(factsOfType(done.facts, "channel-sent").every((fact) => fact.agent === 0)).toBe(true);
   expect(done.channel.messages.map((message) => message.text)).toEqual(["parent line 1"]);
 });
 
 test("A1: a child is closed when its run ends", async () => {
-  const { errand, run } = await delegate("background", [report("done"), say("end")]);
+  const { errand, run } = await runDelegation("background", [report("done"), say("end")]);
   const child = await errand.agent(run.agent);
   await expect(child.post("still there?")).rejects.toMatchObject({ code: "agent-unknown" });
 });
@@ -51,7 +43,7 @@ test("A1: a background agent that is no child has no channel either", async () =
   const { errand } = await openTestErrand({ parent: [say("into the void")] });
   const agent = await errand.openAgent({ kind: "background", channel });
   expect((await agent.postAndAwait("hello")).text).toBe("into the void");
-  expect(factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "channel-sent")).toEqual([]);
+  expect(factsOfType(allFacts(await eventsNow(errand, agent.id)), "channel-sent")).toEqual([]);
   expect(channel.messages).toEqual([]);
 });
 
@@ -110,7 +102,7 @@ test("A2: waiting rejects when the turn is cancelled", async () => {
     code: "turn-failed",
     details: { outcome: "cancelled" },
   });
-  await untilFacts(errand, agent.id, "model-called");
+  await eventsUntilFacts(errand, agent.id, "model-called");
   await agent.cancel();
   await waiting;
 });
@@ -120,14 +112,14 @@ test("A2: waiting rejects when the agent is closed before it has answered", asyn
   const agent = await errand.openAgent();
   const { id } = await agent.post("hello");
   const waiting = expect(agent.postAndAwait("hello", { id })).rejects.toMatchObject({ code: "turn-failed" });
-  await untilFacts(errand, agent.id, "model-called");
+  await eventsUntilFacts(errand, agent.id, "model-called");
   await agent.close();
   await waiting;
 });
 
 test("A2: waiting for a child rejects when its run ends before it has answered", async () => {
   const { errand } = await openTestErrand({
-    parent: [delegation("background"), say("started"), say("gone")],
+    parent: [delegationCall("background"), say("started"), say("gone")],
     child: [hang()],
   });
   const agent = await errand.openAgent();
@@ -145,7 +137,7 @@ test("A2: waiting for a child is answered also when its turn ends by the report 
   const held = gate();
   const { errand } = await openTestErrand(
     {
-      parent: [delegation("background"), say("started"), say("told")],
+      parent: [delegationCall("background"), say("started"), say("told")],
       child: byContext([callTool("look", {}), say("I looked"), report("late report"), say("unused")]),
     },
     { world, tools: [lookTool(async () => held.passed.then(() => ({ text: "seen", failed: false })))] },
@@ -157,7 +149,7 @@ test("A2: waiting for a child is answered also when its turn ends by the report 
   await child.post("hurry", { id: "h", kind: "steer" });
   const waiting = child.postAndAwait("hurry", { id: "h", kind: "steer" }).catch((error: unknown) => error);
   held.open();
-  await untilFacts(errand, agent.id, "run-ended");
+  await eventsUntilFacts(errand, agent.id, "run-ended");
   await world.advance(600_000);
   expect(await waiting).toMatchObject({ silent: false });
 });

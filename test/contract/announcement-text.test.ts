@@ -2,30 +2,21 @@ import { createHash } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { createErrand } from "../../src/index.ts";
 import { byContext, callTool, createMemoryChannel, fail, hang, type Script, say } from "../../src/testing/index.ts";
-import {
-  answerOf,
-  childRequests,
-  newest,
-  parentRequests,
-  report,
-  start,
-  type StartCall,
-  starts,
-  times,
-} from "../support/delegation.ts";
+import { childRequests, newestUserText, occurrences, parentRequests, toolJson } from "../support/model-requests.ts";
+import { report, startCall, type StartCall, startRuns } from "../support/scripted-replies.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld, type TestWorld } from "../support/test-world.ts";
 
 /** What the parent is told of these runs, once all have ended. */
 async function told(calls: readonly StartCall[], child: Script, world: TestWorld = createTestWorld(), seconds = 150) {
   const { errand, models } = await openTestErrand(
-    { parent: [starts(...calls), say("started"), say("told")], child },
+    { parent: [startRuns(...calls), say("started"), say("told")], child },
     { world },
   );
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.advance(seconds * 1_000);
-  return { text: newest(parentRequests(models)[2]), runs: await errand.listRuns(), errand, models, agent };
+  return { text: newestUserText(parentRequests(models)[2]), runs: await errand.listRuns(), errand, models, agent };
 }
 
 const reporting = byContext([report("the findings"), say("done")]);
@@ -44,7 +35,7 @@ function after(world: TestWorld, milliseconds: number): ScriptFunction {
 
 test("D4: one run is told by its name and status, its framed findings, its stats and short instructions", async () => {
   const world = createTestWorld();
-  const { text, runs } = await told([start("do it", { label: "my label" })], after(world, 125_000), world);
+  const { text, runs } = await told([startCall("do it", { label: "my label" })], after(world, 125_000), world);
   const [run] = runs;
   const blocks = text.split("\n\n");
   expect(blocks[0]).toContain('"my label"');
@@ -62,12 +53,12 @@ test("D4: one run is told by its name and status, its framed findings, its stats
 
 test("D4: without a label the name is the first 60 code points of the task", async () => {
   const task = "🧭".repeat(59) + "ab and more";
-  const { text } = await told([start(task)], reporting);
+  const { text } = await told([startCall(task)], reporting);
   expect(text.split("\n")[0]).toContain(`"${"🧭".repeat(59)}a"`);
 });
 
 test("D4: an unknown cost is left out, a known one stands in dollars", async () => {
-  const { text, models } = await told([start("x")], reporting);
+  const { text, models } = await told([startCall("x")], reporting);
   expect(text).not.toContain("cost");
   const price = { input: 1_000_000, output: 2_000_000, cachedInput: 0 };
   const world = createTestWorld();
@@ -86,7 +77,7 @@ test("D4: an unknown cost is left out, a known one stands in dollars", async () 
   const [run] = await errand.listRuns();
   expect(run?.cost).toBeGreaterThan(0);
   const asked = models.requests
-    .map(newest)
+    .map(newestUserText)
     .find((given) => given.startsWith("Background task") && given.includes("cost"));
   expect(asked).toContain(`cost $${((run?.cost ?? 0) / 1_000_000).toFixed(4)}`);
 });
@@ -100,7 +91,7 @@ const labels: readonly (readonly [string, Script, Record<string, number>])[] = [
 ];
 
 test.each(labels)("D4: the status label %s", async (label, child, more) => {
-  const { text } = await told([start("x", more)], child);
+  const { text } = await told([startCall("x", more)], child);
   const stop = label.endsWith('."') ? "" : ".";
   expect(text.split("\n")[0]).toBe(`Background task "x" ${label}${stop}`);
 });
@@ -108,7 +99,7 @@ test.each(labels)("D4: the status label %s", async (label, child, more) => {
 test("D4: the status label was cancelled", async () => {
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand({
-    parent: [starts(start("x")), say("started"), say("told")],
+    parent: [startRuns(startCall("x")), say("started"), say("told")],
     child: () => hang(),
   });
   const agent = await errand.openAgent({ channel });
@@ -116,13 +107,13 @@ test("D4: the status label was cancelled", async () => {
   const [run] = await errand.listRuns();
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
   await channel.received(2);
-  expect(newest(parentRequests(models)[2]).split("\n")[0]).toMatch(/"x" was cancelled\.?$/);
+  expect(newestUserText(parentRequests(models)[2]).split("\n")[0]).toMatch(/"x" was cancelled\.?$/);
 });
 
 test("D4: findings of a run that left nothing are (no output)", async () => {
-  const { text } = await told([start("x")], () => fail({ message: "broken" }));
+  const { text } = await told([startCall("x")], () => fail({ message: "broken" }));
   expect(text).toContain("Findings:\n(no output)");
-  const quiet = await told([start("x")], silent);
+  const quiet = await told([startCall("x")], silent);
   expect(quiet.text).toContain("completed without reporting");
 });
 
@@ -133,7 +124,11 @@ test("D5: several runs are told with count, sections, findings once, wall time, 
     if (situation.task === "hangs") return hang();
     return after(world, 61_000)(request, situation);
   };
-  const calls = [start("good", { label: "first" }), start("fails"), start("hangs", { timeout_seconds: 90 })];
+  const calls = [
+    startCall("good", { label: "first" }),
+    startCall("fails"),
+    startCall("hangs", { timeout_seconds: 90 }),
+  ];
   const { text, runs } = await told(calls, child, world);
   expect(text.split("\n")[0]).toContain("3");
   const sections = text.split("\n\n").filter((block) => block.startsWith("### "));
@@ -142,7 +137,7 @@ test("D5: several runs are told with count, sections, findings once, wall time, 
     ['### Task 2: "fails"', 'Status: failed: "no credit" (0s)'],
     ['### Task 3: "hangs"', "Status: timed out (1m30s)"],
   ]);
-  expect(times(text, "late findings")).toBe(1);
+  expect(occurrences(text, "late findings")).toBe(1);
   expect(sections[0]).toContain(`<findings origin="${runs[0]?.agent}">\nlate findings\n</findings>`);
   expect(sections[1]).toContain("(no output)");
   expect(text).toContain("Total wall time: 1m30s");
@@ -151,7 +146,7 @@ test("D5: several runs are told with count, sections, findings once, wall time, 
   expect(text).toContain("NO_REPLY");
   expect(text).toMatch(/concrete findings/);
   // The duration stands once, and nothing was cut that a run's id would be needed for.
-  expect(times(text, "1m1s")).toBe(1);
+  expect(occurrences(text, "1m1s")).toBe(1);
   expect(text).not.toContain("Stats:");
   for (const run of runs) expect(text).not.toContain(run.id);
 });
@@ -160,10 +155,10 @@ test("D5: a background parent is told to use the results and to report; nothing 
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand(
     {
-      parent: [starts(start("outer")), say("started"), say("told")],
+      parent: [startRuns(startCall("outer")), say("started"), say("told")],
       child: (_request, { task, replies, newest: asked }) => {
         if (task === "inner") return replies === 0 ? report("INNER") : say("done");
-        if (replies === 0) return starts(start("inner"));
+        if (replies === 0) return startRuns(startCall("inner"));
         if (asked.startsWith("You haven't sent")) return report("OUTER");
         return say("NO_REPLY");
       },
@@ -174,7 +169,7 @@ test("D5: a background parent is told to use the results and to report; nothing 
   await channel.received(2);
   const announced =
     childRequests(models)
-      .map(newest)
+      .map(newestUserText)
       .find((text) => text.includes("INNER")) ?? "";
   expect(announced).toMatch(/own task/);
   expect(announced).toMatch(/report/);
@@ -194,13 +189,13 @@ test.each([
   [1_799_000, "29m59s"],
 ])("D6: %i ms of running are told as %s", async (milliseconds, label) => {
   const world = createTestWorld();
-  const { text } = await told([start("x")], after(world, milliseconds), world, 1 + milliseconds / 1_000);
+  const { text } = await told([startCall("x")], after(world, milliseconds), world, 1 + milliseconds / 1_000);
   expect(text).toMatch(new RegExp(`^Stats: runtime ${label}( •|$)`, "m"));
 });
 
 test("D6: from an hour on seconds are dropped", async () => {
   const world = createTestWorld();
-  const long = await told([start("x", { timeout_seconds: 3_600 })], () => hang(), world, 3_700);
+  const long = await told([startCall("x", { timeout_seconds: 3_600 })], () => hang(), world, 3_700);
   expect(long.text).toMatch(/runtime 1h( •|$)/m);
 });
 
@@ -210,7 +205,7 @@ test("D7: findings over 32 KiB are cut, with numbers and a handle by which the r
   const { errand, models } = await openTestErrand(
     {
       parent: (request, { replies }) => {
-        if (replies === 0) return starts(start("x"));
+        if (replies === 0) return startRuns(startCall("x"));
         if (replies === 1) return say("started");
         if (replies > 3) return say("told");
         const id = /run_id ([0-9a-f-]{36})/.exec(JSON.stringify(request.messages))?.[1] ?? "";
@@ -224,7 +219,7 @@ test("D7: findings over 32 KiB are cut, with numbers and a handle by which the r
   await agent.post("go");
   await world.advance(1_000);
   const requests = parentRequests(models);
-  const text = newest(requests[2]);
+  const text = newestUserText(requests[2]);
   const cut = /truncated: (\{[^}]*\})/.exec(text)?.[1] ?? "{}";
   expect(JSON.parse(cut)).toEqual({
     original_bytes: 200_000,
@@ -232,15 +227,15 @@ test("D7: findings over 32 KiB are cut, with numbers and a handle by which the r
     sha256: createHash("sha256").update(large).digest("base64url"),
   });
   expect(Buffer.byteLength(text)).toBeLessThan(32_768 + 1_500);
-  expect(answerOf(requests[3])).toEqual({ text: "ä".repeat(16_384), offset: 0, bytes: 200_000, next_offset: 32_768 });
-  expect(answerOf(requests[4])).toEqual({ text: "ä".repeat(500), offset: 199_000, bytes: 200_000 });
+  expect(toolJson(requests[3])).toEqual({ text: "ä".repeat(16_384), offset: 0, bytes: 200_000, next_offset: 32_768 });
+  expect(toolJson(requests[4])).toEqual({ text: "ä".repeat(500), offset: 199_000, bytes: 200_000 });
   expect(childRequests(models)).toHaveLength(2);
 });
 
 test("D7: all findings of one announcement together stay within 64 KiB", async () => {
-  const calls = Array.from({ length: 5 }, (_, index) => start(`t${index}`));
+  const calls = Array.from({ length: 5 }, (_, index) => startCall(`t${index}`));
   const { text } = await told(calls, byContext([report("Q".repeat(40_000)), say("done")]));
-  expect(times(text, "Q")).toBeLessThanOrEqual(65_536);
-  expect(times(text, "Q")).toBeGreaterThan(60_000);
-  expect(times(text, "truncated: ")).toBe(5);
+  expect(occurrences(text, "Q")).toBeLessThanOrEqual(65_536);
+  expect(occurrences(text, "Q")).toBeGreaterThan(60_000);
+  expect(occurrences(text, "truncated: ")).toBe(5);
 });

@@ -1,18 +1,9 @@
 import { expect, test } from "vitest";
 import type { ContextMessage, ModelRequest } from "../../src/index.ts";
 import { createMemoryChannel, fail, hang, say, type Script } from "../../src/testing/index.ts";
-import {
-  eventsNow,
-  factsOf,
-  newest,
-  parentRequests,
-  report,
-  start,
-  starts,
-  textOf,
-  times,
-  whole,
-} from "../support/delegation.ts";
+import { newestUserText, occurrences, parentRequests, requestJson, userText } from "../support/model-requests.ts";
+import { report, startCall, startRuns } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld, type TestWorld } from "../support/test-world.ts";
 
@@ -36,7 +27,7 @@ async function open(parent: Script, limits = {}) {
 }
 
 const texts = (request: ModelRequest | undefined): string[] =>
-  (request?.messages ?? []).filter((message) => message.role === "user").map(textOf);
+  (request?.messages ?? []).filter((message) => message.role === "user").map(userText);
 const spoken = (message: ContextMessage | undefined): string =>
   message?.role === "assistant"
     ? message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join()
@@ -44,8 +35,8 @@ const spoken = (message: ContextMessage | undefined): string =>
 
 test("D3: the runs of one turn are announced together, in spawn order, when the last of them has ended", async () => {
   const { world, agent, models, said } = await open([
-    starts(start("30 a"), start("10 b")),
-    starts(start("20 c")),
+    startRuns(startCall("30 a"), startCall("10 b")),
+    startRuns(startCall("20 c")),
     say("started"),
     say("told"),
   ]);
@@ -54,7 +45,7 @@ test("D3: the runs of one turn are announced together, in spawn order, when the 
   expect(said()).toEqual(["started"]);
   await world.advance(2_000);
   expect(said()).toEqual(["started", "told"]);
-  const text = newest(parentRequests(models)[3]);
+  const text = newestUserText(parentRequests(models)[3]);
   const order = ["30 a", "10 b", "20 c"].map((task) => text.indexOf(`result of <${task}>`));
   expect(order.every((at) => at > 0)).toBe(true);
   expect(order).toEqual(order.toSorted((a, b) => a - b));
@@ -62,9 +53,9 @@ test("D3: the runs of one turn are announced together, in spawn order, when the 
 
 test("D3: a spawn of a later turn does not postpone an earlier batch", async () => {
   const { world, agent, models, said } = await open([
-    starts(start("10 a"), start("20 b")),
+    startRuns(startCall("10 a"), startCall("20 b")),
     say("started"),
-    starts(start("50 c")),
+    startRuns(startCall("50 c")),
     say("another"),
     say("two are done"),
     say("the third is done"),
@@ -76,7 +67,7 @@ test("D3: a spawn of a later turn does not postpone an earlier batch", async () 
   expect(said()).toEqual(["started", "another", "two are done"]);
   await world.advance(60_000);
   expect(said()).toEqual(["started", "another", "two are done", "the third is done"]);
-  const all = parentRequests(models).slice(4).map(newest);
+  const all = parentRequests(models).slice(4).map(newestUserText);
   expect(all[0]).toContain("result of <10 a>");
   expect(all[0]).toContain("result of <20 b>");
   expect(all[1]).toContain("result of <50 c>");
@@ -85,9 +76,9 @@ test("D3: a spawn of a later turn does not postpone an earlier batch", async () 
 
 test("D3: the runs of a named group are one batch across turns", async () => {
   const { world, agent, models, said } = await open([
-    starts(start("30 a", { group: "g" })),
+    startRuns(startCall("30 a", { group: "g" })),
     say("one"),
-    starts(start("40 b", { group: "g" })),
+    startRuns(startCall("40 b", { group: "g" })),
     say("two"),
     say("told"),
   ]);
@@ -98,13 +89,13 @@ test("D3: the runs of a named group are one batch across turns", async () => {
   expect(said()).toEqual(["one", "two"]);
   await world.advance(30_000);
   expect(said()).toEqual(["one", "two", "told"]);
-  expect(newest(parentRequests(models).at(-1))).toContain("result of <30 a>");
-  expect(newest(parentRequests(models).at(-1))).toContain("result of <40 b>");
+  expect(newestUserText(parentRequests(models).at(-1))).toContain("result of <30 a>");
+  expect(newestUserText(parentRequests(models).at(-1))).toContain("result of <40 b>");
 });
 
 test("D3: when the barrier of 300 s passes, results go out with the stragglers named, and each straggler once when it ends", async () => {
   const { world, agent, models, said } = await open([
-    starts(start("10 a"), start("400 b"), start("500 c")),
+    startRuns(startCall("10 a"), startCall("400 b"), startCall("500 c")),
     say("started"),
     say("one"),
     say("two"),
@@ -115,22 +106,22 @@ test("D3: when the barrier of 300 s passes, results go out with the stragglers n
   expect(said()).toEqual(["started"]);
   await world.advance(2_000);
   expect(said()).toEqual(["started", "one"]);
-  const first = newest(parentRequests(models)[2]);
+  const first = newestUserText(parentRequests(models)[2]);
   expect(first).toContain("result of <10 a>");
   for (const name of ["400 b", "500 c"]) expect(first).toMatch(new RegExp(`${name}.*still running`));
   await world.advance(300_000);
   expect(said()).toEqual(["started", "one", "two", "three"]);
-  const later = parentRequests(models).slice(2).map(newest);
+  const later = parentRequests(models).slice(2).map(newestUserText);
   for (const task of ["10 a", "400 b", "500 c"])
-    expect(later.reduce((count, text) => count + times(text, `result of <${task}>`), 0)).toBe(1);
+    expect(later.reduce((count, text) => count + occurrences(text, `result of <${task}>`), 0)).toBe(1);
   expect(later[1]).not.toContain("still running");
 });
 
 test("D8: after a good turn one short line with names, status and how to read stands for the announcement, before the summary", async () => {
   const { world, agent, models, errand, said } = await open([
-    starts(start("1 a", { label: "the errand" })),
+    startRuns(startCall("1 a", { label: "the errand" })),
     say("started"),
-    starts(start("hang up", { label: "the next" })),
+    startRuns(startCall("hang up", { label: "the next" })),
     say("It is done, and I went on."),
     say("next answer"),
   ]);
@@ -142,18 +133,18 @@ test("D8: after a good turn one short line with names, status and how to read st
   const [first, second] = await errand.listRuns();
   const messages = parentRequests(models).at(-1)?.messages ?? [];
   const at = messages.findIndex((message) => spoken(message) === "It is done, and I went on.");
-  const line = textOf(messages[at - 1]);
+  const line = userText(messages[at - 1]);
   expect(line.split("\n")).toHaveLength(1);
   for (const part of ["the errand", first?.id, "completed successfully", "read_result", "the next", second?.id])
     expect(line).toContain(part);
   expect(line.length).toBeLessThan(400);
-  expect(whole(parentRequests(models).at(-1))).not.toContain("result of <1 a>");
-  expect(textOf(messages[at + 1])).toMatch(/^thanks/);
+  expect(requestJson(parentRequests(models).at(-1))).not.toContain("result of <1 a>");
+  expect(userText(messages[at + 1])).toMatch(/^thanks/);
 });
 
 test("D8: NO_REPLY leaves the short line only, and the channel hears nothing", async () => {
   const { world, agent, models, said } = await open([
-    starts(start("1 a")),
+    startRuns(startCall("1 a")),
     say("started"),
     say(" NO_REPLY\n"),
     say("next answer"),
@@ -164,9 +155,9 @@ test("D8: NO_REPLY leaves the short line only, and the channel hears nothing", a
   await world.advance(100);
   expect(said()).toEqual(["started", "next answer"]);
   const request = parentRequests(models).at(-1);
-  expect(whole(request)).not.toContain("NO_REPLY");
-  expect(whole(request)).not.toContain("result of <1 a>");
-  expect(newest(request)).toMatch(/"1 a".*completed successfully.*\n\nand\?$/);
+  expect(requestJson(request)).not.toContain("NO_REPLY");
+  expect(requestJson(request)).not.toContain("result of <1 a>");
+  expect(newestUserText(request)).toMatch(/"1 a".*completed successfully.*\n\nand\?$/);
 });
 
 test("D8: what joined the internal turn besides the announcement stays in the context after it", async () => {
@@ -175,7 +166,7 @@ test("D8: what joined the internal turn besides the announcement stays in the co
   const { errand, models } = await openTestErrand(
     {
       parent: async (_request, { number }) => {
-        if (number === 1) return starts(start("5 a"));
+        if (number === 1) return startRuns(startCall("5 a"));
         await gates[number - 2]?.promise;
         return say(`answer ${number}`);
       },
@@ -190,23 +181,23 @@ test("D8: what joined the internal turn besides the announcement stays in the co
   gates[0]?.resolve();
   await world.advance(100);
   const announced = parentRequests(models)[2];
-  expect(newest(announced)).toContain("a silent fact");
-  expect(newest(announced)).toContain("result of <5 a>");
+  expect(newestUserText(announced)).toContain("a silent fact");
+  expect(newestUserText(announced)).toContain("result of <5 a>");
   await agent.post("mind the gap", { kind: "steer" });
   gates[1]?.resolve();
   await world.advance(100);
   await agent.post("thanks");
   await world.advance(100);
   const last = parentRequests(models).at(-1);
-  for (const text of ["a silent fact", "mind the gap"]) expect(times(whole(last), text)).toBe(1);
-  expect(whole(last)).not.toContain("result of <5 a>");
+  for (const text of ["a silent fact", "mind the gap"]) expect(occurrences(requestJson(last), text)).toBe(1);
+  expect(requestJson(last)).not.toContain("result of <5 a>");
   const roles = ["user", "assistant", "tool", "assistant", "user", "assistant", "user"];
   expect(last?.messages.map((message) => message.role)).toEqual(roles);
 });
 
 test("D9, scenario 11: a failed announcement call is tried again after 1, 4 and 16 s, under the same item", async () => {
   const { world, agent, models, said } = await open((_request, { number }) => {
-    if (number === 1) return starts(start("1 a"));
+    if (number === 1) return startRuns(startCall("1 a"));
     if (number === 2) return say("started");
     return number < 6 ? fail() : say("told at last");
   });
@@ -219,33 +210,33 @@ test("D9, scenario 11: a failed announcement call is tried again after 1, 4 and 
   }
   expect(seen).toEqual([3, 3, 4, 4, 5, 5, 6]);
   expect(said()).toEqual(["started", "told at last"]);
-  const asked = parentRequests(models).slice(2).map(whole);
+  const asked = parentRequests(models).slice(2).map(requestJson);
   expect(new Set(asked).size).toBe(1);
 });
 
 test("D9: after the last attempt it is blocked, stays whole in the context, and the next turn carries the same item and no second one", async () => {
   const { world, agent, models, errand, said } = await open((_request, { number }) => {
-    if (number === 1) return starts(start("1 a"));
+    if (number === 1) return startRuns(startCall("1 a"));
     if (number === 2) return say("started");
     return number < 7 ? fail() : say(`answer ${number}`);
   });
   await agent.post("go");
   await world.advance(60_000);
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "announcement-blocked")).toHaveLength(1);
+  expect(acceptedFacts(events, "announcement-blocked")).toHaveLength(1);
   expect((await errand.listRuns())[0]?.delivery).toBe("placed");
   await agent.post("what came of it?");
   await world.advance(100);
   const carried = parentRequests(models).at(-1);
-  expect(times(whole(carried), "result of <1 a>")).toBe(1);
-  expect(newest(carried)).toContain("what came of it?");
+  expect(occurrences(requestJson(carried), "result of <1 a>")).toBe(1);
+  expect(newestUserText(carried)).toContain("what came of it?");
   expect(said()).toEqual(["started", "answer 7"]);
   await agent.post("and then?");
   await world.advance(100);
   const after = parentRequests(models).at(-1);
-  expect(whole(after)).not.toContain("result of <1 a>");
+  expect(requestJson(after)).not.toContain("result of <1 a>");
   expect(texts(after).join("\n")).toMatch(/"1 a".*completed successfully/);
-  expect(whole(after)).toContain("what came of it?");
-  expect(whole(after)).toContain("answer 7");
-  expect(factsOf(await eventsNow(errand, agent.id), "announcement-queued")).toHaveLength(1);
+  expect(requestJson(after)).toContain("what came of it?");
+  expect(requestJson(after)).toContain("answer 7");
+  expect(acceptedFacts(await eventsNow(errand, agent.id), "announcement-queued")).toHaveLength(1);
 });

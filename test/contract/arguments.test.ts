@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../src/core/values/json.ts";
 import { byContext, callTool, malformedCall, say } from "../../src/testing/index.ts";
-import {
-  childRequests,
-  delegate,
-  eventsNow,
-  factsOf,
-  parentRequests,
-  report,
-  resultsOf,
-} from "../support/delegation.ts";
+import { childRequests, parentRequests, toolResults } from "../support/model-requests.ts";
+import { callSubagent, report } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 
 const task = "x";
@@ -73,14 +67,14 @@ test.each(bad)(
     const { errand, models } = await openTestErrand({ parent: [callTool(tool, input), say("I see")] });
     const agent = await errand.openAgent();
     expect((await agent.postAndAwait("go")).text).toBe("I see");
-    const [result] = resultsOf(parentRequests(models)[1]);
+    const [result] = toolResults(parentRequests(models)[1]);
     expect(result?.failed).toBe(!SHAPED.has(tool));
     expect(result?.text).toContain(`\`${field}\``);
     if (SHAPED.has(tool)) expect(refusalOf(tool, result?.text)).toBe("invalid-arguments");
     else expect(result?.text).toContain(tool);
     expect(result?.text).toMatch(remedy);
     expect(result?.text.length).toBeLessThan(500);
-    expect(factsOf(await eventsNow(errand, agent.id), "run-created")).toEqual([]);
+    expect(acceptedFacts(await eventsNow(errand, agent.id), "run-created")).toEqual([]);
   },
 );
 
@@ -111,7 +105,7 @@ test.each(["subagent", "start_background_agent", "list_runs"])(
   async (tool) => {
     const { errand, models } = await openTestErrand({ parent: [malformedCall(tool), say("I see")] });
     await (await errand.openAgent()).postAndAwait("go");
-    const [result] = resultsOf(parentRequests(models)[1]);
+    const [result] = toolResults(parentRequests(models)[1]);
     expect(result?.failed).toBe(!SHAPED.has(tool));
     expect(result?.text).toMatch(/not valid JSON; send one JSON object/);
     if (SHAPED.has(tool)) expect(refusalOf(tool, result?.text)).toBe("invalid-arguments");
@@ -120,7 +114,7 @@ test.each(["subagent", "start_background_agent", "list_runs"])(
 
 test("bad arguments: a child's status, origin or run id in its report is refused, and the runtime's values stand", async () => {
   const { errand, models } = await openTestErrand({
-    parent: [delegate(task), say("done")],
+    parent: [callSubagent(task), say("done")],
     child: byContext([
       report("x", { status: "ok" }),
       report("x", { origin: "root" }),
@@ -132,7 +126,7 @@ test("bad arguments: a child's status, origin or run id in its report is refused
   await (await errand.openAgent()).postAndAwait("go");
   const told = childRequests(models)
     .slice(1)
-    .map((request) => resultsOf(request)[0]);
+    .map((request) => toolResults(request)[0]);
   expect(told.map((result) => result?.failed)).toEqual([true, true, true, false]);
   for (const [index, field] of ["status", "origin", "run_id"].entries())
     expect(told[index]?.text).toContain(`\`${field}\``);

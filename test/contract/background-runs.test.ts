@@ -9,29 +9,28 @@ import {
   type ScriptedReply,
 } from "../../src/testing/index.ts";
 import {
-  answerOf,
   childRequests,
-  delegate,
-  eventsNow,
-  factsOf,
-  newest,
+  newestUserText,
   parentRequests,
-  report,
-  resultsOf,
-  start,
-  starts,
-  whole,
-} from "../support/delegation.ts";
+  requestJson,
+  toolJson,
+  toolResults,
+} from "../support/model-requests.ts";
+import { callSubagent, report, startCall, startRuns } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test("D1: start_background_agent answers accepted with the ids of a run that is in the store", async () => {
-  const { errand, models } = await openTestErrand({ parent: [starts(start("a")), say("started")], child: [hang()] });
+  const { errand, models } = await openTestErrand({
+    parent: [startRuns(startCall("a")), say("started")],
+    child: [hang()],
+  });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const answer = answerOf(parentRequests(models)[1]);
+  const answer = toolJson(parentRequests(models)[1]);
   expect(Object.keys(answer)).toEqual(["status", "run_id", "agent_id"]);
   expect(answer["status"]).toBe("accepted");
   const run = await errand.getRun(String(answer["run_id"]));
@@ -42,7 +41,7 @@ test("D1: an unusable request is refused with a reason and an error, and nothing
   const { errand, models } = await openTestErrand(
     {
       parent: [
-        starts(start("   "), start("b", { agent: "nobody" }), start("c", { model: "scripted/none" })),
+        startRuns(startCall("   "), startCall("b", { agent: "nobody" }), startCall("c", { model: "scripted/none" })),
         say("none of them"),
       ],
     },
@@ -50,40 +49,40 @@ test("D1: an unusable request is refused with a reason and an error, and nothing
   );
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const answers = resultsOf(parentRequests(models)[1]).map(({ text }) => JSON.parse(text) as Record<string, unknown>);
+  const answers = toolResults(parentRequests(models)[1]).map(({ text }) => JSON.parse(text) as Record<string, unknown>);
   for (const answer of answers) expect(Object.keys(answer)).toEqual(["status", "reason", "error"]);
   expect(answers.map((answer) => answer["status"])).toEqual(["refused", "refused", "refused"]);
   expect(answers[1]?.["error"]).toContain('"nobody"');
   expect(answers[2]?.["error"]).toContain("scripted/none");
   expect(await errand.listRuns()).toEqual([]);
   expect(childRequests(models)).toEqual([]);
-  expect(factsOf(await eventsNow(errand, agent.id), "run-created")).toEqual([]);
+  expect(acceptedFacts(await eventsNow(errand, agent.id), "run-created")).toEqual([]);
 });
 
 test("D1: depth, runs and budget that are used up refuse a background run with their reason", async () => {
   const nested = await openTestErrand({
-    parent: [starts(start("a")), say("started"), say("told")],
-    child: [starts(start("deeper")), report("could not"), say("done")],
+    parent: [startRuns(startCall("a")), say("started"), say("told")],
+    child: [startRuns(startCall("deeper")), report("could not"), say("done")],
   });
   const channel = createMemoryChannel();
   await (await nested.errand.openAgent({ channel })).post("go");
   await channel.received(2);
-  expect(answerOf(childRequests(nested.models)[1])).toEqual({
+  expect(toolJson(childRequests(nested.models)[1])).toEqual({
     status: "refused",
     reason: "depth-limit",
     error: "depth limit reached (max_depth 1)",
   });
   const few = await openTestErrand(
-    { parent: [starts(start("a"), start("b")), say("one")], child: () => hang() },
+    { parent: [startRuns(startCall("a"), startCall("b")), say("one")], child: () => hang() },
     { limits: { runsPerTree: 1 } },
   );
   await (await few.errand.openAgent()).postAndAwait("go");
-  const [first, second] = resultsOf(parentRequests(few.models)[1]);
+  const [first, second] = toolResults(parentRequests(few.models)[1]);
   expect(first?.text).toContain("accepted");
   expect(JSON.parse(second?.text ?? "")).toMatchObject({ status: "refused", reason: "run-limit" });
   expect(await few.errand.listRuns()).toHaveLength(1);
   const poor = await openTestErrand(
-    { parent: [callTools([start("a")], { usage: { input: 99_000, output: 2_000 } })] },
+    { parent: [callTools([startCall("a")], { usage: { input: 99_000, output: 2_000 } })] },
     { limits: { tokensPerTree: 100_000 } },
   );
   const agent = await poor.errand.openAgent();
@@ -98,7 +97,7 @@ test("D2: the record of a run tells who, what, when, how it ended, what it used 
   const { errand } = await openTestErrand(
     {
       parent: [
-        starts(start("look it up", { label: "lookup", group: "g", timeout_seconds: 60 })),
+        startRuns(startCall("look it up", { label: "lookup", group: "g", timeout_seconds: 60 })),
         say("ok"),
         say("told"),
       ],
@@ -132,10 +131,10 @@ test("D2: the record of a run tells who, what, when, how it ended, what it used 
 test("D2: a run goes from queued to running to ended, and to waiting and back while it waits for its own child", async () => {
   const { errand } = await openTestErrand(
     {
-      parent: [delegate("outer"), say("done")],
+      parent: [callSubagent("outer"), say("done")],
       child: (_request, { task, replies }) =>
         task === "outer" && replies === 0
-          ? delegate("inner")
+          ? callSubagent("inner")
           : replies < 2 && task === "outer"
             ? report("o")
             : inner(replies),
@@ -163,7 +162,7 @@ test("D11: running and undelivered children stand as one line each at the end of
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {
-      parent: [starts(start("slow one"), start("slow two")), say("started"), say("yes"), say("no")],
+      parent: [startRuns(startCall("slow one"), startCall("slow two")), say("started"), say("yes"), say("no")],
       child: () => hang(),
     },
     { world },
@@ -177,19 +176,19 @@ test("D11: running and undelivered children stand as one line each at the end of
   await world.advance(1_000);
   const runs = await errand.listRuns();
   const [, , second, third] = parentRequests(models);
-  const lines = newest(second)
+  const lines = newestUserText(second)
     .split("\n")
     .filter((line) => line.startsWith("[run "));
-  expect(newest(second).startsWith("how is it?\n")).toBe(true);
-  expect(newest(second).endsWith(lines.at(-1) ?? "?")).toBe(true);
+  expect(newestUserText(second).startsWith("how is it?\n")).toBe(true);
+  expect(newestUserText(second).endsWith(lines.at(-1) ?? "?")).toBe(true);
   expect(lines).toHaveLength(2);
   for (const [index, run] of runs.entries()) {
     expect(lines[index]).toContain(run.id);
     expect(lines[index]).toContain(run.name);
     expect(lines[index]).toContain("running 5s");
-    expect(whole(third).split(run.id)).toHaveLength(whole(second).split(run.id).length);
+    expect(requestJson(third).split(run.id)).toHaveLength(requestJson(second).split(run.id).length);
   }
-  expect(whole(third)).not.toContain("running 5s");
+  expect(requestJson(third)).not.toContain("running 5s");
 });
 
 test("D11: a run has no line beside its own acceptance, also where a model gives each call the same id", async () => {
@@ -203,14 +202,14 @@ test("D11: a run has no line beside its own acceptance, also where a model gives
   const [first, second] = await errand.listRuns();
   const [, afterFirst, afterSecond] = parentRequests(models);
   expect(afterFirst?.messages.at(-1)?.role).toBe("tool");
-  expect(newest(afterSecond)).toContain(`[run ${first?.id} `);
-  expect(newest(afterSecond)).not.toContain(`[run ${second?.id} `);
+  expect(newestUserText(afterSecond)).toContain(`[run ${first?.id} `);
+  expect(newestUserText(afterSecond)).not.toContain(`[run ${second?.id} `);
 });
 
 test("D11: a child that has ended and was not yet told of is still listed", async () => {
   const { errand, models } = await openTestErrand(
     {
-      parent: [starts(start("quick"), start("slow")), say("started"), say("noted")],
+      parent: [startRuns(startCall("quick"), startCall("slow")), say("started"), say("noted")],
       child: (_request, { task, replies }) => (task === "slow" ? hang() : inner(replies)),
     },
     {},
@@ -219,7 +218,7 @@ test("D11: a child that has ended and was not yet told of is still listed", asyn
   await agent.postAndAwait("go");
   for await (const event of errand.journal(agent.id)) if (event.facts.some((fact) => fact.type === "run-ended")) break;
   await agent.postAndAwait("more");
-  const lines = newest(parentRequests(models).at(-1))
+  const lines = newestUserText(parentRequests(models).at(-1))
     .split("\n")
     .filter((line) => line.startsWith("[run "));
   expect(lines).toHaveLength(2);
@@ -231,12 +230,12 @@ test("D12: a child with live children waits, and a grandchild's result goes to i
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand(
     {
-      parent: [starts(start("outer")), say("started"), say("told")],
+      parent: [startRuns(startCall("outer")), say("started"), say("told")],
       child: (request, { task, replies }) => {
         if (task === "inner") return replies === 0 ? report("INNER RESULT") : say("done");
-        if (replies === 0) return starts(start("inner"));
+        if (replies === 0) return startRuns(startCall("inner"));
         if (replies === 1) return say("waiting for it");
-        return whole(request).includes("OUTER RESULT") ? say("done") : report("OUTER RESULT");
+        return requestJson(request).includes("OUTER RESULT") ? say("done") : report("OUTER RESULT");
       },
     },
     { limits: { maxDepth: 2 } },
@@ -245,10 +244,10 @@ test("D12: a child with live children waits, and a grandchild's result goes to i
   await agent.post("go");
   await channel.received(2);
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "run-state-changed").find(({ run }) => run === 1)?.state).toBe("waiting");
-  expect(factsOf(events, "run-ended").map(({ run }) => run)).toEqual([2, 1]);
-  const outer = childRequests(models).filter((request) => newest(request).includes("INNER RESULT"));
+  expect(acceptedFacts(events, "run-state-changed").find(({ run }) => run === 1)?.state).toBe("waiting");
+  expect(acceptedFacts(events, "run-ended").map(({ run }) => run)).toEqual([2, 1]);
+  const outer = childRequests(models).filter((request) => newestUserText(request).includes("INNER RESULT"));
   expect(outer.length).toBeGreaterThan(0);
-  for (const request of parentRequests(models)) expect(whole(request)).not.toContain("INNER RESULT");
-  expect(newest(parentRequests(models).at(-1))).toContain("OUTER RESULT");
+  for (const request of parentRequests(models)) expect(requestJson(request)).not.toContain("INNER RESULT");
+  expect(newestUserText(parentRequests(models).at(-1))).toContain("OUTER RESULT");
 });

@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import { byContext, callTool, fail, hang, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
-import { gate, report, untilFacts } from "../support/delegations.ts";
+import { gate, report } from "../support/scripted-replies.ts";
+import { eventsUntilFacts } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -64,7 +65,7 @@ test("A2: a message that no turn took is not answered with the report of a run t
   );
   const agent = await errand.openAgent();
   const run = await agent.spawn({ task: "x", timeoutSeconds: 30 });
-  await untilFacts(errand, agent.id, "run-reported");
+  await eventsUntilFacts(errand, agent.id, "run-reported");
   const child = await errand.agent(run.agent);
   await child.post("and the south?", { id: "m" });
   const waiting = child.postAndAwait("and the south?", { id: "m" }).catch((error: unknown) => error);
@@ -88,7 +89,7 @@ test("A2, D10: an earlier report that was erased is a typed error when it is ask
   await child.post("one", { id: "1", kind: "steer" });
   await child.post("two", { id: "2" });
   posted.open();
-  await untilFacts(errand, agent.id, "texts-erased");
+  await eventsUntilFacts(errand, agent.id, "texts-erased");
   expect((await child.postAndAwait("two", { id: "2" })).text).toBe("second");
   await expect(child.postAndAwait("one", { id: "1", kind: "steer" })).rejects.toMatchObject({
     code: "turn-failed",

@@ -17,7 +17,9 @@ import {
   say,
   type Script,
 } from "../../src/testing/index.ts";
-import { eventsNow, factsOf, newest, parentRequests, report, start, starts, whole } from "../support/delegation.ts";
+import { newestUserText, parentRequests, requestJson } from "../support/model-requests.ts";
+import { report, startCall, startRuns } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { eventsUntil, lookTool, openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -42,7 +44,7 @@ function openUnclosed(store: Store): Promise<Errand> {
   });
 }
 
-const parent = (): Script => [starts(start("errand", { cleanup: "delete" })), say("started"), say("told")];
+const parent = (): Script => [startRuns(startCall("errand", { cleanup: "delete" })), say("started"), say("told")];
 const child = byContext([
   callTools([{ name: "look", input: { secret: "SECRET ONE" } }], { text: "SECRET TWO" }),
   report("the findings"),
@@ -66,10 +68,10 @@ test("D10: cleanup delete erases the child's texts once its findings are in its 
   const events = await eventsNow(errand, agent.id);
   const order = events.flatMap((event) => event.facts).map((fact) => fact.type);
   expect(order.indexOf("texts-erased")).toBeGreaterThan(order.indexOf("run-ended"));
-  expect(factsOf(events, "turn-started").some((fact) => fact.placed?.includes(1) === true)).toBe(true);
+  expect(acceptedFacts(events, "turn-started").some((fact) => fact.placed?.includes(1) === true)).toBe(true);
   const left = await texts(store, agent.id);
   for (const secret of ["SECRET ONE", "SECRET TWO", "SECRET THREE", "saw it"]) expect(left).not.toContain(secret);
-  expect(newest(parentRequests(models)[2])).toContain("the findings");
+  expect(newestUserText(parentRequests(models)[2])).toContain("the findings");
   const [run] = await errand.listRuns();
   expect(run).toMatchObject({ name: "errand", status: "ok", cleanup: "delete", delivery: "placed" });
   expect(await errand.result(run?.id ?? "")).toBe("the findings");
@@ -79,7 +81,7 @@ test("D10: with cleanup keep, the default, the child's texts stay", async () => 
   const store = shared();
   const channel = createMemoryChannel();
   const { errand } = await openTestErrand(
-    { parent: [starts(start("errand")), say("started"), say("told")], child },
+    { parent: [startRuns(startCall("errand")), say("started"), say("told")], child },
     { store },
   );
   const agent = await errand.openAgent({ channel });
@@ -96,7 +98,7 @@ test("D10: the journal's chain and decisions stay provable after the erasure", a
   await erased(errand, agent.id);
   const rows = await store.rows(asTreeId(agent.id), 1, 1_000);
   const blobs = new Map<string, string>();
-  for (const definition of factsOf(await eventsNow(errand, agent.id), "tree-opened")[0]?.catalog ?? [])
+  for (const definition of acceptedFacts(await eventsNow(errand, agent.id), "tree-opened")[0]?.catalog ?? [])
     blobs.set(definition.hash, (await store.blob(asTreeId(agent.id), definition.hash)) ?? "");
   const replay = replayBegin(treeSource(sha256, (hash) => JSON.parse(blobs.get(hash) ?? "") as DefinitionText));
   for (const row of rows) replay.take(row);
@@ -164,7 +166,7 @@ test.each(kinds)(
   async (_name, script, kept) => {
     const store = shared();
     const speak: Script = (_request, { number }) =>
-      number === 1 ? starts(start("errand", { cleanup: "delete" })) : say(`answer ${number}`);
+      number === 1 ? startRuns(startCall("errand", { cleanup: "delete" })) : say(`answer ${number}`);
     const first = await openTestErrand({ parent: speak, child: script }, { store });
     const agent = await first.errand.openAgent();
     await agent.postAndAwait("go");
@@ -176,14 +178,14 @@ test.each(kinds)(
     await (await second.errand.agent(agent.id)).postAndAwait("and now?");
     const after = parentRequests(second.models).at(-1)?.messages ?? [];
     expect(after.slice(0, before.length)).toEqual(before);
-    expect(whole(parentRequests(second.models).at(-1))).toContain(kept);
+    expect(requestJson(parentRequests(second.models).at(-1))).toContain(kept);
   },
 );
 
 test("D10: the journal of a run that its deadline ended stays intact when the words it was salvaged from are erased", async () => {
   const world = createTestWorld();
-  const begin = starts({
-    ...start("errand", { cleanup: "delete" }),
+  const begin = startRuns({
+    ...startCall("errand", { cleanup: "delete" }),
     input: { task: "x", cleanup: "delete", timeout_seconds: 30 },
   });
   const hanging = byContext([

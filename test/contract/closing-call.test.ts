@@ -3,43 +3,45 @@
 import { expect, test } from "vitest";
 import type { DelegationRecord } from "../../src/index.ts";
 import { byContext, callTool, callTools, fail, hang, say } from "../../src/testing/index.ts";
-import { delegate, delegation, factsNamed, MODES, report, untilFacts } from "../support/delegations.ts";
+import { delegationCall, MODES, runDelegation } from "../support/run-delegation.ts";
+import { report } from "../support/scripted-replies.ts";
+import { eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
 import { lookTool, openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 test.each(MODES)("B7: a provider failure in the closing call ends the run ok, without a retry (%s)", async (mode) => {
   const broken = fail({ message: "overloaded", retryable: true });
-  const { run, child, told, facts } = await delegate(mode, [report("all of it"), broken]);
+  const { run, child, delivered, facts } = await runDelegation(mode, [report("all of it"), broken]);
   expect(run).toMatchObject({ status: "ok", reason: null, report: "tool" });
   expect(child).toHaveLength(2);
-  expect(told).toContain("all of it");
-  expect(factsNamed(facts, "model-retry-set")).toEqual([]);
-  expect(factsNamed(facts, "run-ended")).toMatchObject([{ status: "ok", closed: "provider-error" }]);
+  expect(delivered).toContain("all of it");
+  expect(factsOfType(facts, "model-retry-set")).toEqual([]);
+  expect(factsOfType(facts, "run-ended")).toMatchObject([{ status: "ok", closed: "provider-error" }]);
 });
 
 test.each([
   ["an overflow", fail({ code: "context-overflow", message: "too long" }), "context-overflow"],
   ["a refusal", { kind: "reply", parts: [], stop: "refused" }, "refused"],
 ] as const)("B7: %s in the closing call ends the run ok", async (_what, reply, closed) => {
-  const { run, facts } = await delegate("background", [report("all of it"), reply]);
+  const { run, facts } = await runDelegation("background", [report("all of it"), reply]);
   expect(run).toMatchObject({ status: "ok", report: "tool" });
-  expect(factsNamed(facts, "run-ended")).toMatchObject([{ status: "ok", closed }]);
+  expect(factsOfType(facts, "run-ended")).toMatchObject([{ status: "ok", closed }]);
 });
 
 test("B7: max_iterations 1 works for a child that reports and would close in another call", async () => {
-  const { run, child, facts } = await delegate("awaited", [report("all of it"), say("never asked")], {
+  const { run, child, facts } = await runDelegation("awaited", [report("all of it"), say("never asked")], {
     args: { max_iterations: 1 },
   });
   expect(run.status).toBe("ok");
   expect(child).toHaveLength(1);
-  expect(factsNamed(facts, "run-ended")).toMatchObject([{ closed: "iteration-limit" }]);
+  expect(factsOfType(facts, "run-ended")).toMatchObject([{ closed: "iteration-limit" }]);
 });
 
 test("B7: the deadline in the closing call ends the run ok; the record says why", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {
-      parent: byContext([delegation("awaited", { timeout_seconds: 30 }), say("told")]),
+      parent: byContext([delegationCall("awaited", { timeout_seconds: 30 }), say("told")]),
       child: byContext([report("x"), hang()]),
     },
     { world },
@@ -49,19 +51,19 @@ test("B7: the deadline in the closing call ends the run ok; the record says why"
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.advance(31_000);
-  await untilFacts(errand, agent.id, "turn-ended");
+  await eventsUntilFacts(errand, agent.id, "turn-ended");
   expect(await errand.listRuns()).toMatchObject([{ status: "ok", reason: null, report: "tool" }]);
   expect(records).toMatchObject([{ status: "ok", closed: "deadline", error: null }]);
 });
 
 test("B7: a cancellation in the closing call stays one", async () => {
   const { errand } = await openTestErrand({
-    parent: byContext([delegation("background"), say("started"), say("told")]),
+    parent: byContext([delegationCall("background"), say("started"), say("told")]),
     child: byContext([report("x"), hang()]),
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  await untilFacts(errand, agent.id, "run-reported");
+  await eventsUntilFacts(errand, agent.id, "run-reported");
   const [run] = await errand.listRuns();
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
   expect(await errand.getRun(run?.id ?? "")).toMatchObject({ status: "cancelled", report: "tool" });
@@ -69,7 +71,7 @@ test("B7: a cancellation in the closing call stays one", async () => {
 
 test("B7: a failure is not forgiven while a call of the reply that reported is still open", async () => {
   const tool = lookTool(() => new Promise(() => {}));
-  const { run } = await delegate(
+  const { run } = await runDelegation(
     "awaited",
     [
       callTools([
@@ -83,12 +85,12 @@ test("B7: a failure is not forgiven while a call of the reply that reported is s
 });
 
 test("B7: a failure is not forgiven once the child went on working", async () => {
-  const { run } = await delegate("awaited", [report("x"), callTool("look", {}), fail({ message: "no credit" })]);
+  const { run } = await runDelegation("awaited", [report("x"), callTool("look", {}), fail({ message: "no credit" })]);
   expect(run).toMatchObject({ status: "error", reason: "provider-error", report: "tool" });
 });
 
 test("B7: a failure is not forgiven while the run has open children", async () => {
-  const { run } = await delegate(
+  const { run } = await runDelegation(
     "background",
     (_request, { task, replies }) => {
       if (task === "deeper") return hang();
@@ -120,7 +122,7 @@ test("B7, A2: who waits for the child gets its report, although its closing call
 
 test("B7, F8: the record of a run that was closed is that of a success, with why its closing call failed", async () => {
   const { errand } = await openTestErrand({
-    parent: byContext([delegation("awaited"), say("told")]),
+    parent: byContext([delegationCall("awaited"), say("told")]),
     child: byContext([report("x"), fail({ message: "overloaded", retryable: true })]),
   });
   const records: DelegationRecord[] = [];
@@ -132,12 +134,12 @@ test("B7, F8: the record of a run that was closed is that of a success, with why
 test("B7: whatever the budget of the tree is, a child that has reported has succeeded", async () => {
   const seen = new Set<string>();
   for (let tokensPerTree = 1_500; tokensPerTree <= 9_000; tokensPerTree += 250) {
-    const { run, facts } = await delegate("awaited", [report("x"), say("end")], { limits: { tokensPerTree } }).catch(
-      () => ({ run: null, facts: [] }),
-    );
-    if (run === null || factsNamed(facts, "run-reported").length === 0) continue;
+    const { run, facts } = await runDelegation("awaited", [report("x"), say("end")], {
+      limits: { tokensPerTree },
+    }).catch(() => ({ run: null, facts: [] }));
+    if (run === null || factsOfType(facts, "run-reported").length === 0) continue;
     expect(run).toMatchObject({ status: "ok", report: "tool" });
-    seen.add(factsNamed(facts, "run-ended")[0]?.closed ?? "ended by itself");
+    seen.add(factsOfType(facts, "run-ended")[0]?.closed ?? "ended by itself");
   }
   expect([...seen]).toEqual(expect.arrayContaining(["token-limit", "ended by itself"]));
 });

@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createErrand, type ModelFacts, replayVerdict, type Tool } from "../../src/index.ts";
 import { callTool, createScriptedModels, fail, hang, say, type Script } from "../../src/testing/index.ts";
-import { eventsNow, factsOf, newest, report, resultsOf, start, starts, times, whole } from "../support/delegation.ts";
+import { newestUserText, occurrences, requestJson, toolResults } from "../support/model-requests.ts";
+import { report, startCall, startRuns } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { lookTool } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -52,15 +54,15 @@ test("compaction: when the context nears the known window, older turns are summa
   await ask("the first question");
   await ask("the second question");
   await ask("the third question");
-  const asked = requests.filter((request) => ASKED.test(newest(request)));
+  const asked = requests.filter((request) => ASKED.test(newestUserText(request)));
   expect(asked).toHaveLength(1);
-  expect(whole(asked[0])).toContain("the first question");
-  expect(whole(asked[0])).not.toContain("the third question");
+  expect(requestJson(asked[0])).toContain("the first question");
+  expect(requestJson(asked[0])).not.toContain("the third question");
   const last = requests.at(-1);
-  expect(newest(last)).toContain(SUMMARY);
-  expect(newest(last)).toContain("the third question");
-  expect(whole(last)).not.toContain("the first question");
-  expect(factsOf(await eventsNow(errand, agent.id), "context-compacted")).toHaveLength(1);
+  expect(newestUserText(last)).toContain(SUMMARY);
+  expect(newestUserText(last)).toContain("the third question");
+  expect(requestJson(last)).not.toContain("the first question");
+  expect(acceptedFacts(await eventsNow(errand, agent.id), "context-compacted")).toHaveLength(1);
 });
 
 test("compaction: an overflow is answered by a summary and the call is made again; the window is learnt from it", async () => {
@@ -70,33 +72,33 @@ test("compaction: an overflow is answered by a summary and the call is made agai
     return overflows ? fail({ code: "context-overflow", message: "too long" }) : say(long("answer"));
   }, null);
   for (const number of [1, 2, 3]) await ask(`question ${number}`);
-  expect(newest(requests.at(-1))).toContain("question 3");
-  expect(newest(requests.at(-1))).toContain(SUMMARY);
+  expect(newestUserText(requests.at(-1))).toContain("question 3");
+  expect(newestUserText(requests.at(-1))).toContain(SUMMARY);
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "turn-ended").map((fact) => fact.outcome)).toEqual(["done", "done", "done"]);
-  expect(factsOf(events, "window-learnt")).toHaveLength(1);
-  expect(factsOf(events, "model-failed")).toHaveLength(1);
+  expect(acceptedFacts(events, "turn-ended").map((fact) => fact.outcome)).toEqual(["done", "done", "done"]);
+  expect(acceptedFacts(events, "window-learnt")).toHaveLength(1);
+  expect(acceptedFacts(events, "model-failed")).toHaveLength(1);
   for (const number of [4, 5, 6, 7]) await ask(`question ${number}`);
   const later = await eventsNow(errand, agent.id);
-  expect(factsOf(later, "model-failed")).toHaveLength(1);
-  expect(factsOf(later, "context-compacted").length).toBeGreaterThan(1);
+  expect(acceptedFacts(later, "model-failed")).toHaveLength(1);
+  expect(acceptedFacts(later, "context-compacted").length).toBeGreaterThan(1);
 });
 
 test("compaction, scenario 20: open and undelivered children stay visible, so that none is started twice", async () => {
   const { ask, requests, errand } = await open(
     (_request, { newest: asked, number }) => {
       if (ASKED.test(asked)) return say(SUMMARY);
-      return number === 1 ? starts(start("quick"), start("slow")) : say(long("answer"));
+      return number === 1 ? startRuns(startCall("quick"), startCall("slow")) : say(long("answer"));
     },
     5_000,
     (_request, { task, replies }) => (task === "slow" ? hang() : replies === 0 ? report("RESULT") : say("done")),
   );
   for (const number of [1, 2, 3, 4]) await ask(`question ${number}`);
   const last = requests.at(-1);
-  expect(whole(last)).toContain(SUMMARY);
+  expect(requestJson(last)).toContain(SUMMARY);
   const runs = await errand.listRuns();
   expect(runs).toHaveLength(2);
-  for (const run of runs) expect(newest(last)).toContain(`[run ${run.id} "${run.name}"`);
+  for (const run of runs) expect(newestUserText(last)).toContain(`[run ${run.id} "${run.name}"`);
   expect(runs.map((run) => run.delivery)).toEqual(["pending", "open"]);
 });
 
@@ -108,12 +110,12 @@ test("compaction: the last user request survives when it was joined to an earlie
   await ask("question 1");
   await ask("unanswered");
   await ask(`LAST request ${long("please")}`);
-  const asked = requests.filter((request) => ASKED.test(newest(request)));
+  const asked = requests.filter((request) => ASKED.test(newestUserText(request)));
   expect(asked).toHaveLength(1);
-  expect(whole(asked[0])).toContain("unanswered");
-  expect(whole(asked[0])).not.toContain("LAST request");
-  expect(newest(requests.at(-1))).toContain(SUMMARY);
-  expect(times(whole(requests.at(-1)), "LAST request")).toBe(1);
+  expect(requestJson(asked[0])).toContain("unanswered");
+  expect(requestJson(asked[0])).not.toContain("LAST request");
+  expect(newestUserText(requests.at(-1))).toContain(SUMMARY);
+  expect(occurrences(requestJson(requests.at(-1)), "LAST request")).toBe(1);
 });
 
 test("compaction: an announcement that is blocked stays whole", async () => {
@@ -121,7 +123,7 @@ test("compaction: an announcement that is blocked stays whole", async () => {
   const { ask, requests, world } = await open(
     (_request, { newest: asked, number }) => {
       if (ASKED.test(asked)) return say(SUMMARY);
-      if (number === 1) return starts(start("quick"));
+      if (number === 1) return startRuns(startCall("quick"));
       return failing ? fail() : say(long("answer"));
     },
     4_500,
@@ -134,15 +136,15 @@ test("compaction: an announcement that is blocked stays whole", async () => {
   await ask("question 1");
   failing = true;
   await world.advance(60_000);
-  expect(requests.filter((request) => ASKED.test(newest(request)))).toHaveLength(0);
+  expect(requests.filter((request) => ASKED.test(newestUserText(request)))).toHaveLength(0);
   failing = false;
   await ask(`question 2 ${long("please")}`);
   const last = requests.at(-1);
-  expect(newest(last)).toContain(SUMMARY);
-  expect(times(whole(last), "THE RESULT")).toBe(1);
-  expect(newest(last)).toContain("question 2");
+  expect(newestUserText(last)).toContain(SUMMARY);
+  expect(occurrences(requestJson(last), "THE RESULT")).toBe(1);
+  expect(newestUserText(last)).toContain("question 2");
   await ask("question 3");
-  expect(whole(requests.at(-1))).not.toContain("THE RESULT");
+  expect(requestJson(requests.at(-1))).not.toContain("THE RESULT");
 });
 
 test("overflow in an agent's first turn: long results of its tools are cut, to less and less, and say so; the call is made again", async () => {
@@ -161,15 +163,15 @@ test("overflow in an agent's first turn: long results of its tools are cut, to l
   );
   await ask("what does it say?");
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384, 4_096]);
-  expect(factsOf(events, "turn-ended")).toMatchObject([{ outcome: "done" }]);
-  expect(factsOf(events, "model-called")).toHaveLength(4);
+  expect(acceptedFacts(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384, 4_096]);
+  expect(acceptedFacts(events, "turn-ended")).toMatchObject([{ outcome: "done" }]);
+  expect(acceptedFacts(events, "model-called")).toHaveLength(4);
   expect(asked).toBe(4);
-  const [result] = resultsOf(requests.at(-1));
+  const [result] = toolResults(requests.at(-1));
   expect(result?.text).toMatch(/^begin x{4090}\n\[The rest of this result was left out, .+\]$/);
   expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
   await ask("and now?");
-  expect(whole(requests.at(-1))).toContain("was left out");
+  expect(requestJson(requests.at(-1))).toContain("was left out");
 });
 
 test("overflow that nothing mends ends the turn with its reason, after a bounded number of tries", async () => {
@@ -183,8 +185,8 @@ test("overflow that nothing mends ends the turn with its reason, after a bounded
   );
   await ask("what does it say?");
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384, 4_096, 1_024]);
-  expect(factsOf(events, "turn-ended")).toMatchObject([{ outcome: "failed", reason: "context-overflow" }]);
+  expect(acceptedFacts(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384, 4_096, 1_024]);
+  expect(acceptedFacts(events, "turn-ended")).toMatchObject([{ outcome: "failed", reason: "context-overflow" }]);
 });
 
 test("overflow in a later turn: earlier turns are summarised first, then results are cut; a summary that is too long itself is mended too", async () => {
@@ -206,9 +208,9 @@ test("overflow in a later turn: earlier turns are summarised first, then results
   await ask("second");
   const events = await eventsNow(errand, agent.id);
   expect(summaries).toBe(2);
-  expect(factsOf(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384]);
-  expect(factsOf(events, "context-compacted")).toHaveLength(1);
-  expect(factsOf(events, "turn-ended").map(({ outcome }) => outcome)).toEqual(["done", "done"]);
+  expect(acceptedFacts(events, "results-shortened").map(({ keep }) => keep)).toEqual([16_384]);
+  expect(acceptedFacts(events, "context-compacted")).toHaveLength(1);
+  expect(acceptedFacts(events, "turn-ended").map(({ outcome }) => outcome)).toEqual(["done", "done"]);
 });
 
 test("overflow: calls for a summary count for no iteration, however often they are made again", async () => {
@@ -228,10 +230,10 @@ test("overflow: calls for a summary count for no iteration, however often they a
   await ask("first");
   await ask("second");
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "turn-ended")).toMatchObject([
+  expect(acceptedFacts(events, "turn-ended")).toMatchObject([
     { outcome: "done" },
     { outcome: "failed", reason: "iteration-limit" },
   ]);
   const again = events.slice(events.findIndex(({ facts }) => facts[0]?.type === "message-posted") + 1);
-  expect(factsOf(again, "tool-called")).toHaveLength(3);
+  expect(acceptedFacts(again, "tool-called")).toHaveLength(3);
 });

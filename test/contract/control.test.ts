@@ -10,19 +10,9 @@ import {
   say,
   type Script,
 } from "../../src/testing/index.ts";
-import {
-  answerOf,
-  childRequests,
-  delegate,
-  eventsNow,
-  factsOf,
-  newest,
-  parentRequests,
-  report,
-  start,
-  starts,
-  whole,
-} from "../support/delegation.ts";
+import { childRequests, newestUserText, parentRequests, requestJson, toolJson } from "../support/model-requests.ts";
+import { callSubagent, report, startCall, startRuns } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { eventsUntil, lookTool, openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -69,13 +59,17 @@ test("scenario 21: a timeout aborts model and tools, no later write counts, part
   await world.advance(1_000);
   const after = await eventsNow(errand, agent.id);
   expect(JSON.stringify(after)).not.toContain("TOO LATE");
-  expect(factsOf(after, "run-ended")).toEqual(factsOf(before, "run-ended"));
+  expect(acceptedFacts(after, "run-ended")).toEqual(acceptedFacts(before, "run-ended"));
 });
 
 test("scenario 22: with timeout T and a restart at T/2 the deadline counts from the original start", async () => {
   const world = createTestWorld();
   const store = join(temporaryFolder(), "errand.db");
-  const parent: Script = byContext([starts(start("slow", { timeout_seconds: 100 })), say("started"), say("told")]);
+  const parent: Script = byContext([
+    startRuns(startCall("slow", { timeout_seconds: 100 })),
+    say("started"),
+    say("told"),
+  ]);
   const first = await openTestErrand({ parent, child: () => hang() }, { store, world });
   const agent = await first.errand.openAgent();
   await agent.post("go");
@@ -95,16 +89,16 @@ test("scenario 22: with timeout T and a restart at T/2 the deadline counts from 
 /** Runs with two levels below them: 1 + 2 + 2. */
 const deep: Script = (_request, { task, replies }) => {
   if (replies > 0) return hang();
-  if (task === "root") return starts(start("mid a"), start("mid b"));
-  return task.startsWith("mid") ? starts(start("leaf")) : hang();
+  if (task === "root") return startRuns(startCall("mid a"), startCall("mid b"));
+  return task.startsWith("mid") ? startRuns(startCall("leaf")) : hang();
 };
 
 test("scenario 26: cancelling a run ends everything below it and reports the count; nothing of it starts another call", async () => {
   const world = createTestWorld();
   const parent: Script = (request, { number }) => {
-    if (number === 1) return starts(start("root"), start("other"));
+    if (number === 1) return startRuns(startCall("root"), startCall("other"));
     if (number === 2) return say("started");
-    const id = /"run_id\\*":\\*"([0-9a-f-]{36})/.exec(whole(request))?.[1] ?? "";
+    const id = /"run_id\\*":\\*"([0-9a-f-]{36})/.exec(requestJson(request))?.[1] ?? "";
     return number === 3 || number === 4 ? callTool("cancel_run", { run_id: id }) : say("NO_REPLY");
   };
   const { errand, models } = await openTestErrand({ parent, child: deep }, { world, limits: { maxDepth: 3 } });
@@ -115,8 +109,8 @@ test("scenario 26: cancelling a run ends everything below it and reports the cou
   const calls = childRequests(models).length;
   await agent.post("stop it");
   await world.advance(10_000);
-  expect(answerOf(parentRequests(models)[3])).toEqual({ status: "cancelled", cancelled: 5 });
-  expect(answerOf(parentRequests(models)[4])).toEqual({ status: "already_ended", cancelled: 0 });
+  expect(toolJson(parentRequests(models)[3])).toEqual({ status: "cancelled", cancelled: 5 });
+  expect(toolJson(parentRequests(models)[4])).toEqual({ status: "already_ended", cancelled: 0 });
   const runs = await errand.listRuns();
   expect(runs.filter((run) => run.status === "cancelled").map((run) => run.name)).toHaveLength(5);
   expect(runs.find((run) => run.name === "other")?.state).toBe("running");
@@ -125,7 +119,7 @@ test("scenario 26: cancelling a run ends everything below it and reports the cou
 
 test("scenario 26: cancelling an agent ends its turn and every run below it", async () => {
   const { errand } = await openTestErrand(
-    { parent: [starts(start("root")), delegate("awaited")], child: deep },
+    { parent: [startRuns(startCall("root")), callSubagent("awaited")], child: deep },
     { limits: { maxDepth: 3 } },
   );
   const agent = await errand.openAgent();
@@ -169,14 +163,14 @@ test("scenario 27: when a kill and a completion race, 1,000 times, there is one 
   }
   const runs = await errand.listRuns({ limit: count + 1 });
   const events = await eventsNow(errand, agent.id);
-  const ended = factsOf(events, "run-ended");
+  const ended = acceptedFacts(events, "run-ended");
   expect(ended).toHaveLength(count);
   expect(new Set(ended.map((fact) => fact.run)).size).toBe(count);
   expect(runs.filter((run) => run.status === "cancelled")).toHaveLength(kills.filter(Boolean).length);
   expect(runs.filter((run) => run.status === "ok").length + kills.filter(Boolean).length).toBe(count);
   expect(kills.filter(Boolean).length).toBeGreaterThan(10);
   expect(kills.filter((kill) => !kill).length).toBeGreaterThan(10);
-  const reported = new Set(factsOf(events, "run-reported").map((fact) => fact.run));
+  const reported = new Set(acceptedFacts(events, "run-reported").map((fact) => fact.run));
   for (const run of runs) {
     expect(run.report).toBe(reported.has(run.number) ? "tool" : "missing");
     if (reported.has(run.number)) expect(await errand.result(run.id)).toBe(`result of ${run.name}`);
@@ -185,12 +179,12 @@ test("scenario 27: when a kill and a completion race, 1,000 times, there is one 
 
 test("scenario 29: a model override that cannot be had is refused with the reason, and no other model is called", async () => {
   const { errand, models } = await openTestErrand({
-    parent: [starts(start("x", { model: "acme/missing" })), say("I see")],
+    parent: [startRuns(startCall("x", { model: "acme/missing" })), say("I see")],
     child: byContext([report("r"), say("done")]),
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const answer = answerOf(parentRequests(models)[1]);
+  const answer = toolJson(parentRequests(models)[1]);
   expect(answer["status"]).toBe("refused");
   expect(answer["error"]).toContain("acme/missing");
   expect(childRequests(models)).toEqual([]);
@@ -203,7 +197,7 @@ test("scenario 29: a model override that can be had is the one that is called", 
   const { errand, models } = await openTestErrand({
     parent: (_request, { task, replies }) => {
       if (task === "x") return replies === 0 ? report("by the parent's model") : say("done");
-      return replies === 0 ? starts(start("x", { model: "scripted/parent" })) : say("ok");
+      return replies === 0 ? startRuns(startCall("x", { model: "scripted/parent" })) : say("ok");
     },
     child: [],
   });
@@ -225,8 +219,8 @@ test.each(["the user", "its parent"])(
     });
     const channel = createMemoryChannel();
     const parent: Script = (request, { number }) => {
-      if (number === 1) return starts(start("x"));
-      const id = /"run_id\\*":\\*"([0-9a-f-]{36})/.exec(whole(request))?.[1] ?? "";
+      if (number === 1) return startRuns(startCall("x"));
+      const id = /"run_id\\*":\\*"([0-9a-f-]{36})/.exec(requestJson(request))?.[1] ?? "";
       return who === "its parent" && number === 3
         ? callTool("steer_run", { run_id: id, text: "turn left" })
         : say(`${number}`);
@@ -245,8 +239,8 @@ test.each(["the user", "its parent"])(
     looked.resolve();
     await eventsUntil(errand, agent.id, (event) => event.facts.some((fact) => fact.type === "run-ended"));
     const second = childRequests(models)[1];
-    expect(newest(second)).toContain("turn left");
+    expect(newestUserText(second)).toContain("turn left");
     expect(second?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "user"]);
-    if (who === "its parent") expect(answerOf(parentRequests(models)[3])).toEqual({ status: "sent" });
+    if (who === "its parent") expect(toolJson(parentRequests(models)[3])).toEqual({ status: "sent" });
   },
 );

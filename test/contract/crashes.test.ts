@@ -1,31 +1,20 @@
 import { expect, test } from "vitest";
 import { byContext, callTool, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
-import {
-  delegation,
-  eventsSoFar,
-  factsNamed,
-  factsOf,
-  gate,
-  newest,
-  report,
-  shown,
-  startSeveral,
-  temporaryStore,
-  times,
-  toolText,
-  untilFacts,
-} from "../support/delegations.ts";
-import { eventsUntil, lookTool, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+import { newestUserText, occurrences, requestText, toolText } from "../support/model-requests.ts";
+import { delegationCall } from "../support/run-delegation.ts";
+import { gate, report, startSeveral } from "../support/scripted-replies.ts";
+import { allFacts, eventsNow, eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
+import { eventsUntil, lookTool, openTestErrand, temporaryStore, turnsEnded } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const reporting = byContext([report("found it"), say("end")]);
 
 test("scenario 4: a child that had ended before the kill is announced once after the restart", async () => {
   const store = temporaryStore();
-  const first = await openTestErrand({ parent: [delegation("background"), hang()], child: reporting }, { store });
+  const first = await openTestErrand({ parent: [delegationCall("background"), hang()], child: reporting }, { store });
   const agent = await first.errand.openAgent();
   await agent.post("go");
-  await untilFacts(first.errand, agent.id, "run-ended");
+  await eventsUntilFacts(first.errand, agent.id, "run-ended");
   await first.errand.close({ withinMs: 0 });
   const channel = createMemoryChannel();
   const second = await openTestErrand({ parent: [say("started"), say("told"), say("unused")] }, { store });
@@ -33,8 +22,8 @@ test("scenario 4: a child that had ended before the kill is announced once after
   await eventsUntil(second.errand, agent.id, turnsEnded(2));
   const parent = second.models.model("scripted/parent").requests;
   expect(parent).toHaveLength(2);
-  expect(times(newest(parent[0]), "found it")).toBe(0);
-  expect(times(newest(parent[1]), "found it")).toBe(1);
+  expect(occurrences(newestUserText(parent[0]), "found it")).toBe(0);
+  expect(occurrences(newestUserText(parent[1]), "found it")).toBe(1);
   expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", delivery: "placed" });
   await second.errand.close({ withinMs: 0 });
   const third = await openTestErrand({ parent: [say("again?")] }, { store });
@@ -45,12 +34,12 @@ test("scenario 4: a child that had ended before the kill is announced once after
 test("scenario 5: killed during the announcement's turn, the same announcement is carried to its end; killed after it, not again", async () => {
   const store = temporaryStore();
   const first = await openTestErrand(
-    { parent: [delegation("background"), say("started"), hang()], child: reporting },
+    { parent: [delegationCall("background"), say("started"), hang()], child: reporting },
     { store },
   );
   const agent = await first.errand.openAgent();
   await agent.post("go");
-  await untilFacts(first.errand, agent.id, "turn-started", 2);
+  await eventsUntilFacts(first.errand, agent.id, "turn-started", 2);
   await first.errand.close({ withinMs: 0 });
   const channel = createMemoryChannel();
   const second = await openTestErrand({ parent: [say("told")] }, { store });
@@ -58,15 +47,19 @@ test("scenario 5: killed during the announcement's turn, the same announcement i
   const events = await eventsUntil(second.errand, agent.id, turnsEnded(2));
   const [request, ...more] = second.models.requests;
   expect(more).toEqual([]);
-  expect(times(shown(request), "found it")).toBe(1);
-  expect(factsNamed(factsOf(events), "announcement-queued")).toHaveLength(1);
-  expect(factsNamed(factsOf(events), "turn-started")).toHaveLength(2);
+  expect(occurrences(requestText(request), "found it")).toBe(1);
+  expect(factsOfType(allFacts(events), "announcement-queued")).toHaveLength(1);
+  expect(factsOfType(allFacts(events), "turn-started")).toHaveLength(2);
   await second.errand.close({ withinMs: 0 });
   const third = await openTestErrand({ parent: [say("later")] }, { store });
   expect(third.models.requests).toEqual([]);
   await (await third.errand.agent(agent.id)).postAndAwait("and now?");
-  const all = shown(third.models.requests[0]);
-  expect([times(all, "found it"), times(all, "[Told of background tasks:"), times(all, "told")]).toEqual([0, 1, 1]);
+  const all = requestText(third.models.requests[0]);
+  expect([
+    occurrences(all, "found it"),
+    occurrences(all, "[Told of background tasks:"),
+    occurrences(all, "told"),
+  ]).toEqual([0, 1, 1]);
 });
 
 test("scenario 6: results that wait are delivered after a restart though nothing else happens", async () => {
@@ -82,7 +75,7 @@ test("scenario 6: results that wait are delivered after a restart though nothing
   );
   const agent = await first.errand.openAgent();
   await agent.post("go");
-  await untilFacts(first.errand, agent.id, "run-ended");
+  await eventsUntilFacts(first.errand, agent.id, "run-ended");
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand({ parent: [say("told")], child: [hang()] }, { store, world });
   await world.advance(299_000);
@@ -90,7 +83,7 @@ test("scenario 6: results that wait are delivered after a restart though nothing
   await world.advance(2_000);
   const parent = second.models.model("scripted/parent").requests;
   expect(parent).toHaveLength(1);
-  expect(newest(parent[0])).toContain("found it");
+  expect(newestUserText(parent[0])).toContain("found it");
   expect((await second.errand.listRuns()).map((run) => run.delivery)).toEqual(["placed", "open"]);
 });
 
@@ -106,7 +99,7 @@ test("scenario 7: a child killed while running resumes where it was, and hears t
   }, false);
   const first = await openTestErrand(
     {
-      parent: [delegation("background"), say("started")],
+      parent: [delegationCall("background"), say("started")],
       child: byContext([callTool("look", {}), callTool("look", {})]),
     },
     { store, tools: [unsafe] },
@@ -114,7 +107,7 @@ test("scenario 7: a child killed while running resumes where it was, and hears t
   const agent = await first.errand.openAgent();
   await agent.post("go");
   await looking.passed;
-  await untilFacts(first.errand, agent.id, "turn-ended");
+  await eventsUntilFacts(first.errand, agent.id, "turn-ended");
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand(
     { parent: [say("told")], child: (_request, { replies }) => (replies === 2 ? report("looked once") : say("end")) },
@@ -123,7 +116,7 @@ test("scenario 7: a child killed while running resumes where it was, and hears t
   await eventsUntil(second.errand, agent.id, turnsEnded(2));
   const [resumed] = second.models.model("scripted/child").requests;
   expect(resumed?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "assistant", "tool"]);
-  expect(shown(resumed)).toContain("first look");
+  expect(requestText(resumed)).toContain("first look");
   expect(toolText(resumed)).toContain("outcome unknown");
   expect(ran).toBe(2);
   expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", report: "tool" });
@@ -133,21 +126,21 @@ test("scenario 17: a child that reported and was killed before its turn ended gi
   for (const mode of ["background", "awaited"] as const) {
     const store = temporaryStore();
     const first = await openTestErrand(
-      { parent: byContext([delegation(mode), say("started")]), child: [report("found it"), hang()] },
+      { parent: byContext([delegationCall(mode), say("started")]), child: [report("found it"), hang()] },
       { store },
     );
     const agent = await first.errand.openAgent();
     await agent.post("go");
-    await untilFacts(first.errand, agent.id, "run-reported");
-    if (mode === "background") await untilFacts(first.errand, agent.id, "turn-ended");
+    await eventsUntilFacts(first.errand, agent.id, "run-reported");
+    if (mode === "background") await eventsUntilFacts(first.errand, agent.id, "turn-ended");
     await first.errand.close({ withinMs: 0 });
     const second = await openTestErrand({ parent: [say("told")], child: [say("end")] }, { store });
     const events = await eventsUntil(second.errand, agent.id, turnsEnded(mode === "background" ? 2 : 1));
-    expect(factsNamed(factsOf(events), "run-reported")).toHaveLength(1);
+    expect(factsOfType(allFacts(events), "run-reported")).toHaveLength(1);
     expect(second.models.model("scripted/child").requests).toHaveLength(1);
     const parent = second.models.model("scripted/parent").requests;
     expect(parent).toHaveLength(1);
-    expect(times(shown(parent[0]), "found it")).toBe(1);
+    expect(occurrences(requestText(parent[0]), "found it")).toBe(1);
     expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", report: "tool", nudged: false });
   }
 });
@@ -156,7 +149,11 @@ test("B8: under announce each, a kill between the report and the end tells the p
   const store = temporaryStore();
   const first = await openTestErrand(
     {
-      parent: byContext([delegation("background", { announce: "each", label: "scout" }), say("started"), say("heard")]),
+      parent: byContext([
+        delegationCall("background", { announce: "each", label: "scout" }),
+        say("started"),
+        say("heard"),
+      ]),
       child: [report("found it"), hang()],
     },
     { store },
@@ -166,16 +163,16 @@ test("B8: under announce each, a kill between the report and the end tells the p
   await eventsUntil(first.errand, agent.id, turnsEnded(2));
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand({ parent: [say("later")], child: [say("end")] }, { store });
-  await untilFacts(second.errand, agent.id, "run-ended");
+  await eventsUntilFacts(second.errand, agent.id, "run-ended");
   await (await second.errand.agent(agent.id)).postAndAwait("and now?");
-  const all = shown(second.models.model("scripted/parent").requests.at(-1));
-  expect([times(all, "found it"), times(all, '"scout" completed successfully')]).toEqual([1, 1]);
+  const all = requestText(second.models.model("scripted/parent").requests.at(-1));
+  expect([occurrences(all, "found it"), occurrences(all, '"scout" completed successfully')]).toEqual([1, 1]);
 });
 
 test("B11: a child of a closed parent goes on after a restart, and its result is kept", async () => {
   const store = temporaryStore();
   const first = await openTestErrand(
-    { parent: [delegation("background"), say("started")], child: [hang()] },
+    { parent: [delegationCall("background"), say("started")], child: [hang()] },
     { store },
   );
   const agent = await first.errand.openAgent();
@@ -183,9 +180,9 @@ test("B11: a child of a closed parent goes on after a restart, and its result is
   await agent.close();
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand({ parent: [], child: reporting }, { store });
-  await untilFacts(second.errand, agent.id, "run-undeliverable");
+  await eventsUntilFacts(second.errand, agent.id, "run-undeliverable");
   const [run] = await second.errand.listRuns();
   expect(run).toMatchObject({ state: "ended", status: "ok", delivery: "undeliverable", report: "tool" });
   expect(await second.errand.result(run?.id ?? "")).toBe("found it");
-  expect(factsNamed(factsOf(await eventsSoFar(second.errand, agent.id)), "announcement-queued")).toEqual([]);
+  expect(factsOfType(allFacts(await eventsNow(second.errand, agent.id)), "announcement-queued")).toEqual([]);
 });

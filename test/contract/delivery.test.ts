@@ -2,21 +2,10 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { byContext, callTool, createMemoryChannel, fail, hang, say } from "../../src/testing/index.ts";
 import type { Script } from "../../src/testing/index.ts";
-import {
-  delegate,
-  delegation,
-  eventsSoFar,
-  factsNamed,
-  factsOf,
-  gate,
-  newest,
-  report,
-  shown,
-  startSeveral,
-  times,
-  toolText,
-  untilFacts,
-} from "../support/delegations.ts";
+import { newestUserText, occurrences, requestText, toolText } from "../support/model-requests.ts";
+import { delegationCall, runDelegation } from "../support/run-delegation.ts";
+import { gate, report, startSeveral } from "../support/scripted-replies.ts";
+import { allFacts, eventsNow, eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -38,18 +27,18 @@ test("scenario 1: when the last of three children of one turn ends, one announce
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   held.three.open();
-  await untilFacts(errand, agent.id, "run-ended", 1);
+  await eventsUntilFacts(errand, agent.id, "run-ended", 1);
   held.one.open();
-  await untilFacts(errand, agent.id, "run-ended", 2);
+  await eventsUntilFacts(errand, agent.id, "run-ended", 2);
   const parent = models.model("scripted/parent").requests;
   expect(parent).toHaveLength(2);
   held.two.open();
-  const facts = factsOf(await eventsUntil(errand, agent.id, turnsEnded(2)));
-  expect(factsNamed(facts, "announcement-queued")).toMatchObject([{ runs: [1, 2, 3] }]);
+  const facts = allFacts(await eventsUntil(errand, agent.id, turnsEnded(2)));
+  expect(factsOfType(facts, "announcement-queued")).toMatchObject([{ runs: [1, 2, 3] }]);
   expect(parent).toHaveLength(3);
-  const told = newest(parent[2]);
+  const told = newestUserText(parent[2]);
   expect(told).toMatch(/result of one[\s\S]*result of two[\s\S]*result of three/);
-  expect(["one", "two", "three"].map((task) => times(told, `result of ${task}`))).toEqual([1, 1, 1]);
+  expect(["one", "two", "three"].map((task) => occurrences(told, `result of ${task}`))).toEqual([1, 1, 1]);
 });
 
 test("scenario 2: when the barrier passes, two results go out with the third listed as pending, which is told once later", async () => {
@@ -70,13 +59,13 @@ test("scenario 2: when the barrier passes, two results go out with the third lis
   expect(parent).toHaveLength(2);
   await world.advance(2_000);
   expect(parent).toHaveLength(3);
-  const told = newest(parent[2]);
+  const told = newestUserText(parent[2]);
   expect(told).toMatch(/result of one[\s\S]*result of two[\s\S]*"slow" \(run [^)]+\): still running/);
   held.slow.open();
   await world.rest();
   expect(parent).toHaveLength(4);
-  expect(newest(parent[3])).toContain("result of slow");
-  expect(newest(parent[3])).not.toContain("result of one");
+  expect(newestUserText(parent[3])).toContain("result of slow");
+  expect(newestUserText(parent[3])).not.toContain("result of one");
   await world.advance(600_000);
   expect(parent).toHaveLength(4);
 });
@@ -93,11 +82,11 @@ test("scenario 3: a spawn in a later turn does not postpone an earlier batch", a
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("first");
-  await untilFacts(errand, agent.id, "run-ended");
+  await eventsUntilFacts(errand, agent.id, "run-ended");
   await agent.postAndAwait("second");
   held.two.open();
   await eventsUntil(errand, agent.id, turnsEnded(3));
-  const told = newest(models.model("scripted/parent").requests.at(-1));
+  const told = newestUserText(models.model("scripted/parent").requests.at(-1));
   expect(told).toMatch(/result of one[\s\S]*result of two/);
   expect((await errand.listRuns()).map((run) => run.delivery)).toEqual(["placed", "placed", "open"]);
 });
@@ -114,9 +103,9 @@ test("scenario 8: the same end signalled many times gives one terminal state and
   expect(answers.filter(Boolean)).toHaveLength(1);
   await eventsUntil(errand, agent.id, turnsEnded(2));
   expect(await errand.cancel(id)).toBe(false);
-  const live = factsOf((await eventsSoFar(errand, agent.id)).filter((event) => event.late === null));
-  expect(factsNamed(live, "run-ended")).toHaveLength(1);
-  expect(factsNamed(live, "announcement-queued")).toHaveLength(1);
+  const live = allFacts((await eventsNow(errand, agent.id)).filter((event) => event.late === null));
+  expect(factsOfType(live, "run-ended")).toHaveLength(1);
+  expect(factsOfType(live, "announcement-queued")).toHaveLength(1);
   expect(models.model("scripted/parent").requests).toHaveLength(3);
 });
 
@@ -132,16 +121,17 @@ test("scenario 10: five children that end in a long turn are announced once afte
   const agent = await errand.openAgent();
   await agent.post("a long question");
   for (let count = 1; count <= 5; count += 1) await agent.spawn({ task: `task ${count}` });
-  await untilFacts(errand, agent.id, "run-ended", 5);
+  await eventsUntilFacts(errand, agent.id, "run-ended", 5);
   await agent.post("the user's message");
   held.open();
-  const facts = factsOf(await eventsUntil(errand, agent.id, turnsEnded(3)));
+  const facts = allFacts(await eventsUntil(errand, agent.id, turnsEnded(3)));
   const parent = models.model("scripted/parent").requests;
   expect(parent).toHaveLength(3);
-  expect(newest(parent[1]).startsWith("the user's message")).toBe(true);
-  expect(newest(parent[1])).not.toContain("result of");
-  for (let count = 1; count <= 5; count += 1) expect(times(newest(parent[2]), `result of task ${count}`)).toBe(1);
-  expect(factsNamed(facts, "turn-started").filter((fact) => fact.announcement !== undefined)).toHaveLength(1);
+  expect(newestUserText(parent[1]).startsWith("the user's message")).toBe(true);
+  expect(newestUserText(parent[1])).not.toContain("result of");
+  for (let count = 1; count <= 5; count += 1)
+    expect(occurrences(newestUserText(parent[2]), `result of task ${count}`)).toBe(1);
+  expect(factsOfType(facts, "turn-started").filter((fact) => fact.announcement !== undefined)).toHaveLength(1);
 });
 
 test("scenario 11: an announcement whose model call fails is tried again after 1, 4 and 16 s; then one summary", async () => {
@@ -187,18 +177,18 @@ test("scenario 11: a blocked announcement stays whole, is carried by the next tu
   const agent = await errand.openAgent();
   await agent.post("go");
   await world.advance(30_000);
-  const facts = factsOf(await eventsSoFar(errand, agent.id));
-  expect(factsNamed(facts, "announcement-blocked")).toHaveLength(1);
+  const facts = allFacts(await eventsNow(errand, agent.id));
+  expect(factsOfType(facts, "announcement-blocked")).toHaveLength(1);
   const parent = models.model("scripted/parent").requests;
   expect(parent).toHaveLength(6);
   await agent.postAndAwait("what is new?");
-  expect(times(shown(parent[6]), "result of one")).toBe(1);
-  expect(shown(parent[6])).toMatch(/result of one[\s\S]*what is new\?/);
+  expect(occurrences(requestText(parent[6]), "result of one")).toBe(1);
+  expect(requestText(parent[6])).toMatch(/result of one[\s\S]*what is new\?/);
   await agent.postAndAwait("and now?");
-  const all = shown(parent[7]);
-  expect(times(all, "Findings:")).toBe(0);
+  const all = requestText(parent[7]);
+  expect(occurrences(all, "Findings:")).toBe(0);
   expect(all).toMatch(/\[[^\n]*"one"[^\n]*completed successfully[^\n]*\]\s+what is new\?\s+here is both\s+and now\?$/);
-  expect(factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "announcement-queued")).toHaveLength(1);
+  expect(factsOfType(allFacts(await eventsNow(errand, agent.id)), "announcement-queued")).toHaveLength(1);
 });
 
 test("scenario 12: a parent that says NO_REPLY to an announcement sends nothing, and the delivery is done", async () => {
@@ -228,7 +218,7 @@ test("scenario 19: of a 200 KB result the parent gets a bounded excerpt with num
     const pieces: string[] = [];
     const { errand, models } = await openTestErrand({
       parent: (request, { replies, newest: last }) => {
-        if (replies === 0) return delegation(mode);
+        if (replies === 0) return delegationCall(mode);
         if (!last.startsWith("read it")) return say("told");
         const answer = toolText(request);
         const read = answer.includes('"offset"')
@@ -245,7 +235,7 @@ test("scenario 19: of a 200 KB result the parent gets a bounded excerpt with num
     await eventsUntil(errand, agent.id, turnsEnded(mode === "awaited" ? 1 : 2));
     const runId = (await errand.listRuns())[0]?.id ?? "";
     const parent = models.model("scripted/parent").requests;
-    const told = mode === "awaited" ? toolText(parent.at(-1)) : newest(parent.at(-1));
+    const told = mode === "awaited" ? toolText(parent.at(-1)) : newestUserText(parent.at(-1));
     expect(Buffer.byteLength(told)).toBeLessThan(40_000);
     expect(told).toContain(`"original_bytes":${bytes}`);
     expect(told).toMatch(/"kept_bytes":32\d{3}/);
@@ -264,7 +254,7 @@ test("scenario 20: after a compaction with children open, the parent still sees 
     {
       parent: (request, { newest: last }) => {
         if (last.includes("Summarise the conversation")) return say("SUMMARY");
-        return shown(request).includes('"hangs"') ? say("noted") : startSeveral(["hangs"]);
+        return requestText(request).includes('"hangs"') ? say("noted") : startSeveral(["hangs"]);
       },
       child: workers(),
     },
@@ -277,18 +267,18 @@ test("scenario 20: after a compaction with children open, the parent still sees 
   const [run, ...more] = await errand.listRuns();
   expect(more).toEqual([]);
   const last = models.model("scripted/parent").requests.at(-1);
-  expect(shown(last)).toContain("SUMMARY");
-  expect(newest(last).split("\n").at(-1)).toMatch(new RegExp(`^\\[run ${run?.id} "hangs": running`));
-  expect(times(shown(last), run?.id ?? "?")).toBe(1);
+  expect(requestText(last)).toContain("SUMMARY");
+  expect(newestUserText(last).split("\n").at(-1)).toMatch(new RegExp(`^\\[run ${run?.id} "hangs": running`));
+  expect(occurrences(requestText(last), run?.id ?? "?")).toBe(1);
 });
 
 test("scenario 16: an awaited child's progress is in its transcript, and its last text is the result", async () => {
-  const { told, child } = await delegate("awaited", [
+  const { delivered, child } = await runDelegation("awaited", [
     report("progress"),
     callTool("look", {}),
     report("final"),
     say("end"),
   ]);
-  expect(JSON.parse(told)).toMatchObject({ summary: "final" });
-  expect(shown(child.at(-1))).toMatch(/progress[\s\S]*final/);
+  expect(JSON.parse(delivered)).toMatchObject({ summary: "final" });
+  expect(requestText(child.at(-1))).toMatch(/progress[\s\S]*final/);
 });

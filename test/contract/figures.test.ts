@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { byContext, createMemoryChannel, say } from "../../src/testing/index.ts";
-import { childRequests, newest, parentRequests, report, start, starts } from "../support/delegation.ts";
+import { childRequests, newestUserText, parentRequests } from "../support/model-requests.ts";
+import { report, startCall, startRuns } from "../support/scripted-replies.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -19,14 +20,18 @@ async function told(more = {}, child = {}) {
   const findings = "These are the findings of the child.";
   const { errand, models } = await openTestErrand(
     {
-      parent: [starts(start("Find out where the deadline is kept, and why.", more)), say("started"), say("told")],
+      parent: [
+        startRuns(startCall("Find out where the deadline is kept, and why.", more)),
+        say("started"),
+        say("told"),
+      ],
       child: byContext([report(findings), say(`<response>${findings}</response>`)]),
     },
     { child, limits: { maxDepth: 5 } },
   );
   await (await errand.openAgent({ channel })).post("go");
   await channel.received(2);
-  return { system: childRequests(models)[0]?.system ?? "", text: newest(parentRequests(models)[2]), findings };
+  return { system: childRequests(models)[0]?.system ?? "", text: newestUserText(parentRequests(models)[2]), findings };
 }
 
 test.each(["tool", "tag"] as const)(

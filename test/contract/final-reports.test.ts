@@ -3,20 +3,11 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../src/core/values/json.ts";
 import { byContext, callTool, callTools, hang, say, type ScriptedReply } from "../../src/testing/index.ts";
-import {
-  delegate,
-  factsNamed,
-  MODES,
-  newest,
-  report,
-  shown,
-  temporaryStore,
-  times,
-  toolFailed,
-  toolText,
-  untilFacts,
-} from "../support/delegations.ts";
-import { eventsUntil, lookTool, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+import { newestUserText, occurrences, requestText, toolFailed, toolText } from "../support/model-requests.ts";
+import { MODES, runDelegation } from "../support/run-delegation.ts";
+import { report } from "../support/scripted-replies.ts";
+import { eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
+import { eventsUntil, lookTool, openTestErrand, temporaryStore, turnsEnded } from "../support/test-errand.ts";
 
 type Call = { readonly name: string; readonly input: Json };
 
@@ -38,45 +29,45 @@ function noteOf(text: string): string {
 }
 
 test.each(MODES)("B12: a final report ends the run in that step, without another model call (%s)", async (mode) => {
-  const { child, run, told, events } = await delegate(mode, [reply(final("all of it"))]);
+  const { child, run, delivered, events } = await runDelegation(mode, [reply(final("all of it"))]);
   expect(child).toHaveLength(1);
   expect(run).toMatchObject({ status: "ok", reason: null, report: "tool", nudged: false });
-  expect(told).toContain("all of it");
+  expect(delivered).toContain("all of it");
   const step = events.find((event) => event.facts.some((fact) => fact.type === "run-reported"));
-  expect(factsNamed(step?.facts ?? [], "run-ended")).toMatchObject([{ status: "ok", final: true }]);
+  expect(factsOfType(step?.facts ?? [], "run-ended")).toMatchObject([{ status: "ok", final: true }]);
 });
 
 test("B12: other calls of the reply are answered first, and the run ends with the last of them", async () => {
-  const { child, run, told, events } = await delegate("awaited", [reply(final("all of it"), look)]);
+  const { child, run, delivered, events } = await runDelegation("awaited", [reply(final("all of it"), look)]);
   expect(child).toHaveLength(1);
   expect(run).toMatchObject({ status: "ok", report: "tool" });
-  expect(JSON.parse(told)).toMatchObject({ success: true, summary: "all of it" });
+  expect(JSON.parse(delivered)).toMatchObject({ success: true, summary: "all of it" });
   const seqOf = (type: string): number =>
     events.find((event) => event.facts.some((fact) => fact.type === type))?.seq ?? 0;
   expect(seqOf("tool-finished")).toBe(seqOf("run-ended"));
 });
 
 test("B12: the final report is the result wherever it stands in the reply", async () => {
-  const { told, errand, run } = await delegate("awaited", [
+  const { delivered, errand, run } = await runDelegation("awaited", [
     reply(send("first"), final("the result"), send("an afterthought")),
   ]);
-  expect(JSON.parse(told)).toMatchObject({ summary: "the result" });
+  expect(JSON.parse(delivered)).toMatchObject({ summary: "the result" });
   expect(await errand.result(run.id)).toBe(
     "the result\n\nEarlier messages:\n\n[message 1]\nfirst\n\n[message 2]\nan afterthought",
   );
 });
 
 test("B12: with max_iterations 1 an obedient child succeeds", async () => {
-  const { run, child } = await delegate("awaited", [reply(final("x"))], { args: { max_iterations: 1 } });
+  const { run, child } = await runDelegation("awaited", [reply(final("x"))], { args: { max_iterations: 1 } });
   expect(run.status).toBe("ok");
   expect(child).toHaveLength(1);
 });
 
 test("B12: a nudged child may report finally", async () => {
-  const { run, child, told } = await delegate("background", [say("hm"), reply(final("late but whole"))]);
+  const { run, child, delivered } = await runDelegation("background", [say("hm"), reply(final("late but whole"))]);
   expect(run).toMatchObject({ status: "ok", report: "tool", nudged: true });
   expect(child).toHaveLength(2);
-  expect(told).toContain("late but whole");
+  expect(delivered).toContain("late but whole");
 });
 
 test("B12: under announce each a final report is posted once, and the end is a silent line", async () => {
@@ -92,20 +83,24 @@ test("B12: under announce each a final report is posted once, and the end is a s
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
   expect((await agent.postAndAwait("and?").catch(() => ({ text: "" }))).text).toBeDefined();
-  const last = shown(models.model("scripted/parent").requests.at(-1));
-  expect(times(last, "it came")).toBe(1);
-  expect(times(last, '"x" completed successfully.')).toBe(1);
+  const last = requestText(models.model("scripted/parent").requests.at(-1));
+  expect(occurrences(last, "it came")).toBe(1);
+  expect(occurrences(last, '"x" completed successfully.')).toBe(1);
 });
 
 test("B12: another call of the reply that fails makes it an ordinary report, and the answer says so", async () => {
   const tool = lookTool(async () => ({ text: "cannot see", failed: true }));
-  const { child, run, told } = await delegate("awaited", [reply(final("early"), look), reply(final("after a look"))], {
-    tools: [tool],
-  });
+  const { child, run, delivered } = await runDelegation(
+    "awaited",
+    [reply(final("early"), look), reply(final("after a look"))],
+    {
+      tools: [tool],
+    },
+  );
   expect(child).toHaveLength(2);
   expect(noteOf(messageResults(child[1])[0] ?? "")).toContain("failed");
   expect(run.status).toBe("ok");
-  expect(JSON.parse(told)).toMatchObject({ summary: "after a look" });
+  expect(JSON.parse(delivered)).toMatchObject({ summary: "after a look" });
 });
 
 test.each([
@@ -113,14 +108,14 @@ test.each([
   ["has arguments that do not fit", { name: "send_user_message", input: { text: "" } }],
   ["has arguments that are not JSON", { name: "look", input: "{" }],
 ] as const)("B12: another call that %s makes it an ordinary report", async (_what, other) => {
-  const { child, run } = await delegate("awaited", [reply(final("early"), other), say("end")]);
+  const { child, run } = await runDelegation("awaited", [reply(final("early"), other), say("end")]);
   expect(child).toHaveLength(2);
   noteOf(messageResults(child[1])[0] ?? "");
   expect(run).toMatchObject({ status: "ok", report: "tool" });
 });
 
 test("B12: a delegation in the same reply makes it an ordinary report", async () => {
-  const { child, run } = await delegate(
+  const { child, run } = await runDelegation(
     "awaited",
     (_request, { task, replies }) => {
       if (task === "deeper") return reply(final("deep"));
@@ -135,7 +130,7 @@ test("B12: a delegation in the same reply makes it an ordinary report", async ()
 });
 
 test("B12: with children open it is an ordinary report, and the run ends when they have ended", async () => {
-  const { child, run, facts } = await delegate(
+  const { child, run, facts } = await runDelegation(
     "background",
     (_request, { task, replies }) => {
       if (task === "deeper") return reply(final("deep"));
@@ -145,8 +140,8 @@ test("B12: with children open it is an ordinary report, and the run ends when th
     { limits: { maxDepth: 2 } },
   );
   const own = child.filter((request) => request.system.includes(`child agent (id ${run.agent})`));
-  expect(own.some((request) => shown(request).includes("children of yours"))).toBe(true);
-  const ends = factsNamed(facts, "run-ended").map((fact) => fact.run);
+  expect(own.some((request) => requestText(request).includes("children of yours"))).toBe(true);
+  const ends = factsOfType(facts, "run-ended").map((fact) => fact.run);
   expect(ends).toEqual([2, 1]);
 });
 
@@ -174,9 +169,9 @@ test("B12: a message that waits makes it an ordinary report", async () => {
   await eventsUntil(errand, agent.id, turnsEnded(2));
   const child = models.model("scripted/child").requests;
   expect(child).toHaveLength(2);
-  expect(shown(child[1])).toContain("a message waits for you");
-  expect(shown(child[1])).toContain("and this?");
-  expect(newest(models.model("scripted/parent").requests.at(-1))).toContain("with the answer");
+  expect(requestText(child[1])).toContain("a message waits for you");
+  expect(requestText(child[1])).toContain("and this?");
+  expect(newestUserText(models.model("scripted/parent").requests.at(-1))).toContain("with the answer");
 });
 
 test("B12: a call whose outcome is unknown after a crash makes it an ordinary report", async () => {
@@ -189,7 +184,7 @@ test("B12: a call whose outcome is unknown after a crash makes it an ordinary re
   );
   const agent = await first.errand.openAgent();
   await agent.post("go");
-  await untilFacts(first.errand, agent.id, "tool-called");
+  await eventsUntilFacts(first.errand, agent.id, "tool-called");
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand({ parent, child: byContext([hang(), say("end")]) }, { store, tools: hanging });
   await eventsUntil(second.errand, agent.id, turnsEnded(2));
@@ -210,7 +205,7 @@ test("B12: a call that the user denies makes it an ordinary report", async () =>
   );
   const agent = await errand.openAgent();
   await agent.post("go");
-  await untilFacts(errand, agent.id, "question-asked");
+  await eventsUntilFacts(errand, agent.id, "question-asked");
   const [question] = await errand.questions();
   await errand.answer(question?.id ?? "", { allow: false });
   await eventsUntil(errand, agent.id, turnsEnded(2));
@@ -221,7 +216,7 @@ test("B12: a call that the user denies makes it an ordinary report", async () =>
 
 test("B12: data that do not fit refuse the report, final or not, and the child can mend it", async () => {
   const schema = JSON.stringify({ type: "object", properties: { n: { type: "integer" } }, required: ["n"] });
-  const { child, told } = await delegate(
+  const { child, delivered } = await runDelegation(
     "awaited",
     [reply(final("wrong", { data: { n: "many" } })), reply(final("right", { data: { n: 3 } }))],
     { args: { output_schema: schema } },
@@ -229,44 +224,44 @@ test("B12: data that do not fit refuse the report, final or not, and the child c
   expect(child).toHaveLength(2);
   expect(toolFailed(child[1])).toBe(true);
   expect(toolText(child[1])).toContain("`data.n`");
-  expect(JSON.parse(told)).toMatchObject({ success: true, summary: "right", data: { n: 3 } });
+  expect(JSON.parse(delivered)).toMatchObject({ success: true, summary: "right", data: { n: 3 } });
 });
 
 test("B12: final is refused to anybody but the parent, and in a run that reports by tag", async () => {
-  const other = await delegate("awaited", (request, { replies }) => {
+  const other = await runDelegation("awaited", (request, { replies }) => {
     const own = /\(id ([0-9a-f-]{36})\) working/.exec(request.system)?.[1] ?? "";
     return replies === 0 ? reply(final("to myself", { agentId: own })) : reply(final("x"));
   });
   expect(toolFailed(other.child[1])).toBe(true);
   expect(toolText(other.child[1])).toContain("`final` is only for a report to your parent");
-  const tag = await delegate("awaited", [reply(final("x")), say("<response>y</response>")], {
+  const tag = await runDelegation("awaited", [reply(final("x")), say("<response>y</response>")], {
     child: { reporting: "tag" },
   });
   expect(toolFailed(tag.child[1])).toBe(true);
   expect(toolText(tag.child[1])).toContain("you report in <response> tags");
-  expect(JSON.parse(tag.told)).toMatchObject({ success: true, summary: "y", report: "tag" });
+  expect(JSON.parse(tag.delivered)).toMatchObject({ success: true, summary: "y", report: "tag" });
 });
 
 test("B12: a final report whose other call never ends is the findings of the timeout", async () => {
   const tool = lookTool(() => new Promise(() => {}));
-  const { run, told } = await delegate("awaited", [reply(final("early"), look)], {
+  const { run, delivered } = await runDelegation("awaited", [reply(final("early"), look)], {
     tools: [tool],
     args: { timeout_seconds: 1 },
   });
   expect(run).toMatchObject({ status: "timeout", reason: "deadline", report: "tool" });
-  expect(JSON.parse(told)).toMatchObject({ success: false, timed_out: true, summary: "early" });
+  expect(JSON.parse(delivered)).toMatchObject({ success: false, timed_out: true, summary: "early" });
 });
 
 test("B12: a hang after a final report cannot happen: nothing is called", async () => {
-  const { run, child } = await delegate("background", [reply(final("x")), hang()]);
+  const { run, child } = await runDelegation("background", [reply(final("x")), hang()]);
   expect(run.status).toBe("ok");
   expect(child).toHaveLength(1);
 });
 
 test("an ordinary report still takes a closing call, which a model may use to go on", async () => {
-  const { child, told } = await delegate("awaited", [report("so far"), report("all"), say("end")]);
+  const { child, delivered } = await runDelegation("awaited", [report("so far"), report("all"), say("end")]);
   expect(child).toHaveLength(3);
-  expect(JSON.parse(told)).toMatchObject({ summary: "all" });
+  expect(JSON.parse(delivered)).toMatchObject({ summary: "all" });
 });
 
 /** The texts of the newest tool results, in call order. */

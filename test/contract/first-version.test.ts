@@ -17,7 +17,10 @@ import {
   type Script,
   type ScriptedReply,
 } from "../../src/testing/index.ts";
-import { delegation, report, type TestOptions, toolText, untilFacts } from "../support/delegations.ts";
+import { toolText } from "../support/model-requests.ts";
+import { delegationCall, type TestOptions } from "../support/run-delegation.ts";
+import { report } from "../support/scripted-replies.ts";
+import { eventsUntilFacts } from "../support/tree-facts.ts";
 import { lookTool, openTestErrand } from "../support/test-errand.ts";
 
 const KEYS = ["success", "summary", "artifacts", "error", "timed_out", "duration_ms"];
@@ -70,7 +73,7 @@ const outcomes: { readonly [name: string]: Outcome } = {
     expected: { success: true, artifacts: [{ kind: "json", value: "[1]" }] },
   },
   "a report with data": {
-    call: delegation("awaited", { output_schema: outputSchema }),
+    call: delegationCall("awaited", { output_schema: outputSchema }),
     child: [final({ data: { n: 3 } })],
     expected: { success: true, summary: "found" },
   },
@@ -108,7 +111,7 @@ const outcomes: { readonly [name: string]: Outcome } = {
     expected: failed,
   },
   "data that do not fit": {
-    call: delegation("awaited", { output_schema: outputSchema }),
+    call: delegationCall("awaited", { output_schema: outputSchema }),
     child: byContext([final({ data: { n: "x" } }), say("end"), say("end")]),
     expected: failed,
   },
@@ -123,17 +126,17 @@ const outcomes: { readonly [name: string]: Outcome } = {
     expected: failed,
   },
   "too many iterations": {
-    call: delegation("awaited", { max_iterations: 2 }),
+    call: delegationCall("awaited", { max_iterations: 2 }),
     child: () => callTool("look", {}),
     expected: failed,
   },
   "a deadline": {
-    call: delegation("awaited", { timeout_seconds: 1 }),
+    call: delegationCall("awaited", { timeout_seconds: 1 }),
     child: () => hang(),
     expected: { success: false, timed_out: true },
   },
   "no free slot": {
-    call: delegation("awaited", { timeout_seconds: 1 }),
+    call: delegationCall("awaited", { timeout_seconds: 1 }),
     options: { slots: 0 },
     expected: { success: false, timed_out: true, duration_ms: 0 },
   },
@@ -151,20 +154,24 @@ const outcomes: { readonly [name: string]: Outcome } = {
     options: { subagentEnabled: false },
     expected: { ...refused, error: "subagent is not enabled in this phase" },
   },
-  "an agent that is not known": { call: delegation("awaited", { agent: "nobody" }), expected: refused },
+  "an agent that is not known": { call: delegationCall("awaited", { agent: "nobody" }), expected: refused },
   "no task": { call: callTool("subagent", {}), expected: refused },
-  "an empty task": { call: delegation("awaited", { task: "" }), expected: refused },
-  "an unknown argument": { call: delegation("awaited", { colour: "red" }), expected: refused },
+  "an empty task": { call: delegationCall("awaited", { task: "" }), expected: refused },
+  "an unknown argument": { call: delegationCall("awaited", { colour: "red" }), expected: refused },
   "arguments that are not JSON": { call: malformedCall("subagent"), expected: refused },
-  "a schema that is not JSON": { call: delegation("awaited", { output_schema: "{" }), expected: refused },
+  "a schema that is not JSON": { call: delegationCall("awaited", { output_schema: "{" }), expected: refused },
   "a schema that cannot be used": {
-    call: delegation("awaited", { output_schema: '{"type":"nonsense"}' }),
+    call: delegationCall("awaited", { output_schema: '{"type":"nonsense"}' }),
     expected: refused,
   },
 };
 
 /** The payload that the parent's model was shown. */
-async function payloadOf({ call = delegation("awaited"), child, options }: Outcome): Promise<Record<string, unknown>> {
+async function payloadOf({
+  call = delegationCall("awaited"),
+  child,
+  options,
+}: Outcome): Promise<Record<string, unknown>> {
   const { errand, models } = await openTestErrand(
     { parent: byContext([call, say("told")]), ...(child === undefined ? {} : { child }) },
     { tools: [lookTool()], ...options },
@@ -184,12 +191,12 @@ test.each(Object.entries(outcomes))("F2: %s is read with the first version's sch
 
 test("F2: a cancelled run is read with the first version's schema alone", async () => {
   const { errand, models } = await openTestErrand({
-    parent: byContext([delegation("awaited"), say("told")]),
+    parent: byContext([delegationCall("awaited"), say("told")]),
     child: () => hang(),
   });
   const agent = await errand.openAgent();
   const answer = agent.postAndAwait("go");
-  await untilFacts(errand, agent.id, "run-started");
+  await eventsUntilFacts(errand, agent.id, "run-started");
   const [run] = await errand.listRuns();
   await errand.cancel(run?.id ?? "");
   await answer;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { byContext, callTool, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
 import { NUDGE_TOOL, NUDGE_USER_MESSAGE } from "../../src/core/text/prompts/nudges.ts";
-import { untilFacts } from "../support/delegations.ts";
+import { eventsUntilFacts } from "../support/tree-facts.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 
 const reporting = byContext([callTool("send_agent_message", { text: "found it" }), say("done")]);
@@ -85,7 +85,7 @@ test("D8: a child's history shows its task and its replies on request, and nothi
   });
   const agent = await errand.openAgent();
   await agent.post("go");
-  await untilFacts(errand, agent.id, "nudge-given");
+  await eventsUntilFacts(errand, agent.id, "nudge-given");
   const [run] = await errand.listRuns();
   const child = await errand.agent(run?.agent ?? "");
   expect(await child.history()).toEqual([]);

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { callTool, createMemoryChannel, type ScriptedReply, say } from "../../src/testing/index.ts";
-import { shown } from "../support/delegations.ts";
+import { requestText } from "../support/model-requests.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
 /** Words beside a call of the tool `look`. */
@@ -37,5 +37,5 @@ test("D8: what the user saw beside a tool call of the internal turn stays in the
   const last = models.model("scripted/parent").requests.at(-1);
   const replies = (last?.messages ?? []).flatMap((message) => (message.role === "assistant" ? [message.parts] : []));
   expect(replies.at(-1)).toEqual(said.map((text) => ({ type: "text", text })));
-  expect(shown(last)).not.toContain("saw it");
+  expect(requestText(last)).not.toContain("saw it");
 });

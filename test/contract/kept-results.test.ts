@@ -6,7 +6,9 @@ import { asTreeId } from "../../src/core/values/ids.ts";
 import { type ModelRequest, replayVerdict, type Tool } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { byContext, callTool, callTools, fail, say, type Script } from "../../src/testing/index.ts";
-import { delegate, delegation, report, shown, toolFailed, toolText } from "../support/delegations.ts";
+import { requestText, toolFailed, toolText } from "../support/model-requests.ts";
+import { delegationCall, runDelegation } from "../support/run-delegation.ts";
+import { report } from "../support/scripted-replies.ts";
 import { eventsUntil, lookTool, openTestErrand } from "../support/test-errand.ts";
 
 const LIMITS = { toolResultBytes: 1_000, toolResultKeptBytes: 5_000 };
@@ -14,7 +16,7 @@ const LONG = Array.from({ length: 200 }, (_, n) => `line ${String(n).padStart(4,
 
 const tools = (text = LONG): readonly Tool[] => [lookTool(async () => ({ text, failed: false }))];
 const handles = (request: ModelRequest | undefined): string[] =>
-  [...shown(request).matchAll(/call_id "([^"]+)", offset/g)].map((match) => match[1] ?? "");
+  [...requestText(request).matchAll(/call_id "([^"]+)", offset/g)].map((match) => match[1] ?? "");
 const names = (request: ModelRequest | undefined): string[] => (request?.tools ?? []).map((tool) => tool.name);
 const read = (input: { readonly [name: string]: Json }) => callTool("read_result", input);
 const piece = (request: ModelRequest | undefined): Json => JSON.parse(toolText(request)) as Json;
@@ -53,7 +55,7 @@ test("D7: pieces of the result join to the whole, also where characters take fou
 });
 
 test("A8: a child at the depth limit sees read_result, for its calls alone, from the request after its first handle", async () => {
-  const { child } = await delegate(
+  const { child } = await runDelegation(
     "awaited",
     script(
       () => callTool("look", {}),
@@ -73,7 +75,7 @@ test("A8: a child at the depth limit sees read_result, for its calls alone, from
 });
 
 test("A8: a child without a handle cannot call read_result", async () => {
-  const { child } = await delegate("awaited", [read({ call_id: "call-3" }), report("x"), say("end")]);
+  const { child } = await runDelegation("awaited", [read({ call_id: "call-3" }), report("x"), say("end")]);
   expect(toolText(child[1])).toContain('there is no tool "read_result" here');
 });
 
@@ -103,7 +105,7 @@ test("A8: an agent reads results of its own calls and of those below it, not tho
     {
       parent: script(
         () => callTool("look", {}),
-        ([call_id = ""]) => ((parents = call_id), delegation("awaited")),
+        ([call_id = ""]) => ((parents = call_id), delegationCall("awaited")),
         () => read({ call_id: childs, offset: 1_990 }),
         () => say("done"),
       ),
@@ -169,7 +171,7 @@ test("D10: cleanup delete erases the whole result of a child's tool, and a handl
   const { errand, models } = await openTestErrand(
     {
       parent: script(
-        () => delegation("background", { cleanup: "delete" }),
+        () => delegationCall("background", { cleanup: "delete" }),
         () => say("started"),
         () => say("told"),
         () => read({ call_id: childs }),
@@ -193,7 +195,7 @@ test("D10: cleanup delete erases the whole result of a child's tool, and a handl
 });
 
 test("B6, D7: the last output of a child that said nothing is its excerpt with the handle, also where the run's result is read", async () => {
-  const { told, run, errand } = await delegate(
+  const { delivered, run, errand } = await runDelegation(
     "awaited",
     script(
       () => callTool("look", {}),
@@ -207,7 +209,7 @@ test("B6, D7: the last output of a child that said nothing is its excerpt with t
   );
   const whole = await errand.result(run.id);
   expect(whole).toContain("read_result, call_id");
-  expect((JSON.parse(told) as { readonly summary: string }).summary).toBe(whole);
+  expect((JSON.parse(delivered) as { readonly summary: string }).summary).toBe(whole);
 });
 
 test("D7: after compaction the summary names the results that can still be read", async () => {
@@ -217,7 +219,9 @@ test("D7: after compaction the summary names the results that can still be read"
         if (newest.includes("Summarise the conversation")) return say("SUMMARY");
         if (request.messages.at(-1)?.role === "tool") return say("x".repeat(2_000));
         if (newest === "look") return callTool("look", {});
-        const [call_id = ""] = [...shown(request).matchAll(/- call_id "([^"]+)": look, 2000 bytes/g)].map((m) => m[1]);
+        const [call_id = ""] = [...requestText(request).matchAll(/- call_id "([^"]+)": look, 2000 bytes/g)].map(
+          (m) => m[1],
+        );
         return newest.includes("read it") && call_id !== "" ? read({ call_id, offset: 1_995 }) : say("x".repeat(2_000));
       },
     },

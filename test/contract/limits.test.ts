@@ -2,19 +2,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { LIMITS } from "../../src/index.ts";
 import { byContext, callTools, createMemoryChannel, hang, say, type Script } from "../../src/testing/index.ts";
-import {
-  answerOf,
-  childRequests,
-  delegate,
-  eventsNow,
-  factsOf,
-  parentRequests,
-  report,
-  resultsOf,
-  start,
-  starts,
-  whole,
-} from "../support/delegation.ts";
+import { childRequests, parentRequests, requestJson, toolJson, toolResults } from "../support/model-requests.ts";
+import { callSubagent, report, startCall, startRuns } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -40,14 +30,17 @@ test("F6: the defaults and hard caps are those of the contract", () => {
 test("F6: an argument above its cap is lowered to it, and the record says so", async () => {
   const { errand } = await openTestErrand({
     parent: [
-      starts(start("a", { timeout_seconds: 999_999, max_iterations: 1_000 }), start("b", { timeout_seconds: 3_600 })),
+      startRuns(
+        startCall("a", { timeout_seconds: 999_999, max_iterations: 1_000 }),
+        startCall("b", { timeout_seconds: 3_600 }),
+      ),
       say("started"),
     ],
     child: () => hang(),
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const [high, even] = factsOf(await eventsNow(errand, agent.id), "run-created");
+  const [high, even] = acceptedFacts(await eventsNow(errand, agent.id), "run-created");
   expect(high).toMatchObject({ timeoutMs: 3_600_000, iterations: 50, lowered: ["timeout_seconds", "max_iterations"] });
   expect(even).toMatchObject({ timeoutMs: 3_600_000, iterations: 8 });
   expect(even).not.toHaveProperty("lowered");
@@ -55,31 +48,34 @@ test("F6: an argument above its cap is lowered to it, and the record says so", a
 
 test("F6: a background run has 1,800 s, a child 8 iterations", async () => {
   const { errand } = await openTestErrand({
-    parent: [starts(start("a")), delegate("b"), say("done"), say("told")],
-    child: (request) => (whole(request).includes('"a"') ? hang() : callTools([{ name: "look", input: {} }])),
+    parent: [startRuns(startCall("a")), callSubagent("b"), say("done"), say("told")],
+    child: (request) => (requestJson(request).includes('"a"') ? hang() : callTools([{ name: "look", input: {} }])),
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "run-created").map(({ timeoutMs, iterations }) => [timeoutMs, iterations])).toEqual([
+  expect(acceptedFacts(events, "run-created").map(({ timeoutMs, iterations }) => [timeoutMs, iterations])).toEqual([
     [1_800_000, 8],
     [120_000, 8],
   ]);
-  expect(factsOf(events, "model-called").filter((fact) => fact.agent === 2)).toHaveLength(8);
-  expect(factsOf(events, "run-ended")).toMatchObject([{ run: 2, status: "error", reason: "iteration-limit" }]);
+  expect(acceptedFacts(events, "model-called").filter((fact) => fact.agent === 2)).toHaveLength(8);
+  expect(acceptedFacts(events, "run-ended")).toMatchObject([{ run: 2, status: "error", reason: "iteration-limit" }]);
 });
 
 test("F6: without a free slot an awaited run is queued for at most its own timeout, then it is queue-timeout", async () => {
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
-    { parent: [starts(start("hog")), delegate("waits", { timeout_seconds: 10 }), say("I see")], child: () => hang() },
+    {
+      parent: [startRuns(startCall("hog")), callSubagent("waits", { timeout_seconds: 10 }), say("I see")],
+      child: () => hang(),
+    },
     { world, limits: { liveChildren: 1 } },
   );
   await (await errand.openAgent()).post("go");
   await world.advance(9_900);
   expect(parentRequests(models)).toHaveLength(2);
   await world.advance(200);
-  expect(answerOf(parentRequests(models)[2])).toMatchObject({
+  expect(toolJson(parentRequests(models)[2])).toMatchObject({
     success: false,
     reason: "queue-timeout",
     timed_out: true,
@@ -91,11 +87,11 @@ test("F6: without a free slot an awaited run is queued for at most its own timeo
 
 test("F6, depth: a refusal is the payload with depth-limit and without a run", async () => {
   const { errand, models } = await openTestErrand({
-    parent: [delegate("outer"), say("done")],
-    child: byContext([delegate("inner"), report("could not"), say("done")]),
+    parent: [callSubagent("outer"), say("done")],
+    child: byContext([callSubagent("inner"), report("could not"), say("done")]),
   });
   await (await errand.openAgent()).postAndAwait("go");
-  expect(answerOf(childRequests(models)[1])).toEqual({
+  expect(toolJson(childRequests(models)[1])).toEqual({
     success: false,
     summary: "",
     artifacts: [],
@@ -111,11 +107,11 @@ test("F6, depth: a refusal is the payload with depth-limit and without a run", a
 
 test("F6: runs and tokens that are used up refuse the next delegation as a payload", async () => {
   const runs = await openTestErrand(
-    { parent: [delegate("one"), delegate("two"), say("done")], child: good },
+    { parent: [callSubagent("one"), callSubagent("two"), say("done")], child: good },
     { limits: { runsPerTree: 1 } },
   );
   await (await runs.errand.openAgent()).postAndAwait("go");
-  expect(answerOf(parentRequests(runs.models)[2])).toMatchObject({ success: false, run_id: null, reason: "run-limit" });
+  expect(toolJson(parentRequests(runs.models)[2])).toMatchObject({ success: false, run_id: null, reason: "run-limit" });
   const tokens = await openTestErrand(
     {
       parent: [
@@ -149,15 +145,21 @@ test("scenario 23: with a cap of N, 2N spawns of one reply never have more than 
   const { errand, models } = await openTestErrand({ parent: [subagents(16), say("all")], child });
   await (await errand.openAgent()).postAndAwait("go");
   expect(most).toBe(8);
-  const results = resultsOf(parentRequests(models)[1]);
+  const results = toolResults(parentRequests(models)[1]);
   expect(results).toHaveLength(16);
   for (const result of results) expect(JSON.parse(result.text)).toMatchObject({ success: true, summary: "found" });
 });
 
 test("scenario 24: at the depth limit the tools are not in the child's list, and a call of them is refused the same way each time", async () => {
   const { errand, models } = await openTestErrand({
-    parent: [delegate("outer"), say("done")],
-    child: byContext([delegate("inner"), delegate("inner"), starts(start("inner")), report("no"), say("done")]),
+    parent: [callSubagent("outer"), say("done")],
+    child: byContext([
+      callSubagent("inner"),
+      callSubagent("inner"),
+      startRuns(startCall("inner")),
+      report("no"),
+      say("done"),
+    ]),
   });
   await (await errand.openAgent()).postAndAwait("go");
   const [first, second, third, fourth] = childRequests(models);
@@ -166,8 +168,8 @@ test("scenario 24: at the depth limit the tools are not in the child's list, and
   expect(names).not.toContain("start_background_agent");
   expect(names).toContain("send_agent_message");
   expect(first?.system).not.toContain("subagent,");
-  expect(resultsOf(second)[0]?.text).toBe(resultsOf(third)[0]?.text);
-  expect(answerOf(fourth)).toMatchObject({ status: "refused", reason: "depth-limit" });
+  expect(toolResults(second)[0]?.text).toBe(toolResults(third)[0]?.text);
+  expect(toolJson(fourth)).toMatchObject({ status: "refused", reason: "depth-limit" });
   expect(await errand.listRuns()).toHaveLength(1);
 });
 
@@ -181,16 +183,16 @@ test("scenario 25: spawn 5 that each spawn 5: the cap of the tree holds for tool
   await agent.postAndAwait("go");
   expect(await first.errand.listRuns()).toHaveLength(12);
   const refused = childRequests(first.models)
-    .flatMap(resultsOf)
+    .flatMap(toolResults)
     .filter(({ text }) => text.includes("run-limit"));
   expect(refused.length).toBeGreaterThan(0);
   await expect(agent.spawn({ task: "one more" })).rejects.toThrow(/run limit reached/);
   await first.errand.close();
-  const second = await openTestErrand({ parent: [delegate("another"), say("done")], child }, { store, limits });
+  const second = await openTestErrand({ parent: [callSubagent("another"), say("done")], child }, { store, limits });
   const again = await second.errand.agent(agent.id);
   await expect(again.spawn({ task: "one more" })).rejects.toThrow(/run limit reached/);
   await again.postAndAwait("more");
-  expect(answerOf(parentRequests(second.models)[1])).toMatchObject({ reason: "run-limit", run_id: null });
+  expect(toolJson(parentRequests(second.models)[1])).toMatchObject({ reason: "run-limit", run_id: null });
   expect(await second.errand.listRuns()).toHaveLength(12);
 });
 
@@ -198,9 +200,9 @@ test("scenario 28: a ping-pong of messages is ended by the turn budget, and reco
   const world = createTestWorld();
   const channel = createMemoryChannel();
   const parent: Script = (request, { number }) => {
-    if (number === 1) return starts(start("ping", { announce: "each" }));
+    if (number === 1) return startRuns(startCall("ping", { announce: "each" }));
     const last = request.messages.at(-1);
-    const child = /"agent_id\\*":\\*"([0-9a-f-]{36})/.exec(whole(request))?.[1] ?? "";
+    const child = /"agent_id\\*":\\*"([0-9a-f-]{36})/.exec(requestJson(request))?.[1] ?? "";
     const asked = last?.role === "user" && last.text.includes("<system_message");
     return asked
       ? callTools([{ name: "send_agent_message", input: { text: "pong", agentId: child } }])
@@ -216,9 +218,9 @@ test("scenario 28: a ping-pong of messages is ended by the turn budget, and reco
   await agent.post("go");
   await world.advance(5_000);
   const events = await eventsNow(errand, agent.id);
-  const sent = factsOf(events, "message-sent").length;
+  const sent = acceptedFacts(events, "message-sent").length;
   expect(sent).toBeGreaterThan(5);
   expect(JSON.stringify(events.map((event) => event.facts))).toContain('"turn-limit"');
   await world.advance(60_000);
-  expect(factsOf(await eventsNow(errand, agent.id), "message-sent").length).toBeLessThan(sent + 5);
+  expect(acceptedFacts(await eventsNow(errand, agent.id), "message-sent").length).toBeLessThan(sent + 5);
 });

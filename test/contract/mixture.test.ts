@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { Errand, Fact, ModelRequest, TreeEvent } from "../../src/index.ts";
 import { callTools, fail, hang, say, type Script } from "../../src/testing/index.ts";
-import { eventsNow, factsOf, parentRequests, report, textOf, times, whole } from "../support/delegation.ts";
+import { occurrences, parentRequests, requestJson, userText } from "../support/model-requests.ts";
+import { report } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -83,7 +85,7 @@ function roads(events: readonly TreeEvent[]): Map<number, string[]> {
 async function projectionAgrees(errand: Errand, tree: string): Promise<void> {
   const events = await eventsNow(errand, tree);
   const told = roads(events);
-  const ended = new Set(factsOf(events, "run-ended").map((fact) => fact.run));
+  const ended = new Set(acceptedFacts(events, "run-ended").map((fact) => fact.run));
   for (const run of (await errand.listRuns({ limit: 10_000 })).filter((known) => known.tree === tree)) {
     expect(run.delivery === "placed", `${run.name} ${run.delivery}`).toBe(told.has(run.number));
     expect(run.state === "ended").toBe(ended.has(run.number));
@@ -99,7 +101,7 @@ function appearances(
   let most = 0;
   let there = false;
   for (const request of requests) {
-    const count = times(whole(request), text);
+    const count = occurrences(requestJson(request), text);
     if (count > 0 && !there) begun += 1;
     there = count > 0;
     most = Math.max(most, count);
@@ -113,7 +115,7 @@ test("I1–I6, I13, I14: 1,000 delegations that report, are silent, crash, time 
   const all = plans.flat(2);
   expect(all).toHaveLength(1_000);
   const parent: Script = (request) => {
-    const asked = /(?:^|\n)go (\d+)\.(\d+)/.exec(textOf(request.messages.at(-1)));
+    const asked = /(?:^|\n)go (\d+)\.(\d+)/.exec(userText(request.messages.at(-1)));
     const wanted = asked === null ? undefined : plans[Number(asked[1])]?.[Number(asked[2])];
     return wanted === undefined ? say("NO_REPLY") : callTools(wanted.map(call));
   };
@@ -136,14 +138,16 @@ test("I1–I6, I13, I14: 1,000 delegations that report, are silent, crash, time 
   for (const [tree, agent] of agents.entries()) {
     const events = await eventsNow(errand, agent.id);
     const own = runs.filter((run) => run.tree === agent.id);
-    const requests = parentRequests(models).filter((request) => textOf(request.messages[0]).startsWith(`go ${tree}.0`));
+    const requests = parentRequests(models).filter((request) =>
+      userText(request.messages[0]).startsWith(`go ${tree}.0`),
+    );
     const wanted = plans[tree]?.flat() ?? [];
-    const created = factsOf(events, "run-created");
+    const created = acceptedFacts(events, "run-created");
     // I1
     expect(created.map((fact) => fact.run)).toEqual(wanted.map((_, index) => index + 1));
     expect(own.map((run) => run.name).toSorted()).toEqual(wanted.map(({ task }) => task).toSorted());
     // I2
-    const ended = factsOf(events, "run-ended");
+    const ended = acceptedFacts(events, "run-ended");
     expect(ended.map((fact) => fact.run).toSorted((a, b) => a - b)).toEqual(created.map((fact) => fact.run));
     const told = roads(events);
     for (const run of own) {
@@ -167,7 +171,7 @@ test("I1–I6, I13, I14: 1,000 delegations that report, are silent, crash, time 
 
 /** I3, I6, I13: the order of facts in the rows of one journal. */
 function inOrder(events: readonly TreeEvent[]): void {
-  const modes = new Map(factsOf(events, "run-created").map((fact) => [fact.run, fact]));
+  const modes = new Map(acceptedFacts(events, "run-created").map((fact) => [fact.run, fact]));
   const over = new Set<number>();
   for (const { facts, late } of events) {
     if (late !== null) continue;

@@ -1,50 +1,38 @@
 import { expect, test } from "vitest";
 import { callTool, callTools, fail, hang, say } from "../../src/testing/index.ts";
-import {
-  delegate,
-  delegation,
-  factsNamed,
-  factsOf,
-  gate,
-  MODES,
-  newest,
-  NUDGE_TAG,
-  NUDGE_TOOL,
-  report,
-  shown,
-  temporaryStore,
-  untilFacts,
-  userMessages,
-} from "../support/delegations.ts";
-import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+import { countUserMessages, newestUserText, requestText } from "../support/model-requests.ts";
+import { delegationCall, MODES, NUDGE_TAG, NUDGE_TOOL, runDelegation } from "../support/run-delegation.ts";
+import { gate, report } from "../support/scripted-replies.ts";
+import { allFacts, eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
+import { eventsUntil, openTestErrand, temporaryStore, turnsEnded } from "../support/test-errand.ts";
 
 test("B5: a restart does not nudge twice", async () => {
   const store = temporaryStore();
   const first = await openTestErrand(
-    { parent: [delegation("background"), say("started")], child: [say("I forgot"), hang()] },
+    { parent: [delegationCall("background"), say("started")], child: [say("I forgot"), hang()] },
     { store },
   );
   const agent = await first.errand.openAgent();
   await agent.postAndAwait("go");
-  await untilFacts(first.errand, agent.id, "nudge-given");
+  await eventsUntilFacts(first.errand, agent.id, "nudge-given");
   await first.errand.close({ withinMs: 0 });
   const second = await openTestErrand(
     { parent: [say("told")], child: [say("and forgot again"), say("and again")] },
     { store },
   );
   const events = await eventsUntil(second.errand, agent.id, turnsEnded(2));
-  expect(factsNamed(factsOf(events), "nudge-given")).toHaveLength(1);
+  expect(factsOfType(allFacts(events), "nudge-given")).toHaveLength(1);
   const child = second.models.model("scripted/child").requests;
   expect(child).toHaveLength(1);
   expect(child[0]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
-  expect(userMessages(child[0], NUDGE_TOOL)).toBe(1);
+  expect(countUserMessages(child[0], NUDGE_TOOL)).toBe(1);
   expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", reason: "no-report", nudged: true });
 });
 
 test.each(MODES)(
   "B5: the nudge has one iteration of its own beyond the cap, in which a send ends the turn (%s)",
   async (mode) => {
-    const { child, run } = await delegate(
+    const { child, run } = await runDelegation(
       mode,
       [callTool("look", {}), say("forgot"), report("in time"), say("unused")],
       {
@@ -57,7 +45,7 @@ test.each(MODES)(
 );
 
 test("B2, B5: a nudged child that spends its one iteration on something else has no further one, and that it did not report is accepted", async () => {
-  const { child, run } = await delegate("background", [say("forgot"), callTool("look", {}), report("too late")], {
+  const { child, run } = await runDelegation("background", [say("forgot"), callTool("look", {}), report("too late")], {
     args: { max_iterations: 1 },
   });
   expect(child).toHaveLength(2);
@@ -68,7 +56,7 @@ test("B5: the nudge waits until the child has no live children and no results to
   const working = gate();
   const { errand, models } = await openTestErrand(
     {
-      parent: [delegation("background"), say("started"), say("told")],
+      parent: [delegationCall("background"), say("started"), say("told")],
       child: async (_request, { task, replies }) => {
         if (task !== "deeper")
           return replies === 0 ? callTool("start_background_agent", { task: "deeper" }) : say(`words ${replies}`);
@@ -80,21 +68,21 @@ test("B5: the nudge waits until the child has no live children and no results to
   );
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
-  const waiting = await untilFacts(errand, agent.id, "run-state-changed");
-  expect(factsNamed(factsOf(waiting), "nudge-given")).toEqual([]);
+  const waiting = await eventsUntilFacts(errand, agent.id, "run-state-changed");
+  expect(factsOfType(allFacts(waiting), "nudge-given")).toEqual([]);
   working.open();
-  const facts = factsOf(await eventsUntil(errand, agent.id, turnsEnded(2)));
-  const own = models.model("scripted/child").requests.filter((request) => shown(request).startsWith("the task"));
-  expect(own.map((request) => newest(request)).findIndex((text) => text.includes("deep result"))).toBe(2);
-  expect(own.map((request) => newest(request)).indexOf(NUDGE_TOOL)).toBe(3);
-  expect(factsNamed(facts, "nudge-given")).toHaveLength(1);
-  expect(factsNamed(facts, "run-ended").map((fact) => fact.run)).toEqual([2, 1]);
+  const facts = allFacts(await eventsUntil(errand, agent.id, turnsEnded(2)));
+  const own = models.model("scripted/child").requests.filter((request) => requestText(request).startsWith("the task"));
+  expect(own.map((request) => newestUserText(request)).findIndex((text) => text.includes("deep result"))).toBe(2);
+  expect(own.map((request) => newestUserText(request)).indexOf(NUDGE_TOOL)).toBe(3);
+  expect(factsOfType(facts, "nudge-given")).toHaveLength(1);
+  expect(factsOfType(facts, "run-ended").map((fact) => fact.run)).toEqual([2, 1]);
 });
 
 test("B5: the nudge waits until the child's inbox is empty", async () => {
   const held = gate();
   const { errand, models } = await openTestErrand({
-    parent: [delegation("background"), say("started"), say("told")],
+    parent: [delegationCall("background"), say("started"), say("told")],
     child: async (_request, { replies }) => {
       if (replies === 0) await held.passed;
       return say(`words ${replies}`);
@@ -105,15 +93,15 @@ test("B5: the nudge waits until the child's inbox is empty", async () => {
   const child = await errand.agent((await errand.listRuns())[0]?.agent ?? "");
   await child.post("one more thing");
   held.open();
-  await untilFacts(errand, agent.id, "run-ended");
+  await eventsUntilFacts(errand, agent.id, "run-ended");
   const requests = models.model("scripted/child").requests;
-  expect(requests.map((request) => newest(request))).toEqual(["the task", "one more thing", NUDGE_TOOL]);
+  expect(requests.map((request) => newestUserText(request))).toEqual(["the task", "one more thing", NUDGE_TOOL]);
 });
 
 test("B5: a silent message that waits does not alter the nudge", async () => {
   const held = gate();
   const { errand, models } = await openTestErrand({
-    parent: [delegation("background"), say("started"), say("told")],
+    parent: [delegationCall("background"), say("started"), say("told")],
     child: async (_request, { replies }) => {
       if (replies === 0) await held.passed;
       return say(`words ${replies}`);
@@ -124,9 +112,9 @@ test("B5: a silent message that waits does not alter the nudge", async () => {
   const child = await errand.agent((await errand.listRuns())[0]?.agent ?? "");
   await child.post("for your information", { kind: "system", silent: true });
   held.open();
-  await untilFacts(errand, agent.id, "run-ended");
-  const nudged = models.model("scripted/child").requests.find((request) => shown(request).includes(NUDGE_TOOL));
-  expect(userMessages(nudged, NUDGE_TOOL)).toBe(1);
+  await eventsUntilFacts(errand, agent.id, "run-ended");
+  const nudged = models.model("scripted/child").requests.find((request) => requestText(request).includes(NUDGE_TOOL));
+  expect(countUserMessages(nudged, NUDGE_TOOL)).toBe(1);
 });
 
 test.each([
@@ -137,19 +125,19 @@ test.each([
 ] as const)("B5, scenario 14: after %s there is no nudge, and the reason is given", async (_name, reply, reason) => {
   for (const mode of MODES) {
     for (const reporting of ["tool", "tag"] as const) {
-      const { child, run, facts } = await delegate(mode, [callTool("look", {}), reply, say("unused")], {
+      const { child, run, facts } = await runDelegation(mode, [callTool("look", {}), reply, say("unused")], {
         child: { reporting },
       });
       expect(child).toHaveLength(2);
-      expect(factsNamed(facts, "nudge-given")).toEqual([]);
+      expect(factsOfType(facts, "nudge-given")).toEqual([]);
       expect(run).toMatchObject({ status: "error", reason, nudged: false, delivery: "placed" });
-      expect([NUDGE_TOOL, NUDGE_TAG].some((text) => shown(child.at(-1)).includes(text))).toBe(false);
+      expect([NUDGE_TOOL, NUDGE_TAG].some((text) => requestText(child.at(-1)).includes(text))).toBe(false);
     }
   }
 });
 
 test.each(MODES)("B5, scenario 14: after the iteration limit there is no nudge (%s)", async (mode) => {
-  const { child, run, facts, told } = await delegate(
+  const { child, run, facts, delivered } = await runDelegation(
     mode,
     () => callTools([{ name: "look", input: {} }], { text: "looking" }),
     {
@@ -157,32 +145,34 @@ test.each(MODES)("B5, scenario 14: after the iteration limit there is no nudge (
     },
   );
   expect(child).toHaveLength(3);
-  expect(factsNamed(facts, "nudge-given")).toEqual([]);
+  expect(factsOfType(facts, "nudge-given")).toEqual([]);
   expect(run).toMatchObject({ status: "error", reason: "iteration-limit", report: "salvaged", nudged: false });
-  if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ success: false, reason: "iteration-limit" });
-  else expect(told).toContain('"the task" failed: iteration-limit');
+  if (mode === "awaited") expect(JSON.parse(delivered)).toMatchObject({ success: false, reason: "iteration-limit" });
+  else expect(delivered).toContain('"the task" failed: iteration-limit');
 });
 
 test("B5: a cancelled run is not nudged", async () => {
   const { errand } = await openTestErrand({
-    parent: [delegation("background"), say("started"), say("told")],
+    parent: [delegationCall("background"), say("started"), say("told")],
     child: [hang()],
   });
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   await errand.cancel((await errand.listRuns())[0]?.id ?? "");
-  const facts = factsOf(await eventsUntil(errand, agent.id, turnsEnded(2)));
-  expect(factsNamed(facts, "nudge-given")).toEqual([]);
+  const facts = allFacts(await eventsUntil(errand, agent.id, turnsEnded(2)));
+  expect(factsOfType(facts, "nudge-given")).toEqual([]);
   expect((await errand.listRuns())[0]).toMatchObject({ status: "cancelled", report: "missing", nudged: false });
 });
 
 test("B5: a nudge is a message of its own also after a silent one has come to the waiting child", async () => {
   const { errand, models } = await openTestErrand(
     {
-      parent: [delegation("background"), say("started"), say("told")],
+      parent: [delegationCall("background"), say("started"), say("told")],
       child: (_request, { task, replies }) => {
         if (task === "deeper") return replies === 0 ? report("deep result") : say("end");
-        return replies === 0 ? delegation("background", { task: "deeper", announce: "each" }) : say(`words ${replies}`);
+        return replies === 0
+          ? delegationCall("background", { task: "deeper", announce: "each" })
+          : say(`words ${replies}`);
       },
     },
     { limits: { maxDepth: 2 } },
@@ -190,6 +180,6 @@ test("B5: a nudge is a message of its own also after a silent one has come to th
   const agent = await errand.openAgent();
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
-  const own = models.model("scripted/child").requests.filter((request) => shown(request).startsWith("the task"));
+  const own = models.model("scripted/child").requests.filter((request) => requestText(request).startsWith("the task"));
   expect(own.at(-1)?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
 });

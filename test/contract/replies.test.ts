@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { byContext, callTools, createMemoryChannel, say } from "../../src/testing/index.ts";
-import { eventsSoFar, factsNamed, factsOf, shown } from "../support/delegations.ts";
+import { requestText } from "../support/model-requests.ts";
+import { allFacts, eventsNow, factsOfType } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 
 test.each(["NO_REPLY", "NO_MESSAGE", "  NO_REPLY\n"])(
@@ -13,7 +14,7 @@ test.each(["NO_REPLY", "NO_MESSAGE", "  NO_REPLY\n"])(
     const agent = await errand.openAgent({ channel });
     expect(await agent.postAndAwait("hello")).toEqual({ text: "", silent: true });
     expect(streamed.join("")).toBe("");
-    const [ended] = factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "turn-ended");
+    const [ended] = factsOfType(allFacts(await eventsNow(errand, agent.id)), "turn-ended");
     expect(ended).toMatchObject({ outcome: "done", silent: true });
     await agent.postAndAwait("and now?");
     expect((await channel.received(1)).map((message) => message.text)).toEqual(["visible"]);
@@ -43,7 +44,7 @@ test("A6: NO_REPLY beside a tool call says nothing, and the call is made", async
   const agent = await errand.openAgent({ channel });
   await agent.postAndAwait("hello");
   expect((await channel.received(1)).map((message) => message.text)).toEqual(["seen"]);
-  expect(shown(models.requests[1])).toContain("saw it");
+  expect(requestText(models.requests[1])).toContain("saw it");
 });
 
 test("A7: with say turned on, every block is one message, and nothing else is sent", async () => {
@@ -58,8 +59,8 @@ test("A7: with say turned on, every block is one message, and nothing else is se
   await agent.postAndAwait("two");
   await agent.postAndAwait("three");
   expect((await channel.received(3)).map((message) => message.text)).toEqual(["first", "second", "third"]);
-  expect(shown(models.requests[2])).toContain(words);
-  expect(shown(models.requests[2])).toContain("no block at all");
+  expect(requestText(models.requests[2])).toContain(words);
+  expect(requestText(models.requests[2])).toContain("no block at all");
 });
 
 test("A7: without say turned on, a block is ordinary text", async () => {

@@ -1,24 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { byContext, callTool, callTools, fail, malformedCall, say } from "../../src/testing/index.ts";
 import {
-  delegate,
-  delegation,
-  factsNamed,
-  gate,
-  MODES,
-  type Mode,
-  newest,
-  NUDGE_TAG,
-  NUDGE_TOOL,
-  report,
-  shown,
-  startSeveral,
-  times,
+  countUserMessages,
+  newestUserText,
+  occurrences,
+  requestText,
   toolFailed,
   toolText,
-  untilFacts,
-  userMessages,
-} from "../support/delegations.ts";
+} from "../support/model-requests.ts";
+import { delegationCall, type Mode, MODES, NUDGE_TAG, NUDGE_TOOL, runDelegation } from "../support/run-delegation.ts";
+import { gate, report, startSeveral } from "../support/scripted-replies.ts";
+import { eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
 /** What the parent was told, in the words of its mode. */
@@ -39,16 +31,19 @@ function expectTold(
 
 describe.each(MODES)("%s", (mode) => {
   test("B1: a child that reports at once is not nudged; its report is the response text", async () => {
-    const { child, run, told, errand } = await delegate(mode, [report("the result"), say("my closing words")]);
+    const { child, run, delivered, errand } = await runDelegation(mode, [
+      report("the result"),
+      say("my closing words"),
+    ]);
     expect(child).toHaveLength(2);
     expect(run).toMatchObject({ status: "ok", reason: null, report: "tool", nudged: false });
-    expectTold(mode, told, { label: "completed successfully", text: "the result", report: "tool", nudged: false });
-    expect(told).not.toContain("my closing words");
+    expectTold(mode, delivered, { label: "completed successfully", text: "the result", report: "tool", nudged: false });
+    expect(delivered).not.toContain("my closing words");
     expect(await errand.result(run.id)).toBe("the result");
   });
 
   test("B1: a report may name the parent's id", async () => {
-    const { child, run } = await delegate(mode, (request, { replies }) => {
+    const { child, run } = await runDelegation(mode, (request, { replies }) => {
       const parent = /parent agent \(id ([^)]+)\)/.exec(request.system)?.[1] ?? "";
       return replies === 0 ? callTool("send_agent_message", { text: "by id", agentId: parent }) : say("end");
     });
@@ -57,25 +52,29 @@ describe.each(MODES)("%s", (mode) => {
   });
 
   test("B1: the last report is the response text", async () => {
-    const { told, run, errand } = await delegate(mode, [report("first"), report("second"), say("end")]);
-    expectTold(mode, told, { label: "completed successfully", text: "second", report: "tool", nudged: false });
-    expect(told).not.toContain("first");
+    const { delivered, run, errand } = await runDelegation(mode, [report("first"), report("second"), say("end")]);
+    expectTold(mode, delivered, { label: "completed successfully", text: "second", report: "tool", nudged: false });
+    expect(delivered).not.toContain("first");
     expect((await errand.result(run.id)).startsWith("second")).toBe(true);
   });
 
   test("B2: a child that forgot is told the exact words once, as a message of its own, and goes on", async () => {
-    const { child, run, told, facts } = await delegate(mode, [say("I am done"), report("oh, here"), say("unused")]);
+    const { child, run, delivered, facts } = await runDelegation(mode, [
+      say("I am done"),
+      report("oh, here"),
+      say("unused"),
+    ]);
     expect(child).toHaveLength(2);
     expect(child[1]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
-    expect(factsNamed(facts, "nudge-given")).toHaveLength(1);
+    expect(factsOfType(facts, "nudge-given")).toHaveLength(1);
     expect(run).toMatchObject({ status: "ok", reason: null, report: "tool", nudged: true });
-    expectTold(mode, told, { label: "completed successfully", text: "oh, here", report: "tool", nudged: true });
+    expectTold(mode, delivered, { label: "completed successfully", text: "oh, here", report: "tool", nudged: true });
   });
 
   test("B2: a child that stays silent is accepted: ok, no-report, salvaged, and the parent hears of the end", async () => {
-    const { child, run, told, facts } = await delegate(mode, [say("the real answer"), say("what else?")]);
+    const { child, run, delivered, facts } = await runDelegation(mode, [say("the real answer"), say("what else?")]);
     expect(child).toHaveLength(2);
-    expect(factsNamed(facts, "nudge-given")).toHaveLength(1);
+    expect(factsOfType(facts, "nudge-given")).toHaveLength(1);
     expect(run).toMatchObject({
       status: "ok",
       reason: "no-report",
@@ -83,7 +82,7 @@ describe.each(MODES)("%s", (mode) => {
       nudged: true,
       delivery: "placed",
     });
-    expectTold(mode, told, {
+    expectTold(mode, delivered, {
       label: "completed without reporting",
       text: "the real answer\n\nwhat else?",
       report: "salvaged",
@@ -92,7 +91,7 @@ describe.each(MODES)("%s", (mode) => {
   });
 
   test("B2: a child that reports later than the nudge's first iteration has reported", async () => {
-    const { child, run } = await delegate(mode, [
+    const { child, run } = await runDelegation(mode, [
       say("hm"),
       callTool("look", {}),
       report("after a look"),
@@ -103,13 +102,13 @@ describe.each(MODES)("%s", (mode) => {
   });
 
   test("B2: a send to another agent does not count as a report", async () => {
-    const { child, run } = await delegate(mode, (request, { replies }) => {
+    const { child, run } = await runDelegation(mode, (request, { replies }) => {
       const own = /child agent \(id ([^)]+)\)/.exec(request.system)?.[1] ?? "";
       if (replies === 0) return callTool("send_agent_message", { text: "note to myself", agentId: own });
       return say("that is all");
     });
     expect(JSON.parse(toolText(child[1]))).toMatchObject({ status: "sent", report: false });
-    expect(child.filter((request) => newest(request) === NUDGE_TOOL)).toHaveLength(1);
+    expect(child.filter((request) => newestUserText(request) === NUDGE_TOOL)).toHaveLength(1);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged", nudged: true });
   });
 
@@ -119,7 +118,7 @@ describe.each(MODES)("%s", (mode) => {
     ["with an unknown property", callTool("send_agent_message", { text: "x", status: "ok" })],
     ["with broken arguments", malformedCall("send_agent_message")],
   ])("B1: a failed send (%s) does not count as a report", async (_name, call) => {
-    const { child, run } = await delegate(mode, [call, say("sent, I think"), say("really")]);
+    const { child, run } = await runDelegation(mode, [call, say("sent, I think"), say("really")]);
     expect(toolFailed(child[1])).toBe(true);
     expect(child[2]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged", nudged: true });
@@ -128,7 +127,7 @@ describe.each(MODES)("%s", (mode) => {
   test("B1: a send whose artifact is of no kind is not a report", async () => {
     const artifacts = [{ kind: "zip", value: 1 }];
     const bad = callTool("send_agent_message", { text: "x", artifacts });
-    const { child, run } = await delegate(mode, [bad, say("sent, I think"), say("really")]);
+    const { child, run } = await runDelegation(mode, [bad, say("sent, I think"), say("really")]);
     expect(toolFailed(child[1])).toBe(true);
     expect(child[2]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
     expect(run).toMatchObject({ report: "salvaged", nudged: true });
@@ -136,22 +135,22 @@ describe.each(MODES)("%s", (mode) => {
 
   test("B0: in a tool run <response> has no meaning: not extracted, not stripped, no substitute", async () => {
     const words = "before <response>inside</response> after";
-    const { child, run, told } = await delegate(mode, [say("no"), say(words)]);
+    const { child, run, delivered } = await runDelegation(mode, [say("no"), say(words)]);
     expect(child[1]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
-    expect(shown(child[1])).not.toContain(NUDGE_TAG);
+    expect(requestText(child[1])).not.toContain(NUDGE_TAG);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged" });
-    if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ summary: `no\n\n${words}` });
-    else expect(told).toMatch(/before [\s\S]*inside[\s\S]* after/);
+    if (mode === "awaited") expect(JSON.parse(delivered)).toMatchObject({ summary: `no\n\n${words}` });
+    else expect(delivered).toMatch(/before [\s\S]*inside[\s\S]* after/);
   });
 
   test("B0: NO_REPLY is not a report", async () => {
-    const { child, run } = await delegate(mode, [say("NO_REPLY"), say("NO_REPLY")]);
+    const { child, run } = await runDelegation(mode, [say("NO_REPLY"), say("NO_REPLY")]);
     expect(child[1]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });
     expect(run).toMatchObject({ status: "ok", reason: "no-report", nudged: true });
   });
 
   test("B2: a nudge stays once per run, over every turn of the child", async () => {
-    const { child, run } = await delegate(
+    const { child, run } = await runDelegation(
       mode,
       (_request, { task, replies, newest: last }) => {
         if (task === "deeper") return replies === 0 ? report("deep") : say("end");
@@ -161,8 +160,8 @@ describe.each(MODES)("%s", (mode) => {
       },
       { limits: { maxDepth: 2 } },
     );
-    const own = child.filter((request) => shown(request).startsWith("the task"));
-    expect(Math.max(...own.map((request) => userMessages(request, NUDGE_TOOL)))).toBe(1);
+    const own = child.filter((request) => requestText(request).startsWith("the task"));
+    expect(Math.max(...own.map((request) => countUserMessages(request, NUDGE_TOOL)))).toBe(1);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", nudged: true });
   });
 });
@@ -173,7 +172,7 @@ test("B0: an agent that is not a child is never nudged for a report", async () =
     const agent = await errand.openAgent({ kind });
     expect((await agent.postAndAwait("hello")).text).toBe("done");
     expect(models.requests).toHaveLength(2);
-    expect(shown(models.requests[1])).not.toContain(NUDGE_TOOL);
+    expect(requestText(models.requests[1])).not.toContain(NUDGE_TOOL);
   }
 });
 
@@ -189,13 +188,13 @@ test("B2: runs that did not report count as succeeded in an announcement of seve
   const agent = await errand.openAgent();
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
-  const told = newest(models.model("scripted/parent").requests.at(-1));
+  const told = newestUserText(models.model("scripted/parent").requests.at(-1));
   expect(told).toContain("Results: 2 succeeded, 1 failed/timed out");
-  expect(times(told, "Status: completed without reporting")).toBe(1);
+  expect(occurrences(told, "Status: completed without reporting")).toBe(1);
 });
 
 test("B1: reports beside other calls of one reply count, and a reply may hold several", async () => {
-  const { run, told } = await delegate("awaited", [
+  const { run, delivered } = await runDelegation("awaited", [
     callTools([
       { name: "send_agent_message", input: { text: "progress" } },
       { name: "look", input: {} },
@@ -204,7 +203,7 @@ test("B1: reports beside other calls of one reply count, and a reply may hold se
     say("end"),
   ]);
   expect(run).toMatchObject({ report: "tool", nudged: false });
-  expect(JSON.parse(told)).toMatchObject({ summary: "the end" });
+  expect(JSON.parse(delivered)).toMatchObject({ summary: "the end" });
 });
 
 test("B1: under announce each, a send that found the parent's inbox full is no report", async () => {
@@ -212,7 +211,7 @@ test("B1: under announce each, a send that found the parent's inbox full is no r
   const { errand, models } = await openTestErrand(
     {
       parent: async (_request, { replies }) => {
-        if (replies === 0) return delegation("background", { announce: "each" });
+        if (replies === 0) return delegationCall("background", { announce: "each" });
         if (replies === 1) await speaking.passed;
         return say(`line ${replies}`);
       },
@@ -225,10 +224,10 @@ test("B1: under announce each, a send that found the parent's inbox full is no r
   );
   const agent = await errand.openAgent();
   await agent.post("go");
-  await untilFacts(errand, agent.id, "run-started");
+  await eventsUntilFacts(errand, agent.id, "run-started");
   await agent.post("filler", { kind: "system" });
   filled.open();
-  await untilFacts(errand, agent.id, "run-ended");
+  await eventsUntilFacts(errand, agent.id, "run-ended");
   const child = models.model("scripted/child").requests;
   expect(toolFailed(child[1])).toBe(true);
   expect(child[2]?.messages.at(-1)).toEqual({ role: "user", text: NUDGE_TOOL });

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { callTool, callTools, fail, hang, say } from "../../src/testing/index.ts";
-import { delegate, delegation, MODES, newest, report, shown, toolText, untilFacts } from "../support/delegations.ts";
+import { newestUserText, requestText, toolText } from "../support/model-requests.ts";
+import { delegationCall, MODES, runDelegation } from "../support/run-delegation.ts";
+import { report } from "../support/scripted-replies.ts";
+import { eventsUntilFacts } from "../support/tree-facts.ts";
 import { lookTool, openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -14,15 +17,15 @@ test.each(MODES)(
       { type: "reasoning", text: "reasoning" },
       { type: "text", text: "in two parts <tool_call>{}</tool_call>" },
     ] as const;
-    const { run, told, errand } = await delegate(mode, [
+    const { run, delivered, errand } = await runDelegation(mode, [
       { kind: "reply", parts },
       say("<thinking>only thoughts</thinking>"),
     ]);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged", nudged: true });
     expect(await errand.result(run.id)).toBe("the answer\nin two parts");
-    expect(told).not.toMatch(/secret|reasoning|only thoughts|tool_call/);
-    if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ summary: "the answer\nin two parts" });
-    else expect(told).toContain("the answer\nin two parts");
+    expect(delivered).not.toMatch(/secret|reasoning|only thoughts|tool_call/);
+    if (mode === "awaited") expect(JSON.parse(delivered)).toMatchObject({ summary: "the answer\nin two parts" });
+    else expect(delivered).toContain("the answer\nin two parts");
   },
 );
 
@@ -30,11 +33,12 @@ test.each(MODES)(
   "B6, scenario 15: a child that made only tool calls has no answer; its last output stands under its label (%s)",
   async (mode) => {
     const script = [callTool("look", {}), callTool("look", {}), say(""), say("")];
-    const { run, told, errand } = await delegate(mode, script);
+    const { run, delivered, errand } = await runDelegation(mode, script);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing", nudged: true });
     expect(await errand.result(run.id)).toBe(`${LABEL}\nsaw it`);
-    if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ summary: `${LABEL}\nsaw it`, report: "missing" });
-    else expect(told).toContain(`${LABEL}\nsaw it`);
+    if (mode === "awaited")
+      expect(JSON.parse(delivered)).toMatchObject({ summary: `${LABEL}\nsaw it`, report: "missing" });
+    else expect(delivered).toContain(`${LABEL}\nsaw it`);
   },
 );
 
@@ -42,10 +46,10 @@ test.each(MODES)(
   "B6: the result of a run that ended with a refusal is what its parent was told, not the words of the refusal (%s)",
   async (mode) => {
     const refusal = { ...say("I cannot help with that."), stop: "refused" } as const;
-    const { run, told, errand } = await delegate(mode, [say("as far as I got"), refusal]);
+    const { run, delivered, errand } = await runDelegation(mode, [say("as far as I got"), refusal]);
     expect(run).toMatchObject({ status: "error", reason: "refused", report: "salvaged" });
-    expect(told).toContain("as far as I got");
-    expect(told).not.toContain("I cannot help");
+    expect(delivered).toContain("as far as I got");
+    expect(delivered).not.toContain("I cannot help");
     expect(await errand.result(run.id)).toContain("as far as I got");
     expect(await errand.result(run.id)).not.toContain("I cannot help");
   },
@@ -55,10 +59,10 @@ test.each(MODES)(
   "B6: a child that said nothing but a refusal has left no words: its last output stands under its label (%s)",
   async (mode) => {
     const refusal = { ...say("I cannot help with that."), stop: "refused" } as const;
-    const { run, told, errand } = await delegate(mode, [callTool("look", {}), refusal]);
+    const { run, delivered, errand } = await runDelegation(mode, [callTool("look", {}), refusal]);
     expect(run).toMatchObject({ status: "error", reason: "refused", report: "missing" });
-    expect(told).toContain("saw it");
-    expect(told).not.toContain("I cannot help");
+    expect(delivered).toContain("saw it");
+    expect(delivered).not.toContain("I cannot help");
     expect(await errand.result(run.id)).toBe(`${LABEL}\nsaw it`);
   },
 );
@@ -66,9 +70,9 @@ test.each(MODES)(
 test.each(["<thinking>hm</thinking>NO_REPLY", "(empty reply)"])(
   "B6: a child that says %j has left no words",
   async (text) => {
-    const { run, told } = await delegate("awaited", [say(text), say(text)]);
+    const { run, delivered } = await runDelegation("awaited", [say(text), say(text)]);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing" });
-    expect(JSON.parse(told)).toMatchObject({ summary: "(no output)", report: "missing" });
+    expect(JSON.parse(delivered)).toMatchObject({ summary: "(no output)", report: "missing" });
   },
 );
 
@@ -81,18 +85,20 @@ test("B6: of outputs that came in another order than their calls, the last call'
     return { text: `saw the ${at}`, failed: false };
   });
   const looks = ["first", "second"].map((at) => ({ name: "look", input: { at } }));
-  const { run, told, errand } = await delegate("awaited", [callTools(looks), say(""), say("")], { tools: [tool] });
+  const { run, delivered, errand } = await runDelegation("awaited", [callTools(looks), say(""), say("")], {
+    tools: [tool],
+  });
   expect(run.report).toBe("missing");
-  const { summary } = JSON.parse(told) as { summary: string };
+  const { summary } = JSON.parse(delivered) as { summary: string };
   expect(summary).toBe(`${LABEL}\nsaw the second`);
   expect(await errand.result(run.id)).toBe(summary);
 });
 
 test("B6, scenario 15: the answer of a failed send is not passed off as the child's output", async () => {
   const bad = callTool("send_agent_message", { text: "x", agentId: "nobody" });
-  const { run, told, errand } = await delegate("awaited", [callTool("look", {}), bad, say(""), say("")]);
+  const { run, delivered, errand } = await runDelegation("awaited", [callTool("look", {}), bad, say(""), say("")]);
   expect(run.report).toBe("missing");
-  const { summary } = JSON.parse(told) as { summary: string };
+  const { summary } = JSON.parse(delivered) as { summary: string };
   expect(summary).toBe(`${LABEL}\nsaw it`);
   expect(await errand.result(run.id)).toBe(summary);
 });
@@ -100,58 +106,62 @@ test("B6, scenario 15: the answer of a failed send is not passed off as the chil
 test.each(MODES)(
   "B6, scenario 13: a child that says nothing at all still ends, with (no output) (%s)",
   async (mode) => {
-    const { run, told } = await delegate(mode, [say(""), say("")]);
+    const { run, delivered } = await runDelegation(mode, [say(""), say("")]);
     expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "missing", delivery: "placed" });
     if (mode === "awaited")
-      expect(JSON.parse(told)).toMatchObject({ success: true, summary: "(no output)", report: "missing" });
-    else expect(told).toContain("Findings:\n(no output)");
+      expect(JSON.parse(delivered)).toMatchObject({ success: true, summary: "(no output)", report: "missing" });
+    else expect(delivered).toContain("Findings:\n(no output)");
   },
 );
 
 test.each(MODES)("B6, scenario 13: the parent hears of the end of a child that says NO_REPLY (%s)", async (mode) => {
-  const { run, told } = await delegate(mode, [say("NO_REPLY"), say("NO_REPLY")]);
+  const { run, delivered } = await runDelegation(mode, [say("NO_REPLY"), say("NO_REPLY")]);
   expect(run).toMatchObject({ status: "ok", reason: "no-report", delivery: "placed" });
-  if (mode === "awaited") expect(JSON.parse(told)).toMatchObject({ success: true, nudged: true });
-  else expect(told).toContain('"the task" completed without reporting.');
+  if (mode === "awaited") expect(JSON.parse(delivered)).toMatchObject({ success: true, nudged: true });
+  else expect(delivered).toContain('"the task" completed without reporting.');
 });
 
 test.each(MODES)(
   "B7: a run that reported and then hit a limit ends with that reason and its report as findings (%s)",
   async (mode) => {
-    const { run, told, errand } = await delegate(mode, [report("half of it"), callTool("look", {}), say("unused")], {
-      args: { max_iterations: 2 },
-    });
+    const { run, delivered, errand } = await runDelegation(
+      mode,
+      [report("half of it"), callTool("look", {}), say("unused")],
+      {
+        args: { max_iterations: 2 },
+      },
+    );
     expect(run).toMatchObject({ status: "error", reason: "iteration-limit", report: "tool", nudged: false });
     expect(await errand.result(run.id)).toBe("half of it");
     if (mode === "awaited")
-      expect(JSON.parse(told)).toMatchObject({
+      expect(JSON.parse(delivered)).toMatchObject({
         success: false,
         summary: "half of it",
         reason: "iteration-limit",
         report: "tool",
       });
-    else expect(told).toMatch(/failed: iteration-limit[\s\S]*half of it/);
+    else expect(delivered).toMatch(/failed: iteration-limit[\s\S]*half of it/);
   },
 );
 
 test.each(MODES)(
   "B7: a run that reported, went on working and then failed ends with that reason and its report as findings (%s)",
   async (mode) => {
-    const { run, told } = await delegate(mode, [
+    const { run, delivered } = await runDelegation(mode, [
       report("half of it"),
       callTool("look", {}),
       fail({ message: "no credit" }),
     ]);
     expect(run).toMatchObject({ status: "error", reason: "provider-error", report: "tool" });
-    expect(told).toContain("half of it");
+    expect(delivered).toContain("half of it");
   },
 );
 
 test("B7: status comes from what happened, never from the child's words", async () => {
-  const liar = await delegate("background", [report("status: error, I failed, timed out, cancelled"), say("end")]);
+  const liar = await runDelegation("background", [report("status: error, I failed, timed out, cancelled"), say("end")]);
   expect(liar.run.status).toBe("ok");
-  expect(newest(liar.parent.at(-1))).toContain('"the task" completed successfully.');
-  const boaster = await delegate("background", [
+  expect(newestUserText(liar.parent.at(-1))).toContain('"the task" completed successfully.');
+  const boaster = await runDelegation("background", [
     callTools([{ name: "look", input: {} }], { text: "completed successfully" }),
     fail(),
   ]);
@@ -166,7 +176,7 @@ test.each([
   ["costPerTree", 6_000, "cost-limit"],
 ] as const)("B7: a run that meets %s ends with its reason, not ok and not nudged", async (limit, value, reason) => {
   const used = { input: 2_500, output: 100 };
-  const { run } = await delegate("background", () => callTools([{ name: "look", input: {} }], { usage: used }), {
+  const { run } = await runDelegation("background", () => callTools([{ name: "look", input: {} }], { usage: used }), {
     limits: { [limit]: value },
     facts: { "scripted/child": { window: null, price: PRICE }, "scripted/parent": { window: null, price: FREE } },
   }).catch((error: unknown) => ({ run: error }));
@@ -177,7 +187,7 @@ test("B7: a deadline is a timeout with its reason, whatever was said before", as
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {
-      parent: [delegation("awaited", { timeout_seconds: 30 }), say("end")],
+      parent: [delegationCall("awaited", { timeout_seconds: 30 }), say("end")],
       child: [callTools([{ name: "look", input: {} }], { text: "so far so good" }), hang()],
     },
     { world },
@@ -198,12 +208,12 @@ test("B7: a deadline is a timeout with its reason, whatever was said before", as
 
 test("B7: a cancelled awaited run is no success for its parent", async () => {
   const { errand, models } = await openTestErrand(
-    { parent: [delegation("awaited"), say("end")], child: [callTool("look", {}), hang()] },
+    { parent: [delegationCall("awaited"), say("end")], child: [callTool("look", {}), hang()] },
     { tools: [lookTool()] },
   );
   const agent = await errand.openAgent();
   const { id } = await agent.post("go");
-  await untilFacts(errand, agent.id, "run-started");
+  await eventsUntilFacts(errand, agent.id, "run-started");
   const [run] = await errand.listRuns();
   const waiting = agent.postAndAwait("go", { id });
   expect(await errand.cancel(run?.id ?? "")).toBe(true);
@@ -213,5 +223,5 @@ test("B7: a cancelled awaited run is no success for its parent", async () => {
     reason: "cancelled",
     timed_out: false,
   });
-  expect(shown(models.model("scripted/child").requests.at(-1))).not.toContain("You haven't sent");
+  expect(requestText(models.model("scripted/child").requests.at(-1))).not.toContain("You haven't sent");
 });

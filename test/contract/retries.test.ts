@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createErrand, replayVerdict } from "../../src/index.ts";
 import { createScriptedModels, fail, say, type Script } from "../../src/testing/index.ts";
-import { eventsNow, factsOf } from "../support/delegation.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 async function open(script: Script) {
@@ -37,7 +37,7 @@ test("a call that fails is made again after 1, 4 and 16 seconds and a random par
     await world.advance(60_000);
     waits.push(await retries(agent.id));
     expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
-    const ended = factsOf(await eventsNow(errand, agent.id), "turn-ended");
+    const ended = acceptedFacts(await eventsNow(errand, agent.id), "turn-ended");
     expect(ended).toMatchObject([{ outcome: "failed", reason: "provider-error" }]);
   }
   for (const [index, base] of [1_000, 4_000, 16_000].entries()) {

@@ -9,59 +9,50 @@ import {
   hang,
   say,
 } from "../../src/testing/index.ts";
-import {
-  delegate,
-  delegation,
-  eventsSoFar,
-  factsNamed,
-  factsOf,
-  gate,
-  newest,
-  report,
-  shown,
-  startSeveral,
-  times,
-  toolFailed,
-  toolText,
-  untilFacts,
-} from "../support/delegations.ts";
+import { newestUserText, occurrences, requestText, toolFailed, toolText } from "../support/model-requests.ts";
+import { delegationCall, runDelegation } from "../support/run-delegation.ts";
+import { gate, report, startSeveral } from "../support/scripted-replies.ts";
+import { allFacts, eventsNow, eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 test("B8, scenario 18: an awaited child's report is the tool's result, and nothing else of it reaches the parent", async () => {
-  const { errand, root, parent, facts, told, channel } = await delegate("awaited", [report("only once"), say("end")]);
-  expect(JSON.parse(told)).toMatchObject({ success: true, summary: "only once" });
-  expect(factsNamed(facts, "message-sent")).toEqual([]);
-  expect(factsNamed(factsOf(await eventsSoFar(errand, root)), "announcement-queued")).toEqual([]);
+  const { errand, root, parent, facts, delivered, channel } = await runDelegation("awaited", [
+    report("only once"),
+    say("end"),
+  ]);
+  expect(JSON.parse(delivered)).toMatchObject({ success: true, summary: "only once" });
+  expect(factsOfType(facts, "message-sent")).toEqual([]);
+  expect(factsOfType(allFacts(await eventsNow(errand, root)), "announcement-queued")).toEqual([]);
   expect(parent).toHaveLength(2);
-  expect(times(shown(parent.at(-1)), "only once")).toBe(1);
+  expect(occurrences(requestText(parent.at(-1)), "only once")).toBe(1);
   expect(channel.messages).toHaveLength(1);
 });
 
 test("B8, scenario 16: together, the last send is the findings; earlier ones are counted and can be read", async () => {
-  const { errand, run, told, facts, parent, child } = await delegate("background", [
+  const { errand, run, delivered, facts, parent, child } = await runDelegation("background", [
     report("progress one"),
     report("progress two"),
     report("final text"),
     say("end"),
   ]);
-  expect(told).toContain("final text");
-  expect(told).not.toContain("progress");
-  expect(told).toContain("messages 3");
-  expect(factsNamed(facts, "message-sent")).toEqual([]);
+  expect(delivered).toContain("final text");
+  expect(delivered).not.toContain("progress");
+  expect(delivered).toContain("messages 3");
+  expect(factsOfType(facts, "message-sent")).toEqual([]);
   expect(parent).toHaveLength(3);
   const whole = await errand.result(run.id);
   expect(whole.startsWith("final text")).toBe(true);
   expect(whole).toContain("progress one");
   expect(whole).toContain("progress two");
-  expect(shown(child.at(-1))).toMatch(/progress one[\s\S]*progress two[\s\S]*final text/);
+  expect(requestText(child.at(-1))).toMatch(/progress one[\s\S]*progress two[\s\S]*final text/);
 });
 
 test("B8: each posts every committed send at once, and the end of a run that reported is one silent line", async () => {
   const going = gate();
   const { errand, models } = await openTestErrand({
     parent: (_request, { replies }) =>
-      replies === 0 ? delegation("background", { announce: "each", label: "scout" }) : say(`line ${replies}`),
+      replies === 0 ? delegationCall("background", { announce: "each", label: "scout" }) : say(`line ${replies}`),
     child: async (_request, { replies }) => {
       if (replies === 1) await going.passed;
       return [report("first sight"), report("second sight"), say("end")][replies] ?? fail();
@@ -73,27 +64,27 @@ test("B8: each posts every committed send at once, and the end of a run that rep
   const parent = models.model("scripted/parent").requests;
   const [run] = await errand.listRuns();
   expect(run?.state).toBe("running");
-  expect(newest(parent[2])).toMatch(new RegExp(`^<system_message origin="${run?.agent}">\\s*first sight`));
+  expect(newestUserText(parent[2])).toMatch(new RegExp(`^<system_message origin="${run?.agent}">\\s*first sight`));
   going.open();
   await eventsUntil(errand, agent.id, turnsEnded(3));
-  await untilFacts(errand, agent.id, "run-ended");
+  await eventsUntilFacts(errand, agent.id, "run-ended");
   expect((await errand.listRuns())[0]).toMatchObject({ state: "ended", delivery: "placed" });
-  expect(factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "announcement-queued")).toEqual([]);
+  expect(factsOfType(allFacts(await eventsNow(errand, agent.id)), "announcement-queued")).toEqual([]);
   expect(parent).toHaveLength(4);
   await agent.postAndAwait("and?");
   expect(parent).toHaveLength(5);
-  const all = shown(parent.at(-1));
-  expect([times(all, "first sight"), times(all, "second sight")]).toEqual([1, 1]);
-  expect(times(all, '"scout" completed successfully')).toBe(1);
+  const all = requestText(parent.at(-1));
+  expect([occurrences(all, "first sight"), occurrences(all, "second sight")]).toEqual([1, 1]);
+  expect(occurrences(all, '"scout" completed successfully')).toBe(1);
 });
 
 test("B8: under each, a run that did not report is announced alone", async () => {
-  const { told, run, facts } = await delegate("background", [say("words only"), say("still words")], {
+  const { delivered, run, facts } = await runDelegation("background", [say("words only"), say("still words")], {
     args: { announce: "each" },
   });
-  expect(factsNamed(facts, "announcement-queued")).toHaveLength(1);
-  expect(told).toContain('Background task "the task" completed without reporting.');
-  expect(told).toContain("still words");
+  expect(factsOfType(facts, "announcement-queued")).toHaveLength(1);
+  expect(delivered).toContain('Background task "the task" completed without reporting.');
+  expect(delivered).toContain("still words");
   expect(run).toMatchObject({ report: "salvaged", delivery: "placed" });
 });
 
@@ -121,10 +112,14 @@ test("B9: a message to another agent of the tree arrives there, and is no report
   await eventsUntil(errand, agent.id, turnsEnded(2));
   const [listener, speaker] = await errand.listRuns();
   expect(speaker).toMatchObject({ report: "salvaged", nudged: true });
-  const requests = models.model("scripted/child").requests.filter((request) => shown(request).startsWith("listen"));
+  const requests = models
+    .model("scripted/child")
+    .requests.filter((request) => requestText(request).startsWith("listen"));
   const frame = `<system_message origin="${speaker?.agent}">`;
-  expect(requests.some((request) => newest(request).includes(frame) && newest(request).includes("psst"))).toBe(true);
-  expect(shown(models.model("scripted/parent").requests.at(-1))).not.toContain("psst");
+  expect(
+    requests.some((request) => newestUserText(request).includes(frame) && newestUserText(request).includes("psst")),
+  ).toBe(true);
+  expect(requestText(models.model("scripted/parent").requests.at(-1))).not.toContain("psst");
   expect(listener?.report).toBe("tool");
 });
 
@@ -132,7 +127,7 @@ test("B9: an unknown, a foreign and a closed target give the same error, and not
   const targets: string[] = ["0198c0de-0000-7000-8000-000000000000"];
   const { errand, models } = await openTestErrand({
     parent: (_request, { task, replies }) => {
-      if (task === "make one") return replies === 0 ? delegation("awaited") : say("made");
+      if (task === "make one") return replies === 0 ? delegationCall("awaited") : say("made");
       const agentId = targets[replies];
       return agentId === undefined ? say("gave up") : callTool("send_agent_message", { text: "hello?", agentId });
     },
@@ -142,7 +137,7 @@ test("B9: an unknown, a foreign and a closed target give the same error, and not
   await other.postAndAwait("make one");
   const own = await errand.openAgent();
   await own.spawn({ task: "own child" });
-  await untilFacts(errand, own.id, "turn-ended", 2);
+  await eventsUntilFacts(errand, own.id, "turn-ended", 2);
   const runs = await errand.listRuns();
   targets.push(other.id, ...runs.map((run) => run.agent), ...runs.map((run) => run.id), "", "x");
   const asked = models.requests.length;
@@ -152,14 +147,14 @@ test("B9: an unknown, a foreign and a closed target give the same error, and not
   expect(wellFormed.length).toBeGreaterThanOrEqual(6);
   expect(new Set(wellFormed.map((answer) => JSON.stringify(answer))).size).toBe(1);
   expect(wellFormed[0]?.[0]).toBe(true);
-  expect(factsNamed(factsOf(await eventsSoFar(errand, own.id)), "message-sent")).toEqual([]);
-  expect(factsNamed(factsOf(await eventsSoFar(errand, other.id)), "message-sent")).toEqual([]);
+  expect(factsOfType(allFacts(await eventsNow(errand, own.id)), "message-sent")).toEqual([]);
+  expect(factsOfType(allFacts(await eventsNow(errand, other.id)), "message-sent")).toEqual([]);
 });
 
 test("B10: what a run says after its end is refused and logged, and changes nothing", async () => {
   const speaking = gate();
   const { errand } = await openTestErrand({
-    parent: byContext([delegation("background"), say("started"), say("told")]),
+    parent: byContext([delegationCall("background"), say("started"), say("told")]),
     child: () => speaking.passed.then(() => report("too late")),
   });
   const agent = await errand.openAgent();
@@ -169,7 +164,7 @@ test("B10: what a run says after its end is refused and logged, and changes noth
   speaking.open();
   expect(await cancelled).toBe(true);
   const events = await eventsUntil(errand, agent.id, turnsEnded(2));
-  expect(factsNamed(factsOf(events.filter((event) => event.late === null)), "run-reported")).toEqual([]);
+  expect(factsOfType(allFacts(events.filter((event) => event.late === null)), "run-reported")).toEqual([]);
   expect((await errand.listRuns())[0]).toMatchObject({ status: "cancelled", report: "missing" });
   expect(await errand.result(run?.id ?? "")).toBe("");
 });
@@ -214,10 +209,10 @@ test("B10: a reply of a model that does not heed its abort is logged as late, an
 });
 
 test("B10: nobody can write to a run that has ended", async () => {
-  const { errand, run, root } = await delegate("background", [report("x"), say("end")]);
+  const { errand, run, root } = await runDelegation("background", [report("x"), say("end")]);
   const child = await errand.agent(run.agent);
   await expect(child.post("one more", { id: "late" })).rejects.toMatchObject({ code: "agent-unknown" });
-  const events = await eventsSoFar(errand, root);
+  const events = await eventsNow(errand, root);
   const logged = events.filter((event) => event.late !== null && event.facts[0]?.type === "message-posted");
   expect(logged).toHaveLength(1);
 });
@@ -227,7 +222,7 @@ test("B11, scenario 9: the result for a closed parent is kept and listed as unde
   const working = gate();
   const { errand, models } = await openTestErrand(
     {
-      parent: [delegation("background"), say("started"), say("unused")],
+      parent: [delegationCall("background"), say("started"), say("unused")],
       child: (_request, { replies }) => (replies === 0 ? working.passed.then(() => report("kept")) : say("end")),
     },
     { world },
@@ -236,7 +231,7 @@ test("B11, scenario 9: the result for a closed parent is kept and listed as unde
   await agent.postAndAwait("go");
   await agent.close();
   working.open();
-  await untilFacts(errand, agent.id, "run-undeliverable");
+  await eventsUntilFacts(errand, agent.id, "run-undeliverable");
   const [run] = await errand.listRuns();
   expect(run).toMatchObject({
     state: "ended",
@@ -245,24 +240,24 @@ test("B11, scenario 9: the result for a closed parent is kept and listed as unde
     undeliverable: "parent-closed",
   });
   expect(await errand.result(run?.id ?? "")).toBe("kept");
-  const before = [models.requests.length, (await eventsSoFar(errand, agent.id)).length];
+  const before = [models.requests.length, (await eventsNow(errand, agent.id)).length];
   await world.advance(60_000);
-  expect([models.requests.length, (await eventsSoFar(errand, agent.id)).length]).toEqual(before);
+  expect([models.requests.length, (await eventsNow(errand, agent.id)).length]).toEqual(before);
   await expect(agent.post("hello?")).rejects.toMatchObject({ code: "agent-unknown" });
 });
 
 test("B11: a result that waited for its parent when that was closed is undeliverable, once", async () => {
   const { errand } = await openTestErrand({
-    parent: (_request, { replies }) => (replies === 0 ? delegation("background") : hang()),
+    parent: (_request, { replies }) => (replies === 0 ? delegationCall("background") : hang()),
     child: byContext([report("kept too"), say("end")]),
   });
   const agent = await errand.openAgent();
   await agent.post("go");
-  await untilFacts(errand, agent.id, "run-ended");
+  await eventsUntilFacts(errand, agent.id, "run-ended");
   expect((await errand.listRuns())[0]).toMatchObject({ delivery: "pending" });
   await agent.close();
   const [run] = await errand.listRuns();
   expect(run).toMatchObject({ delivery: "undeliverable", undeliverable: "parent-closed" });
   expect(await errand.result(run?.id ?? "")).toBe("kept too");
-  expect(factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "run-undeliverable")).toHaveLength(1);
+  expect(factsOfType(allFacts(await eventsNow(errand, agent.id)), "run-undeliverable")).toHaveLength(1);
 });

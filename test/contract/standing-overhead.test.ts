@@ -9,7 +9,8 @@
 import { expect, test } from "vitest";
 import type { ModelRequest } from "../../src/index.ts";
 import { byContext, callTools, say } from "../../src/testing/index.ts";
-import { childRequests, delegate, newest, parentRequests, report, start } from "../support/delegation.ts";
+import { childRequests, newestUserText, parentRequests } from "../support/model-requests.ts";
+import { callSubagent, report, startCall } from "../support/scripted-replies.ts";
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 
 const FINDINGS = "value of item 1";
@@ -28,7 +29,7 @@ test.each(["tool", "tag"] as const)(
   async (reporting) => {
     const reply = reporting === "tool" ? report(FINDINGS, { final: true }) : say(`<response>${FINDINGS}</response>`);
     const { errand, models } = await openTestErrand(
-      { parent: [delegate("item 1"), say("done")], child: [reply] },
+      { parent: [callSubagent("item 1"), say("done")], child: [reply] },
       { child: { reporting } },
     );
     await (await errand.openAgent()).postAndAwait("go");
@@ -43,7 +44,7 @@ test.each([
   [2, 563],
   [10, 1_792],
 ])("an announcement of %d runs takes at most %d bytes besides its findings", async (runs, limit) => {
-  const tasks = Array.from({ length: runs }, (_, index) => start(`item ${index}`));
+  const tasks = Array.from({ length: runs }, (_, index) => startCall(`item ${index}`));
   const { errand, models } = await openTestErrand({
     parent: byContext([callTools(tasks), say("started"), say("told")]),
     child: () => report(FINDINGS, { final: true }),
@@ -51,7 +52,7 @@ test.each([
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
-  const told = newest(parentRequests(models).at(-1));
+  const told = newestUserText(parentRequests(models).at(-1));
   expect(told.split(FINDINGS)).toHaveLength(runs + 1);
   expect(Buffer.byteLength(told) - runs * FINDINGS.length).toBeLessThanOrEqual(limit);
 });

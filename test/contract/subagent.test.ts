@@ -4,18 +4,17 @@ import { type ModelRequest, normalisedOutput } from "../../src/index.ts";
 import { byContext, callTools, fail, hang, say, type Script } from "../../src/testing/index.ts";
 import { messageBuildSystemText } from "../../src/core/text/index.ts";
 import {
-  answerOf,
   childRequests,
-  delegate,
-  eventsNow,
+  occurrences,
   parentRequests,
-  report,
-  resultOf,
-  resultsOf,
-  textOf,
-  times,
-  whole,
-} from "../support/delegation.ts";
+  requestJson,
+  toolJson,
+  toolResults,
+  toolText,
+  userText,
+} from "../support/model-requests.ts";
+import { callSubagent, report } from "../support/scripted-replies.ts";
+import { eventsNow } from "../support/tree-facts.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -24,14 +23,14 @@ type Options = Parameters<typeof openTestErrand>[1];
 /** What the parent gets for one awaited delegation. */
 async function payload(child: Script, more = {}, options: Options = {}) {
   const { errand, models } = await openTestErrand(
-    { parent: [delegate("the task", more), say("done")], child },
+    { parent: [callSubagent("the task", more), say("done")], child },
     options,
   );
   const agent = await errand.openAgent();
   await agent.postAndAwait("go");
   return {
-    text: resultOf(parentRequests(models)[1]),
-    answer: answerOf(parentRequests(models)[1]),
+    text: toolText(parentRequests(models)[1]),
+    answer: toolJson(parentRequests(models)[1]),
     errand,
     models,
     agent,
@@ -124,8 +123,8 @@ test.each([
     );
     expect(stubborn.answer).toMatchObject({ success: false, reason: "invalid-output", artifacts: [] });
     expect(stubborn.answer["error"]).toContain(field);
-    expect(resultsOf(childRequests(stubborn.models)[1])[0]).toMatchObject({ failed: true });
-    expect(resultOf(childRequests(stubborn.models)[1])).toContain(field);
+    expect(toolResults(childRequests(stubborn.models)[1])[0]).toMatchObject({ failed: true });
+    expect(toolText(childRequests(stubborn.models)[1])).toContain(field);
     const mended = await payload(
       byContext([report("found", { artifacts }), report("found"), say("done")]),
       {},
@@ -149,7 +148,7 @@ test("F4: the child sees task, then context, then file hints, and nothing of its
   const { models, agent } = await payload(good, { context: "a fact", files: ["a.ts", "b.ts"] });
   const first = childRequests(models)[0];
   expect(first?.messages).toHaveLength(1);
-  const text = textOf(first?.messages[0]);
+  const text = userText(first?.messages[0]);
   const order = ["the task", "a fact", "a.ts", "b.ts"].map((part) => text.indexOf(part));
   expect(order[0]).toBe(0);
   expect(order).toEqual(order.toSorted((a, b) => a - b));
@@ -163,14 +162,14 @@ test("F4: the parent sees the payload and nothing else of the child", async () =
   const { models, text } = await payload(child);
   const last = parentRequests(models)[1];
   expect(last?.messages.map((message) => message.role)).toEqual(["user", "assistant", "tool"]);
-  expect(whole(last)).not.toContain("private words");
-  expect(times(whole(last), "found it")).toBe(1);
+  expect(requestJson(last)).not.toContain("private words");
+  expect(occurrences(requestJson(last), "found it")).toBe(1);
   expect(JSON.stringify(JSON.parse(text))).toBe(text);
 });
 
 test("F5: a model that cannot be had is a payload with an error, never an exception", async () => {
   let gone = false;
-  const { errand, models } = await openTestErrand({ parent: [delegate("x"), say("I see")], child: good });
+  const { errand, models } = await openTestErrand({ parent: [callSubagent("x"), say("I see")], child: good });
   const resolve = models.resolve.bind(models);
   Object.assign(models, {
     resolve: (name: string) =>
@@ -179,7 +178,7 @@ test("F5: a model that cannot be had is a payload with an error, never an except
   gone = true;
   const agent = await errand.openAgent();
   expect((await agent.postAndAwait("go")).text).toBe("I see");
-  expect(answerOf(parentRequests(models)[1])).toMatchObject({
+  expect(toolJson(parentRequests(models)[1])).toMatchObject({
     success: false,
     error: "scripted/child is switched off",
     reason: "provider-error",
@@ -191,7 +190,7 @@ test("F5: a deadline gives timed_out: true, and what was said so far", async () 
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {
-      parent: [delegate("x", { timeout_seconds: 3 }), say("done")],
+      parent: [callSubagent("x", { timeout_seconds: 3 }), say("done")],
       child: (_request, { replies }) =>
         replies === 0 ? callTools([{ name: "look", input: {} }], { text: "so far" }) : hang(),
     },
@@ -201,7 +200,7 @@ test("F5: a deadline gives timed_out: true, and what was said so far", async () 
   await world.advance(2_900);
   expect(parentRequests(models)).toHaveLength(1);
   await world.advance(200);
-  expect(answerOf(parentRequests(models)[1])).toMatchObject({
+  expect(toolJson(parentRequests(models)[1])).toMatchObject({
     success: false,
     summary: "so far",
     timed_out: true,
@@ -213,14 +212,14 @@ test("F5: a deadline gives timed_out: true, and what was said so far", async () 
 test("F5: without a timeout of its own an awaited run has 120 s", async () => {
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
-    { parent: [delegate("x"), say("done")], child: () => hang() },
+    { parent: [callSubagent("x"), say("done")], child: () => hang() },
     { world },
   );
   await (await errand.openAgent()).post("go");
   await world.advance(119_900);
   expect(parentRequests(models)).toHaveLength(1);
   await world.advance(200);
-  expect(answerOf(parentRequests(models)[1])).toMatchObject({ timed_out: true, duration_ms: 120_000 });
+  expect(toolJson(parentRequests(models)[1])).toMatchObject({ timed_out: true, duration_ms: 120_000 });
 });
 
 test("F5: a text over the output cap is cut and stays ok, with the numbers of what was cut", async () => {
@@ -254,12 +253,12 @@ test("F7: when subagent is off it stays registered, checks its arguments, and an
   expect(parentRequests(models)[0]?.tools.map((tool) => tool.name)).toContain("subagent");
   expect(await errand.listRuns()).toEqual([]);
   const bad = await openTestErrand(
-    { parent: [delegate("x", { timeout_seconds: "soon" }), say("done")], child: good },
+    { parent: [callSubagent("x", { timeout_seconds: "soon" }), say("done")], child: good },
     { subagentEnabled: false },
   );
   await (await bad.errand.openAgent()).postAndAwait("go");
-  expect(JSON.parse(resultOf(parentRequests(bad.models)[1]))).toMatchObject({ reason: "invalid-arguments" });
-  expect(resultOf(parentRequests(bad.models)[1])).toContain("timeout_seconds");
+  expect(JSON.parse(toolText(parentRequests(bad.models)[1]))).toMatchObject({ reason: "invalid-arguments" });
+  expect(toolText(parentRequests(bad.models)[1])).toContain("timeout_seconds");
 });
 
 test("F8: the journal holds the complete input of a call", async () => {

@@ -1,20 +1,11 @@
 import { expect, test } from "vitest";
 import type { ModelRequest } from "../../src/index.ts";
 import { byContext, callTool, callTools, fail, hang, say } from "../../src/testing/index.ts";
-import {
-  delegate,
-  delegation,
-  factsNamed,
-  gate,
-  report,
-  shown,
-  startSeveral,
-  temporaryStore,
-  toolFailed,
-  toolText,
-  untilFacts,
-} from "../support/delegations.ts";
-import { eventsUntil, lookTool, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+import { requestText, toolFailed, toolText } from "../support/model-requests.ts";
+import { delegationCall, runDelegation } from "../support/run-delegation.ts";
+import { gate, report, startSeveral } from "../support/scripted-replies.ts";
+import { eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
+import { eventsUntil, lookTool, openTestErrand, temporaryStore, turnsEnded } from "../support/test-errand.ts";
 
 const SPAWNING = ["subagent", "start_background_agent"];
 const DELEGATING = [...SPAWNING, "list_runs", "read_result", "cancel_run", "steer_run"];
@@ -24,7 +15,7 @@ function delegationTools(request: ModelRequest | undefined): string[] {
 }
 
 test("A8: a foreground agent above the depth limit sees all but send_user_message; a child at the limit sees no tool for runs", async () => {
-  const { parent, child } = await delegate("awaited", [report("x"), say("end")]);
+  const { parent, child } = await runDelegation("awaited", [report("x"), say("end")]);
   expect(delegationTools(parent[0]).toSorted()).toEqual(["send_agent_message", ...DELEGATING].toSorted());
   expect(delegationTools(child[0]).toSorted()).toEqual(["send_agent_message", "send_user_message"]);
 });
@@ -56,17 +47,21 @@ test("A8: a call of a tool that is not visible is refused by the runtime", async
   expect(toolText(empty)).toContain("`text` must not be empty");
   expect(toolText(unknown)).toContain("`force` is not known here");
   const facts = (await eventsUntil(errand, agent.id, turnsEnded(1))).flatMap((event) => event.facts);
-  expect(factsNamed(facts, "message-sent")).toEqual([]);
+  expect(factsOfType(facts, "message-sent")).toEqual([]);
 });
 
 test.each(SPAWNING)("A8: %s called at the depth limit is refused, and no run is made", async (name) => {
-  const { child, facts } = await delegate("awaited", [callTool(name, { task: "deeper" }), report("x"), say("end")]);
+  const { child, facts } = await runDelegation("awaited", [
+    callTool(name, { task: "deeper" }),
+    report("x"),
+    say("end"),
+  ]);
   expect(JSON.parse(toolText(child[1]))).toMatchObject({ reason: "depth-limit" });
-  expect(factsNamed(facts, "run-created")).toHaveLength(1);
+  expect(factsOfType(facts, "run-created")).toHaveLength(1);
 });
 
 test("A8: the answers of send_agent_message and send_user_message", async () => {
-  const { root, child } = await delegate("awaited", (_request, { replies }) => {
+  const { root, child } = await runDelegation("awaited", (_request, { replies }) => {
     const calls = [report("final"), callTool("send_user_message", { text: "nearly there" }), say("end")];
     return calls[replies] ?? fail();
   });
@@ -77,7 +72,7 @@ test("A8: the answers of send_agent_message and send_user_message", async () => 
 test("A8: the answers of list_runs, read_result, steer_run and cancel_run", async () => {
   const { errand, models } = await openTestErrand({
     parent: (request, { replies }) => {
-      const [quick = "", slow = ""] = [...shown(request).matchAll(/"run_id":"([^"]+)"/g)].map(
+      const [quick = "", slow = ""] = [...requestText(request).matchAll(/"run_id":"([^"]+)"/g)].map(
         (match) => match[1] ?? "",
       );
       const script = [
@@ -146,15 +141,17 @@ test.each(["read_result", "cancel_run", "steer_run"])("A8: %s reaches own descen
   await agent.postAndAwait("go");
   sibling = (await errand.listRuns())[0]?.id ?? "";
   siblingKnown.open();
-  await untilFacts(errand, agent.id, "run-ended");
-  const intruder = models.model("scripted/child").requests.findLast((request) => shown(request).includes("intruder"));
-  expect(shown(intruder)).toContain(`${name}: no such run below you`);
+  await eventsUntilFacts(errand, agent.id, "run-ended");
+  const intruder = models
+    .model("scripted/child")
+    .requests.findLast((request) => requestText(request).includes("intruder"));
+  expect(requestText(intruder)).toContain(`${name}: no such run below you`);
   expect((await errand.getRun(sibling)).state).toBe("running");
 });
 
 test("A8: list_runs names no runs of others", async () => {
   const script = [callTool("list_runs", {}), report("x"), say("end")];
-  const { child } = await delegate("background", script, { limits: { maxDepth: 2 } });
+  const { child } = await runDelegation("background", script, { limits: { maxDepth: 2 } });
   expect(toolText(child[1])).toBe("[]");
 });
 
@@ -165,7 +162,7 @@ test.each(["list_runs", "read_result", "cancel_run", "steer_run"])(
       name,
       name === "list_runs" ? {} : { run_id: "x", ...(name === "steer_run" ? { text: "t" } : {}) },
     );
-    const { child } = await delegate("awaited", [call, report("x"), say("end")]);
+    const { child } = await runDelegation("awaited", [call, report("x"), say("end")]);
     expect(toolFailed(child[1])).toBe(true);
     expect(toolText(child[1])).toContain(`there is no tool "${name}" here`);
   },
@@ -197,7 +194,7 @@ test("A9: a child has no tool that its parent has not: it neither sees it nor ma
     looked += 1;
     return { text: "saw it", failed: false };
   });
-  const { child } = await delegate("awaited", [callTool("look", {}), report("x"), say("end")], {
+  const { child } = await runDelegation("awaited", [callTool("look", {}), report("x"), say("end")], {
     tools: [tool],
     parent: { tools: [] },
     child: { tools: ["look"] },
@@ -218,7 +215,7 @@ test("A9: on resume a child loses what its parent no longer has, also a call tha
     return new Promise(() => {});
   });
   const first = await openTestErrand(
-    { parent: [delegation("background"), say("started")], child: [callTool("look", {})] },
+    { parent: [delegationCall("background"), say("started")], child: [callTool("look", {})] },
     { store, tools: [tool] },
   );
   const agent = await first.errand.openAgent();
@@ -229,7 +226,7 @@ test("A9: on resume a child loses what its parent no longer has, also a call tha
     { parent: [say("told")], child: [callTool("look", {}), report("could not look"), say("end")] },
     { store, tools: [tool], parent: { tools: [] } },
   );
-  await untilFacts(second.errand, agent.id, "run-ended");
+  await eventsUntilFacts(second.errand, agent.id, "run-ended");
   const child = second.models.model("scripted/child").requests;
   expect(child[0]?.tools.map((known) => known.name)).not.toContain("look");
   expect(child.slice(0, 2).map(toolFailed)).toEqual([true, true]);

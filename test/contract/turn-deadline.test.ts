@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { replayVerdict, type Tool } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { byContext, callTool, callTools, hang, say } from "../../src/testing/index.ts";
-import { eventsSoFar, factsNamed, factsOf, gate, report } from "../support/delegations.ts";
+import { gate, report } from "../support/scripted-replies.ts";
+import { allFacts, eventsNow, factsOfType } from "../support/tree-facts.ts";
 import { lookTool, openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -50,7 +51,7 @@ test("a tool that never answers is aborted at the deadline, and the turn's own w
   await world.advance(MINUTE);
   await ended;
   expect(aborted()).toBe(true);
-  const [turn] = factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "turn-ended");
+  const [turn] = factsOfType(allFacts(await eventsNow(errand, agent.id)), "turn-ended");
   expect(turn).toMatchObject({ outcome: "failed", reason: "turn-timeout" });
 });
 
@@ -171,13 +172,13 @@ test("a fork has what its origin had left", async () => {
   await agent.post("go");
   await world.rest();
   await world.skip(10 * HOUR);
-  const seq = (await eventsSoFar(errand, agent.id)).find((event) =>
+  const seq = (await eventsNow(errand, agent.id)).find((event) =>
     event.facts.some((fact) => fact.type === "model-called"),
   )?.seq;
   const fork = await errand.fork(agent.id, { at: seq ?? 0 });
   await world.rest();
   await world.skip(HOUR - MINUTE);
-  const ended = async () => factsNamed(factsOf(await eventsSoFar(errand, fork.id)), "turn-ended").length;
+  const ended = async () => factsOfType(allFacts(await eventsNow(errand, fork.id)), "turn-ended").length;
   expect(await ended()).toBe(0);
   await world.advance(MINUTE);
   expect(await ended()).toBe(1);
@@ -190,5 +191,5 @@ test("turnSeconds null means no deadline", async () => {
   await agent.post("go");
   await world.rest();
   await world.skip(10 * HOUR);
-  expect(factsNamed(factsOf(await eventsSoFar(errand, agent.id)), "turn-ended")).toEqual([]);
+  expect(factsOfType(allFacts(await eventsNow(errand, agent.id)), "turn-ended")).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { StandardSchema } from "../../src/index.ts";
 import { byContext, say, type Script } from "../../src/testing/index.ts";
-import { answerOf, childRequests, delegate, parentRequests, report, resultsOf } from "../support/delegation.ts";
+import { childRequests, parentRequests, toolJson, toolResults } from "../support/model-requests.ts";
+import { callSubagent, report } from "../support/scripted-replies.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 
 const schema = {
@@ -12,9 +13,12 @@ const schema = {
 } as const;
 
 async function typed(child: Script, more = {}, options: Parameters<typeof openTestErrand>[1] = {}) {
-  const { errand, models } = await openTestErrand({ parent: [delegate("count", more), say("done")], child }, options);
+  const { errand, models } = await openTestErrand(
+    { parent: [callSubagent("count", more), say("done")], child },
+    options,
+  );
   await (await errand.openAgent()).postAndAwait("go");
-  return { answer: answerOf(parentRequests(models)[1]), models, errand };
+  return { answer: toolJson(parentRequests(models)[1]), models, errand };
 }
 
 test("F10: data that fit the schema of a call stand in the payload, after the artifacts", async () => {
@@ -39,7 +43,7 @@ test("F10: a mismatch is told to the child with its field, and the child mends i
   expect(answer).toMatchObject({ success: true, summary: "three", data: { count: 3, names: ["a"] }, nudged: false });
   const told = childRequests(models)
     .slice(1)
-    .map((request) => resultsOf(request)[0]);
+    .map((request) => toolResults(request)[0]);
   expect(told.map((result) => result?.failed)).toEqual([true, true, true, false]);
   expect(told[0]?.text).toContain("`data.count`");
   expect(told[1]?.text).toContain("`data` is missing");
@@ -66,7 +70,7 @@ test("F10: a report that names its parent by id is checked like any other", asyn
     return replies === 1 ? report("right", { agentId: parent, data: { count: 3 } }) : say("done");
   };
   const { answer, models } = await typed(child, { output_schema: schema });
-  expect(resultsOf(childRequests(models)[1])[0]?.failed).toBe(true);
+  expect(toolResults(childRequests(models)[1])[0]?.failed).toBe(true);
   expect(answer).toMatchObject({ success: true, summary: "right", data: { count: 3 } });
 });
 
@@ -93,7 +97,7 @@ test("F10: a Standard Schema of a definition checks the data itself", async () =
   };
   const child = byContext([report("x", { data: { count: 3 } }), report("x", { data: { count: 4 } }), say("done")]);
   const { answer, models } = await typed(child, {}, { child: { output: even } });
-  expect(resultsOf(childRequests(models)[1])[0]?.text).toContain("`data.count`: must be even");
+  expect(toolResults(childRequests(models)[1])[0]?.text).toContain("`data.count`: must be even");
   expect(answer).toMatchObject({ success: true, data: { count: 4 } });
 });
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createErrand, replayVerdict } from "../../src/index.ts";
 import { byContext, createScriptedModels, fail, hang, say } from "../../src/testing/index.ts";
-import { delegate, eventsNow, factsOf, start, starts } from "../support/delegation.ts";
+import { callSubagent, startCall, startRuns } from "../support/scripted-replies.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { eventsUntil, openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -14,7 +15,7 @@ test("a call that is given up is booked at once, and its run again when the wire
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {
-      parent: byContext([starts(start("wait")), say("started"), say("cancelled")]),
+      parent: byContext([startRuns(startCall("wait")), say("started"), say("cancelled")]),
       child: () => hang("so far", { input: 70, output: 3 }),
     },
     { world, facts: { "scripted/child": { price } } },
@@ -26,10 +27,10 @@ test("a call that is given up is booked at once, and its run again when the wire
   await errand.cancel(run?.id ?? "");
   await world.rest();
   const events = await eventsNow(errand, agent.id);
-  const [estimate] = factsOf(events, "usage-estimated");
+  const [estimate] = acceptedFacts(events, "usage-estimated");
   expect(estimate).toMatchObject({ agent: 1, aborted: true, usage: { output: 1_024, estimated: true } });
   expect(estimate?.usage.input).toBeGreaterThan(0);
-  expect(factsOf(events, "usage-learnt")).toMatchObject([{ usage: { input: 70, output: 3 } }]);
+  expect(acceptedFacts(events, "usage-learnt")).toMatchObject([{ usage: { input: 70, output: 3 } }]);
   expect((await errand.listRuns())[0]).toMatchObject({ status: "cancelled", tokens: 73, cost: 76 });
   expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
 });
@@ -42,7 +43,7 @@ test("a call that is given up by closing the agent is told of too", async () => 
   await world.rest();
   await agent.close();
   await world.rest();
-  expect(factsOf(await eventsNow(errand, agent.id), "usage-learnt")).toMatchObject([
+  expect(acceptedFacts(await eventsNow(errand, agent.id), "usage-learnt")).toMatchObject([
     { usage: { input: 9, output: 1 } },
   ]);
 });
@@ -67,7 +68,7 @@ test("replies and failures of unknown usage are booked at an estimate, which cou
   await agent.post("two");
   await world.advance(60_000);
   const events = await eventsNow(errand, agent.id);
-  expect(factsOf(events, "usage-estimated").map(({ usage, aborted }) => [usage.output, aborted])).toEqual([
+  expect(acceptedFacts(events, "usage-estimated").map(({ usage, aborted }) => [usage.output, aborted])).toEqual([
     [1_024, undefined],
     [1_024, undefined],
   ]);
@@ -97,7 +98,7 @@ test("a call that a process took with it is booked at an estimate when it is mad
 test("what was under way where a tree is forked is not booked in the fork", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand(
-    { parent: byContext([delegate("wait"), say("without it")]), child: () => hang() },
+    { parent: byContext([callSubagent("wait"), say("without it")]), child: () => hang() },
     { world },
   );
   const agent = await errand.openAgent();

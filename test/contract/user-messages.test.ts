@@ -8,21 +8,11 @@ import {
 } from "../../src/core/text/index.ts";
 import { byContext, callTool, createMemoryChannel, fail, hang, say } from "../../src/testing/index.ts";
 import type { Script, ScriptedReply } from "../../src/testing/index.ts";
-import {
-  delegate,
-  delegation,
-  factsNamed,
-  factsOf,
-  newest,
-  report,
-  shown,
-  temporaryStore,
-  times,
-  toolFailed,
-  toolText,
-  untilFacts,
-} from "../support/delegations.ts";
-import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+import { newestUserText, occurrences, requestText, toolFailed, toolText } from "../support/model-requests.ts";
+import { delegationCall, runDelegation } from "../support/run-delegation.ts";
+import { report } from "../support/scripted-replies.ts";
+import { allFacts, eventsUntilFacts, factsOfType } from "../support/tree-facts.ts";
+import { eventsUntil, openTestErrand, temporaryStore, turnsEnded } from "../support/test-errand.ts";
 
 const tell = (text: string): ScriptedReply => callTool("send_user_message", { text });
 
@@ -32,7 +22,7 @@ async function telling(answers: readonly (ScriptedReply | string)[], options: { 
   const label = options.label ?? "scout";
   const { errand, models } = await openTestErrand(
     {
-      parent: byContext([delegation("background", { label }), say("<say>started</say>"), ...answers]),
+      parent: byContext([delegationCall("background", { label }), say("<say>started</say>"), ...answers]),
       child: (_request, { replies }) => (replies === 0 ? tell("the bridge is open") : hang()),
     },
     { parent: { say: options.say ?? false } },
@@ -40,16 +30,16 @@ async function telling(answers: readonly (ScriptedReply | string)[], options: { 
   const agent = await errand.openAgent({ channel });
   await agent.post("go");
   const events = await eventsUntil(errand, agent.id, turnsEnded(2));
-  return { errand, models, channel, facts: factsOf(events), parent: models.model("scripted/parent").requests };
+  return { errand, models, channel, facts: allFacts(events), parent: models.model("scripted/parent").requests };
 }
 
 test("C1: a message for the user reaches the foreground agent as exactly one frame, and causes inference", async () => {
   const { parent, errand } = await telling([say("Good news: the bridge is open.")]);
   const [run] = await errand.listRuns();
-  const frame = newest(parent[2]).split("\n\n[run ")[0] ?? "";
+  const frame = newestUserText(parent[2]).split("\n\n[run ")[0] ?? "";
   expect(frame).toBe(`<message_for_user origin="${run?.agent}">\nthe bridge is open\n</message_for_user>`);
   expect(messageIsUserFacing(frame)).toEqual({ text: "the bridge is open", origin: run?.agent });
-  expect(shown(parent[2])).not.toContain("<system_message");
+  expect(requestText(parent[2])).not.toContain("<system_message");
 });
 
 test("C1: it goes to the nearest foreground ancestor, past background ones", async () => {
@@ -57,16 +47,16 @@ test("C1: it goes to the nearest foreground ancestor, past background ones", asy
     if (task === "deeper") return [tell("from far below"), report("x"), say("end")][replies] ?? fail();
     return [callTool("subagent", { task: "deeper" }), report("y"), say("end")][replies] ?? fail();
   };
-  const { errand, models, root, run, facts } = await delegate("background", deeper, { limits: { maxDepth: 2 } });
-  await untilFacts(errand, root, "turn-ended", 4);
-  expect(factsNamed(facts, "message-sent")).toMatchObject([{ kind: "user-facing", from: 2, to: 0 }]);
+  const { errand, models, root, run, facts } = await runDelegation("background", deeper, { limits: { maxDepth: 2 } });
+  await eventsUntilFacts(errand, root, "turn-ended", 4);
+  expect(factsOfType(facts, "message-sent")).toMatchObject([{ kind: "user-facing", from: 2, to: 0 }]);
   const child = models.model("scripted/child").requests.filter((request) => request.system.includes(run.agent));
-  expect(child.some((request) => newest(request).includes("from far below"))).toBe(false);
+  expect(child.some((request) => newestUserText(request).includes("from far below"))).toBe(false);
 });
 
 test("C1: with no foreground ancestor it is a tool error", async () => {
   const { errand, models } = await openTestErrand({
-    parent: byContext([delegation("awaited"), say("end")]),
+    parent: byContext([delegationCall("awaited"), say("end")]),
     child: byContext([tell("hello?"), report("nobody there"), say("end")]),
   });
   const agent = await errand.openAgent({ kind: "background" });
@@ -82,12 +72,12 @@ test("C2: presented in the agent's own words, it is not sent again", async () =>
     "<say>started</say>",
     "Good news: the bridge is open.",
   ]);
-  expect(factsNamed(facts, "nudge-given")).toEqual([]);
+  expect(factsOfType(facts, "nudge-given")).toEqual([]);
 });
 
 test.each(["NO_REPLY", ""])("C2: an agent that answers %j is nudged once, and may then present it", async (words) => {
   const { channel, facts, parent } = await telling([say(words), say("The bridge is open.")]);
-  expect(factsNamed(facts, "nudge-given")).toMatchObject([{ agent: 0, about: "user-message" }]);
+  expect(factsOfType(facts, "nudge-given")).toMatchObject([{ agent: 0, about: "user-message" }]);
   expect(parent).toHaveLength(4);
   expect((await channel.received(2)).at(-1)?.text).toBe("The bridge is open.");
   expect(channel.messages).toHaveLength(2);
@@ -96,7 +86,7 @@ test.each(["NO_REPLY", ""])("C2: an agent that answers %j is nudged once, and ma
 test("C2: still nothing: the runtime sends the text itself, labelled with the child's name", async () => {
   const { channel, parent, facts } = await telling([say("NO_REPLY"), say("NO_REPLY"), say("unused")]);
   expect(parent).toHaveLength(4);
-  expect(factsNamed(facts, "nudge-given")).toHaveLength(1);
+  expect(factsOfType(facts, "nudge-given")).toHaveLength(1);
   const sent = (await channel.received(2)).at(-1)?.text ?? "";
   expect(sent).toContain("scout");
   expect(sent).toContain("the bridge is open");
@@ -105,7 +95,7 @@ test("C2: still nothing: the runtime sends the text itself, labelled with the ch
 
 test("C2: text outside of say blocks is nothing sent", async () => {
   const { channel, facts } = await telling([say("no block"), say("no block again")], { say: true });
-  expect(factsNamed(facts, "nudge-given")).toHaveLength(1);
+  expect(factsOfType(facts, "nudge-given")).toHaveLength(1);
   expect((await channel.received(2)).map((message) => message.text)).toEqual(["started", "scout: the bridge is open"]);
 });
 
@@ -120,12 +110,12 @@ test.each([
 test("C2: it is not lost when the agent's turn is cancelled", async () => {
   const channel = createMemoryChannel();
   const { errand } = await openTestErrand({
-    parent: byContext([delegation("background", { label: "scout" }), say("started"), hang(), say("told")]),
+    parent: byContext([delegationCall("background", { label: "scout" }), say("started"), hang(), say("told")]),
     child: (_request, { replies }) => (replies === 0 ? tell("the bridge is open") : hang()),
   });
   const agent = await errand.openAgent({ channel });
   await agent.post("go");
-  await untilFacts(errand, agent.id, "turn-started", 2);
+  await eventsUntilFacts(errand, agent.id, "turn-started", 2);
   await agent.cancel();
   expect((await channel.received(2))[1]?.text).toBe("scout: the bridge is open");
 });
@@ -133,13 +123,13 @@ test("C2: it is not lost when the agent's turn is cancelled", async () => {
 test("C2: it is not lost when the agent is closed before it has presented it", async () => {
   const channel = createMemoryChannel();
   const { errand } = await openTestErrand({
-    parent: byContext([delegation("background", { label: "scout" }), say("started"), hang()]),
+    parent: byContext([delegationCall("background", { label: "scout" }), say("started"), hang()]),
     child: (_request, { replies }) => (replies < 2 ? tell(`news ${replies}`) : hang()),
   });
   const agent = await errand.openAgent({ channel });
   await agent.post("go");
-  await untilFacts(errand, agent.id, "message-sent", 2);
-  await untilFacts(errand, agent.id, "turn-started", 2);
+  await eventsUntilFacts(errand, agent.id, "message-sent", 2);
+  await eventsUntilFacts(errand, agent.id, "turn-started", 2);
   await agent.close();
   expect((await channel.received(3)).map((message) => message.text)).toEqual([
     "started",
@@ -150,25 +140,25 @@ test("C2: it is not lost when the agent is closed before it has presented it", a
 
 test("C2: killed before it was presented, the next process presents it once", async () => {
   const store = temporaryStore();
-  const script = byContext([delegation("background", { label: "scout" }), say("started"), hang()]);
+  const script = byContext([delegationCall("background", { label: "scout" }), say("started"), hang()]);
   const first = await openTestErrand(
     { parent: script, child: (_request, { replies }) => (replies === 0 ? tell("the bridge is open") : hang()) },
     { store },
   );
   const agent = await first.errand.openAgent({ channel: createMemoryChannel() });
   await agent.post("go");
-  await untilFacts(first.errand, agent.id, "turn-started", 2);
+  await eventsUntilFacts(first.errand, agent.id, "turn-started", 2);
   await first.errand.close({ withinMs: 0 });
   const channel = createMemoryChannel();
   const second = await openTestErrand({ parent: [say("NO_REPLY"), say("NO_REPLY")], child: [hang()] }, { store });
   await second.errand.agent(agent.id, { channel });
   const events = await eventsUntil(second.errand, agent.id, turnsEnded(2));
-  expect(factsNamed(factsOf(events), "nudge-given")).toHaveLength(1);
+  expect(factsOfType(allFacts(events), "nudge-given")).toHaveLength(1);
   await eventsUntil(second.errand, agent.id, (event) =>
     event.facts.some((fact) => fact.type === "channel-sent" && fact.relay !== undefined),
   );
   await channel.received(1);
-  expect(times(channel.messages.map((message) => message.text).join("\n"), "the bridge is open")).toBe(1);
+  expect(occurrences(channel.messages.map((message) => message.text).join("\n"), "the bridge is open")).toBe(1);
   expect(second.models.model("scripted/parent").requests).toHaveLength(2);
 });
 
@@ -212,13 +202,13 @@ test.each([
 ])("C4: a run may send %s; more is refused with a clear error", async (_name, limit, allowed) => {
   const script: Script = (_request, { replies }) =>
     replies <= allowed ? tell(`news ${replies}`) : ([report("x"), say("end")][replies - allowed - 1] ?? fail());
-  const { child, facts } = await delegate("awaited", script, {
+  const { child, facts } = await runDelegation("awaited", script, {
     args: { max_iterations: 20 },
     ...(limit === undefined ? {} : { limits: { userMessagesPerRun: limit } }),
   });
   expect(child.slice(1, allowed + 2).map(toolFailed)).toEqual([...Array<boolean>(allowed).fill(false), true]);
   expect(toolText(child[allowed + 1])).toContain(`limit of ${allowed} messages`);
-  expect(factsNamed(facts, "message-sent")).toHaveLength(allowed);
+  expect(factsOfType(facts, "message-sent")).toHaveLength(allowed);
 });
 
 /** A child that is waited for tells the user something, then reports. */
@@ -226,7 +216,7 @@ async function tellingAwaited(parent: readonly (ScriptedReply | string)[], child
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand(
     {
-      parent: byContext([delegation("awaited"), ...parent]),
+      parent: byContext([delegationCall("awaited"), ...parent]),
       child: child ?? byContext([tell("the bridge is open"), report("scouted"), say("end")]),
     },
     { limits: { maxDepth: 3 } },
@@ -256,16 +246,16 @@ test("C5: it joins through awaited calls, and not through a background run", asy
       return [callTool(second, { task: "deeper" }), report("y"), say("NO_REPLY")][replies] ?? say("NO_REPLY");
     };
   const awaited = await tellingAwaited([say("both")], through("subagent"));
-  expect(newest(awaited.parent[1])).toContain("from below");
+  expect(newestUserText(awaited.parent[1])).toContain("from below");
   const background = await tellingAwaited([say("first"), say("second")], through("start_background_agent"));
-  expect(newest(background.parent[1])).not.toContain("from below");
+  expect(newestUserText(background.parent[1])).not.toContain("from below");
   await background.channel.received(2);
-  expect(newest(background.parent[2])).toContain("from below");
+  expect(newestUserText(background.parent[2])).toContain("from below");
 });
 
 test("C5: what was sent before it was placed does not count: the agent is nudged, then it is relayed", async () => {
   const first = { kind: "reply", parts: [{ type: "text", text: "I send a scout." }] } as const;
-  const call = delegation("awaited");
+  const call = delegationCall("awaited");
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand({
     parent: byContext([
@@ -277,7 +267,7 @@ test("C5: what was sent before it was placed does not count: the agent is nudged
   });
   const agent = await errand.openAgent({ channel });
   await agent.postAndAwait("go");
-  expect(newest(models.model("scripted/parent").requests[2])).toContain("has not reached the user yet");
+  expect(newestUserText(models.model("scripted/parent").requests[2])).toContain("has not reached the user yet");
   expect(channel.messages.map((message) => message.text)).toEqual(["I send a scout.", "the task: the bridge is open"]);
 });
 
@@ -285,7 +275,7 @@ test("C5, I12: an ad-hoc note that the same child sent before joins with it, in 
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand(
     {
-      parent: byContext([delegation("awaited"), say("all told")]),
+      parent: byContext([delegationCall("awaited"), say("all told")]),
       child: byContext([
         callTool("send_agent_message", { text: "a note" }),
         tell("for the user"),
@@ -298,6 +288,6 @@ test("C5, I12: an ad-hoc note that the same child sent before joins with it, in 
   await agent.postAndAwait("go");
   const parent = models.model("scripted/parent").requests;
   expect(parent).toHaveLength(2);
-  const joined = newest(parent[1]);
+  const joined = newestUserText(parent[1]);
   expect(joined.indexOf("a note")).toBeLessThan(joined.indexOf("for the user"));
 });

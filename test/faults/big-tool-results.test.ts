@@ -7,8 +7,9 @@ import { expect, test } from "vitest";
 import { LIMITS } from "../../src/core/values/limits.ts";
 import type { ModelRequest, Tool } from "../../src/index.ts";
 import { byContext, callTool, hang, say } from "../../src/testing/index.ts";
-import { eventsSoFar, shown, temporaryStore, toolText } from "../support/delegations.ts";
-import { lookTool, openTestErrand } from "../support/test-errand.ts";
+import { requestText, toolText } from "../support/model-requests.ts";
+import { eventsNow } from "../support/tree-facts.ts";
+import { lookTool, openTestErrand, temporaryStore } from "../support/test-errand.ts";
 
 const MEGABYTE = 1024 * 1024;
 const SHOWN_BYTES = LIMITS.toolResultBytes.default;
@@ -37,7 +38,8 @@ function bigTool(): { readonly tool: Tool; readonly runs: () => number } {
 }
 
 const bytesOf = (request: ModelRequest | undefined): number => Buffer.byteLength(JSON.stringify(request));
-const handleOf = (request: ModelRequest | undefined): string => /call_id "([^"]+)"/.exec(shown(request))?.[1] ?? "";
+const handleOf = (request: ModelRequest | undefined): string =>
+  /call_id "([^"]+)"/.exec(requestText(request))?.[1] ?? "";
 
 interface Range {
   readonly text: string;
@@ -80,7 +82,7 @@ test.each(["memory", "sqlite"])(
     expect(kept.slice(SHOWN_BYTES, range.next_offset)).toBe(range.text);
     expect(JSON.parse(toolText(end))).toEqual({ text: kept.slice(-16), offset: KEPT_BYTES - 16, bytes: KEPT_BYTES });
     expect(big.runs()).toBe(1);
-    const lengths = (await eventsSoFar(errand, agent.id)).map((event) => JSON.stringify(event).length);
+    const lengths = (await eventsNow(errand, agent.id)).map((event) => JSON.stringify(event).length);
     expect(Math.max(...lengths)).toBeLessThan(2 * KEPT_BYTES);
   },
 );

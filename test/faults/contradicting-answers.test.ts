@@ -13,8 +13,8 @@ import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
 import { mailOf } from "../../src/runtime/messages/mail.ts";
 import { callTool, createScriptedModels, hang, say } from "../../src/testing/index.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
-import { temporaryStore } from "../support/delegations.ts";
-import { eventsUntil, lookTool } from "../support/test-errand.ts";
+
+import { eventsUntil, lookTool, temporaryStore } from "../support/test-errand.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 

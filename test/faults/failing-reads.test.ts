@@ -6,9 +6,9 @@ import type { Store } from "../../src/index.ts";
 import { ErrandError } from "../../src/index.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { byContext, callTool, say } from "../../src/testing/index.ts";
-import { shown, temporaryStore } from "../support/delegations.ts";
+import { requestText } from "../support/model-requests.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
-import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
+import { eventsUntil, openTestErrand, temporaryStore, turnsEnded } from "../support/test-errand.ts";
 
 const BUSY = new ErrandError("store-busy", "another program holds a lock");
 
@@ -49,7 +49,7 @@ test.each(["sqlite", "postgres"])("a tool that reads a busy store answers once i
   await until(() => trouble.reads >= 3);
   trouble.failure = null;
   expect(await reply).toMatchObject({ text: "done" });
-  expect(shown(models.requests.at(-1))).not.toContain("could not be read");
+  expect(requestText(models.requests.at(-1))).not.toContain("could not be read");
 });
 
 test("a tool whose store cannot be read tells the model, and the turn goes on", async () => {
@@ -61,7 +61,9 @@ test("a tool whose store cannot be read tells the model, and the turn goes on", 
   const agent = await errand.openAgent();
   trouble.failure = new ErrandError("store-corrupt", "A row is damaged.");
   expect(await agent.postAndAwait("go")).toMatchObject({ text: "done" });
-  expect(shown(models.requests.at(-1))).toContain("Error: list_runs: the store could not be read: A row is damaged.");
+  expect(requestText(models.requests.at(-1))).toContain(
+    "Error: list_runs: the store could not be read: A row is damaged.",
+  );
   expect(trouble.reads).toBe(1);
   expect(await errand.replay(agent.id)).toMatchObject({ difference: null });
 });

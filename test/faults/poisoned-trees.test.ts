@@ -8,7 +8,7 @@ import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { byContext, callTool, say } from "../../src/testing/index.ts";
 import { rowRefused } from "../../src/stores/refusals.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
-import { report, start, starts } from "../support/delegation.ts";
+import { report, startCall, startRuns } from "../support/scripted-replies.ts";
 import { eventsUntil, lookTool, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
 
 const parent = byContext([callTool("look", {}), say("seen")]);
@@ -78,7 +78,7 @@ test("the slots of a tree that is quarantined are offered to the runs that wait 
   let target = "";
   const { errand } = await openTestErrand(
     {
-      parent: byContext([starts(start("look")), say("Started."), say("Heard.")]),
+      parent: byContext([startRuns(startCall("look")), say("Started."), say("Heard.")]),
       child: byContext([callTool("look", {}), report("done", { final: true })]),
     },
     {

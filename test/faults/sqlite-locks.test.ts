@@ -10,7 +10,7 @@ import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
 import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
 import { mailOf } from "../../src/runtime/messages/mail.ts";
 import { hang, say, type Script } from "../../src/testing/index.ts";
-import { delegate, report } from "../support/delegation.ts";
+import { callSubagent, report } from "../support/scripted-replies.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -92,7 +92,7 @@ test.each(["immediate", "exclusive"] as const)(
 
 test("results of children that come while the lock is held are told once, after it", async () => {
   const { store, errand, failures } = await open({
-    parent: [delegate("look it up"), say("done")],
+    parent: [callSubagent("look it up"), say("done")],
     child: [report("found it")],
   });
   const agent = await errand.openAgent();

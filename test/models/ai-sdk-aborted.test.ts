@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Usage } from "../../src/index.ts";
-import { eventsNow, factsOf } from "../support/delegation.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { eventsUntil } from "../support/test-errand.ts";
 import { WIRES } from "./wires/index.ts";
 import { openWireErrand, parentIs } from "./wires/wire-errand.ts";
@@ -36,10 +36,10 @@ describe.each(WIRES)("$title", (wire) => {
     const told = (name: string) => (event: { readonly facts: readonly { readonly type: string }[] }) =>
       event.facts.some((fact) => fact.type === name);
     const events = await eventsUntil(errand, id, told(wire.earlyUsage === null ? "run-ended" : "usage-learnt"));
-    const [estimate] = factsOf(events, "usage-estimated");
+    const [estimate] = acceptedFacts(events, "usage-estimated");
     expect(estimate).toMatchObject({ agent: 1, aborted: true, usage: { estimated: true } });
     expect(total(estimate?.usage ?? { input: 0, output: 0 })).toBeGreaterThan(0);
-    expect(factsOf(events, "usage-learnt").map(({ usage }) => usage)).toEqual(
+    expect(acceptedFacts(events, "usage-learnt").map(({ usage }) => usage)).toEqual(
       wire.earlyUsage === null ? [] : [wire.earlyUsage],
     );
     const [ended] = await errand.listRuns();

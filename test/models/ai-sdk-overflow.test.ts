@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { replayVerdict } from "../../src/index.ts";
-import { eventsNow, factsOf } from "../support/delegation.ts";
+import { acceptedFacts, eventsNow } from "../support/tree-facts.ts";
 import { lookTool } from "../support/test-errand.ts";
 import { WIRES } from "./wires/index.ts";
 import type { Wire, WireReply } from "./wires/wire.ts";
@@ -43,8 +43,8 @@ describe.each(WIRES)("$title", (wire) => {
     expect(last).toContain("Now be short.");
     expect(last).not.toContain("many words");
     const events = await eventsNow(errand, agent.id);
-    expect(factsOf(events, "model-failed")).toMatchObject([{ code: "context-overflow", retryable: false }]);
-    expect(factsOf(events, "context-compacted")).toHaveLength(1);
+    expect(acceptedFacts(events, "model-failed")).toMatchObject([{ code: "context-overflow", retryable: false }]);
+    expect(acceptedFacts(events, "context-compacted")).toHaveLength(1);
     expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
   });
 
@@ -63,7 +63,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(refused).not.toContain(CUT);
     expect(last).toContain(CUT);
     expect(wire.read(last ?? "").results[0]).toContain("many words many words");
-    expect(factsOf(await eventsNow(errand, agent.id), "results-shortened")).toHaveLength(1);
+    expect(acceptedFacts(await eventsNow(errand, agent.id), "results-shortened")).toHaveLength(1);
     expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
   });
 

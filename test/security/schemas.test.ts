@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { createErrand, type StandardSchema } from "../../src/index.ts";
 import type { Json } from "../../src/core/values/json.ts";
 import { byContext, say, type Script } from "../../src/testing/index.ts";
-import { answerOf, childRequests, delegate, parentRequests, report, resultsOf } from "../support/delegation.ts";
+import { childRequests, parentRequests, toolJson, toolResults } from "../support/model-requests.ts";
+import { callSubagent, report } from "../support/scripted-replies.ts";
 import { createSchemaChecker } from "../../src/runtime/schemas/schema-checker.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
 import { openTestErrand } from "../support/test-errand.ts";
@@ -19,10 +20,10 @@ const HOSTILE_TEXT = `${"a".repeat(60)}!`;
 /** The answer to a `subagent` call with this schema, whose child reports these data. */
 async function answered(output_schema: Json, data: Json = {}) {
   const child: Script = (_request, { replies }) => (replies === 0 ? report("x", { data }) : say("done"));
-  const parent = [delegate("count", { output_schema }), say("done")];
+  const parent = [callSubagent("count", { output_schema }), say("done")];
   const { errand, models } = await openTestErrand({ parent, child });
   await (await errand.openAgent()).postAndAwait("go");
-  return { answer: answerOf(parentRequests(models)[1]), runs: await errand.listRuns() };
+  return { answer: toolJson(parentRequests(models)[1]), runs: await errand.listRuns() };
 }
 
 function nested(levels: number): Json {
@@ -131,13 +132,13 @@ test("a pattern of a user's schema that backtracks without end refuses the data,
     say("done"),
   ]);
   const { errand, models } = await openTestErrand(
-    { parent: [delegate("count"), say("done")], child },
+    { parent: [callSubagent("count"), say("done")], child },
     { child: { output } },
   );
   const agent = await errand.openAgent();
   expect(await longestHold(() => agent.postAndAwait("go"))).toBeLessThan(HOLD_MS);
-  expect(resultsOf(childRequests(models)[1])[0]?.text).toContain("too long");
-  expect(answerOf(parentRequests(models)[1])).toMatchObject({ success: true, data: { name: "aaa" } });
+  expect(toolResults(childRequests(models)[1])[0]?.text).toContain("too long");
+  expect(toolJson(parentRequests(models)[1])).toMatchObject({ success: true, data: { name: "aaa" } });
 });
 
 test("a Standard Schema that takes without end, or throws, refuses the data", async () => {
@@ -156,13 +157,13 @@ test("a Standard Schema that takes without end, or throws, refuses the data", as
   ] as const) {
     const child: Script = (_request, { replies }) => (replies === 0 ? report("x", { data: {} }) : say("done"));
     const { errand, models } = await openTestErrand(
-      { parent: [delegate("count"), say("done")], child },
+      { parent: [callSubagent("count"), say("done")], child },
       { child: { output } },
     );
     const agent = await errand.openAgent();
     expect(await longestHold(() => agent.postAndAwait("go"))).toBeLessThan(HOLD_MS);
-    expect(resultsOf(childRequests(models)[1])[0]?.text).toContain(named);
-    expect(answerOf(parentRequests(models)[1])).toMatchObject({ reason: "invalid-output" });
+    expect(toolResults(childRequests(models)[1])[0]?.text).toContain(named);
+    expect(toolJson(parentRequests(models)[1])).toMatchObject({ reason: "invalid-output" });
   }
 });
 

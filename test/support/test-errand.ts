@@ -1,4 +1,4 @@
-/** An Errand over scripted models, for tests: in memory, or in a file of a temporary folder that goes with the test. */
+/** An Errand over scripted models. Its store is in memory, or in a folder that is deleted after the test. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,6 +21,11 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "errand-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The path of a SQLite store that does not exist yet. */
+export function temporaryStore(): string {
+  return join(temporaryFolder(), "errand.db");
 }
 
 export interface TestErrand {

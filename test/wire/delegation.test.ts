@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { WIRES } from "../models/wires/index.ts";
 import { refuse } from "../models/wires/wire-server.ts";
-import { NUDGE_TAG, NUDGE_TOOL, times } from "../support/delegations.ts";
+import { occurrences } from "../support/model-requests.ts";
+import { NUDGE_TAG, NUDGE_TOOL } from "../support/run-delegation.ts";
 import { call, calling, contextOf, converse, final, payloadOf, resultOf, saying } from "./converse.ts";
 
 const TASK = "count the herons";
@@ -31,8 +32,8 @@ describe.each(WIRES)("$title", (wire) => {
     await talk.ask(2, 2);
     const told = contextOf(wire, talk.bodies()[2]);
     expect(told).toContain("2 background tasks have ended.");
-    expect(times(told, "seven herons")).toBe(1);
-    expect(times(told, "two wrens")).toBe(1);
+    expect(occurrences(told, "seven herons")).toBe(1);
+    expect(occurrences(told, "two wrens")).toBe(1);
     expect(told).toContain("Results: 2 succeeded, 0 failed/timed out");
     expect(talk.shown()).toEqual(["Started.", "Seven and two."]);
     await talk.agent.postAndAwait("Really?");
@@ -98,7 +99,7 @@ describe.each(WIRES)("$title", (wire) => {
       },
     });
     await talk.ask(1, 1);
-    expect(times(contextOf(wire, talk.bodies(TASK)[1]), NUDGE_TOOL)).toBe(1);
+    expect(occurrences(contextOf(wire, talk.bodies(TASK)[1]), NUDGE_TOOL)).toBe(1);
     expect(payloadOf(wire, talk.bodies()[1])).toMatchObject({
       success: true,
       summary: "Seven herons, <thinking>or so.\n\nI have already provided my results above.",
@@ -118,7 +119,7 @@ describe.each(WIRES)("$title", (wire) => {
       tag,
     );
     await good.ask(1, 1);
-    expect(times(contextOf(wire, good.bodies(TASK)[1]), NUDGE_TAG)).toBe(1);
+    expect(occurrences(contextOf(wire, good.bodies(TASK)[1]), NUDGE_TAG)).toBe(1);
     expect(payloadOf(wire, good.bodies()[1])).toMatchObject({ success: true, summary: "seven", report: "tag" });
     const bad = await converse(
       wire,

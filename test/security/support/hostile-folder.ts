@@ -8,7 +8,7 @@ import { type Errand, type PermissionRule, type Tool, workspaceTools } from "../
 import type { Json } from "../../../src/core/values/json.ts";
 import { createSystemWorld } from "../../../src/runtime/world.ts";
 import { callTool, say } from "../../../src/testing/index.ts";
-import { parentRequests, resultsOf } from "../../support/delegation.ts";
+import { parentRequests, toolResults } from "../../support/model-requests.ts";
 import { openTestErrand } from "../../support/test-errand.ts";
 
 export const SECRET = "the-secret-words";
@@ -62,6 +62,6 @@ export async function callIn(
     }
     if (event.facts.some((fact) => fact.type === "turn-ended" && fact.agent === 0)) break;
   }
-  const result = resultsOf(parentRequests(models)[1])[0];
+  const result = toolResults(parentRequests(models)[1])[0];
   return { text: result?.text ?? "", failed: result?.failed ?? false, asked, errand };
 }
