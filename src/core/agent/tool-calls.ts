@@ -14,7 +14,9 @@ import type { ToolCallPart } from "../values/message.ts";
 import { answer, callTool, toolError } from "./answer.ts";
 import { estimatedUsage } from "./call-model.ts";
 
-const HOLDS_MARK = `the arguments hold "${REDACTED}", which stands for a secret that you were not shown; leave the part of the file that holds it as it is, and go on without it`;
+const HOLDS_MARK =
+  `the arguments contain "${REDACTED}", which stands for a secret that you were not shown; ` +
+  "leave the part of the file that contains it as it is, and continue without it";
 
 /** Decides one call of a reply. */
 export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, facts: CallFacts): void {

@@ -36,21 +36,21 @@ const artifact = object(
 );
 const message = { text, agentId: string(MAX_NAME, { description: "Default: your parent." }) };
 const task = {
-  task: string(MAX_TASK, { description: "All the child is told, with context and files." }),
+  task: string(MAX_TASK, { description: "The child sees only this, context and files." }),
   context: described(MAX_TASK, "Facts the child needs."),
   files: { type: "array", maxItems: 100, items: string(4_096), description: "Paths worth reading." },
-  agent: string(MAX_NAME, { description: "Agent definition." }),
+  agent: string(MAX_NAME, { description: "Name of its definition." }),
   max_iterations: atLeast(1),
   timeout_seconds: atLeast(1),
 } as const;
 const outputSchema = { minLength: 2, description: "JSON Schema, as JSON text, of the data to return." };
 const background = {
   ...task,
-  label: string(MAX_LABEL, { description: "Short name for people." }),
+  label: string(MAX_LABEL, { description: "Short display name." }),
   model: string(MAX_LABEL),
   cleanup: oneOf("keep", "delete"),
   announce: oneOf("together", "each"),
-  group: string(MAX_NAME, { description: "Announced together." }),
+  group: string(MAX_NAME, { description: "Runs of one group are announced together." }),
 };
 const report = {
   ...message,

@@ -4,7 +4,7 @@
  */
 
 const DECIDE_REVISION = 7;
-const CONTEXT_REVISION = 8;
+const CONTEXT_REVISION = 9;
 const APPLY_REVISION = 8;
 
 /** Written into each row. */

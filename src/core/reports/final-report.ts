@@ -32,18 +32,28 @@ function delegates(d: Deciding, { name, input }: ToolCallPart): boolean {
 }
 
 export const FINAL_AFTER_DELEGATION =
-  "not final, because the same reply starts a child whose result you have not seen: end your turn; your run ends when your children have ended and you have ended your turn";
+  "not final, because the same reply starts a child whose result you have not seen: end your turn; " +
+  "your run ends when your children have ended and you have ended your turn";
 
 /** Why the final report of this turn counts as an ordinary one, as its answer says it; null if it ends the run. */
 export function finalPostponed(agent: AgentState, turn: Turn): string | null {
   if (childrenOpen(agent) || childrenUntold(agent)) {
-    return "not final, because children of yours are open or not announced yet: end your turn; your run ends when you were told of them and have ended your turn";
+    return (
+      "not final, because children of yours have not ended or were not announced to you yet: end your turn; " +
+      "your run ends when all of them were announced and you have ended your turn"
+    );
   }
   if (turn.replyFailed) {
-    return "not final, because another call of the same reply failed: look at it, then end your turn; your run ends when you have ended your turn";
+    return (
+      "not final, because another call of the same reply failed: look at its result, then end your turn; " +
+      "your run ends when you have ended your turn"
+    );
   }
   if (inboxWaits(agent)) {
-    return "not final, because a message waits for you: answer it, then end your turn; your run ends when you have ended your turn";
+    return (
+      "not final, because a message waits for you: answer it, then end your turn; " +
+      "your run ends when you have ended your turn"
+    );
   }
   return null;
 }

@@ -139,7 +139,7 @@ function totals(runs: readonly RunTexts[]): string {
 function instructions(kind: AgentKind, count: number): string {
   if (kind === "background") {
     const which = count > 1 ? "every task's" : "the";
-    return `Use ${which} concrete findings for your own task, then report to your parent; they leave your context after this turn.`;
+    return `Use ${which} concrete findings for your own task, then report to your parent; the findings leave your context after this turn.`;
   }
   const what =
     count > 1

@@ -13,15 +13,15 @@ import type { Json } from "../../values/json.ts";
 import type { ToolSpec } from "../../values/message.ts";
 
 const DESCRIPTIONS: { readonly [Tool in DelegationTool]: string } = {
-  send_agent_message: "Send text to your parent agent (default) or to another agent of your tree.",
-  send_user_message: "Tell the user something; the agent that talks to the user passes it on.",
+  send_agent_message: "Send text to your parent agent (default) or to another agent in your tree.",
+  send_user_message: "Send a message for the user. The agent that talks to the user presents it.",
   subagent: "Give a task to a child agent and wait for its result.",
-  start_background_agent: "Start a child agent and go on. You are told when it ends: do not poll.",
-  use_skill: "Use one of the skills you were told of.",
+  start_background_agent: "Start a child agent and continue. You get a message when it has ended: do not poll.",
+  use_skill: "Use a skill by its name.",
   list_runs: "List the runs below you.",
-  read_result: "Read the whole result of a run, or of a call whose result was cut, in pieces (bytes).",
-  cancel_run: "Cancel a run and all below it.",
-  steer_run: "Send a message into a running child's turn.",
+  read_result: "Read the whole result of a run, or of a tool call whose result was cut. offset and limit are in bytes.",
+  cancel_run: "Cancel a run and all runs below it.",
+  steer_run: "Send a message to a running child, into its current turn.",
 };
 
 /** What a model is told of these tools. `output`: the schema of its run's data, if there is one. */
