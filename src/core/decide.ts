@@ -25,7 +25,7 @@ import { runAsked } from "./runs/spawn.ts";
 import { startQueued } from "./runs/start-queued.ts";
 import type { TreeState } from "./state.ts";
 import type { Deciding, Decision, RunEnd, Step, StepContexts, Task } from "./step.ts";
-import { StepWork } from "./step-work.ts";
+import { type StepWork, stepWork } from "./step-work.ts";
 import { asStepKey } from "./values/ids.ts";
 import { type Settings, settingsOf } from "./values/limits.ts";
 import { timersDue } from "./values/timers.ts";
@@ -34,7 +34,7 @@ const NOT_OPEN: Settings = settingsOf();
 
 export function decide(state: TreeState, step: Step, contexts: StepContexts): Decision {
   const settings = step.input.type === "tree-opened" ? step.input.settings : (state.settings ?? NOT_OPEN);
-  const work = new StepWork(state, settings, step, contexts);
+  const work = stepWork(state, settings, step, contexts);
   const rejected = receive(work, step.input);
   if (rejected === null) {
     if (state.budgetQueue.length > 0) work.later({ do: "retry-budget" });
@@ -121,7 +121,7 @@ function runTasks(work: StepWork): void {
   for (let again = true; again;) {
     let peak = 0;
     const { question } = requestCalls;
-    for (let task = work.next(); task !== undefined; task = work.next()) {
+    for (let task = work.nextTask(); task !== undefined; task = work.nextTask()) {
       runTask(work, task);
       if (work.state.budgetQueue.length > 0) peak = Math.max(peak, reserved());
     }

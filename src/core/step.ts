@@ -29,14 +29,20 @@ export interface Decision {
   readonly slotsUsed: boolean;
   /** A run that could have started waits for a slot. */
   readonly slotsLacked: boolean;
-  /** Why a run that was asked for from outside was not made. */
-  readonly refusal: Refusal | null;
+  /** Delegations that this step refused. */
+  readonly refused: readonly RefusedDelegation[];
 }
 
 /** Why a run was not made: a code, and words. */
 export interface Refusal {
   readonly reason: string;
   readonly error: string;
+}
+
+export interface RefusedDelegation extends Refusal {
+  /** The id of the call, or of the post that asked for the run from outside. */
+  readonly id: string;
+  readonly task: string;
 }
 
 export interface RunEnd {
@@ -100,8 +106,7 @@ export interface Deciding {
   fraction(): number;
   text(value: Json): TextIndex;
   later(task: Task): void;
-  /** A run that was asked for from outside is not made. */
-  refused(refusal: Refusal): void;
+  refused(delegation: RefusedDelegation): void;
   /** True if a run of this agent may start: the process has a slot, or a run of the tree released one in this step. */
   slotFree(agent: AgentNumber): boolean;
 }

@@ -34,29 +34,32 @@ const TOOLS: { readonly [Tool in DelegationTool]: (d: Deciding, agent: AgentStat
   steer_run: steerRun,
 };
 
-type DelegationCall = ToolCallPart & { readonly name: DelegationTool };
+type DelegationPart = ToolCallPart & { readonly name: DelegationTool };
+type DelegationCall = Call & { readonly name: DelegationTool };
 
-export function answerDelegation(d: Deciding, agent: AgentState, part: DelegationCall, facts: CallFacts): void {
+export function answerDelegation(d: Deciding, agent: AgentState, part: DelegationPart, facts: CallFacts): void {
   const { id, name } = part;
   const starts = name === "subagent" || name === "start_background_agent";
   // The gate of all runs tells a child that may not delegate its limit, in the shape of the tool.
   if (!starts && !delegationToolVisible(name, agent, visibilityOf(d.settings, d.state.catalog)))
     return answer(d, agent, id, toolError(refusedCall(name, "unknown")));
   const input = withSchemaText(part.input);
+  const call: DelegationCall = { id, name, args: jsonObjectIs(input) ? input : {}, facts };
   const problem = argumentsProblem(delegationSchema(name, agent), input);
-  if (problem !== null) return answer(d, agent, id, argumentsRefused(d, agent, part, problem));
-  const given = TOOLS[name](d, agent, { id, name, args: jsonObjectIs(input) ? input : {}, facts });
-  if (given === "read") readStore(d, agent, part);
-  else if (given !== "open") answer(d, agent, id, given);
+  if (problem !== null) return answer(d, agent, id, argumentsRefused(d, agent, call, problem));
+  const decided = TOOLS[name](d, agent, call);
+  if (decided === "read") readStore(d, agent, part);
+  else if (decided !== "open") answer(d, agent, id, decided);
 }
 
 /** The answer to arguments that do not fit: in the tool's own shape, if it has one (rules D1, F5). */
-function argumentsRefused(d: Deciding, agent: AgentState, { name, input }: DelegationCall, problem: string): Answer {
+function argumentsRefused(d: Deciding, agent: AgentState, call: DelegationCall, problem: string): Answer {
+  const { name } = call;
   const error = `${name}: ${problem}`;
   if (name === "subagent" || name === "start_background_agent")
-    return refusedDelegation(name, { reason: "invalid-arguments", error });
+    return refusedDelegation(d, name, call, { reason: "invalid-arguments", error });
   const run = d.state.runs.get(agent.number);
-  const artifacts = jsonObjectIs(input) ? input["artifacts"] : undefined;
+  const { artifacts } = call.args;
   if (run !== undefined && name === "send_agent_message" && artifacts !== undefined && !artifactsFit(artifacts))
     reportRefused(d, run, error);
   return toolError(error);

@@ -41,7 +41,7 @@ function trails(
     seedUsed: false,
     slotsUsed: false,
     slotsLacked: false,
-    refusal: null,
+    refused: [],
   });
 }
 

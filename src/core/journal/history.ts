@@ -3,15 +3,14 @@
  * and so are the task and the replies of an agent that speaks to no user: they are left out, or shown on request.
  */
 
-import type { Decided, Fact } from "../event.ts";
+import type { Fact } from "../event.ts";
 import { type AgentNumber, type StepKey, stepKey } from "../values/ids.ts";
 import type { JournalRow } from "./journal.ts";
 import type { Json } from "../values/json.ts";
 import { type ContextMessage, replyPartsOf, replyText } from "../values/message.ts";
 import { questionText } from "../text/prompts/question-text.ts";
 import { bodyRead, headRead } from "./row.ts";
-import { type SpokenKind, spokenKind } from "./spoken.ts";
-import { messageSaid, sayBlocks } from "../text/index.ts";
+import { channelText, type SpokenKind, spokenKind } from "./spoken.ts";
 import { type Tree, treeFold, treeNew, type TreeSource } from "../tree.ts";
 
 export interface HistoryItem {
@@ -39,8 +38,7 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
     const item = (from: HistoryItem["from"], text: string): HistoryItem => ({ seq: row.seq, at: head.at, from, text });
     return [head.input, ...(head.events ?? [])].flatMap((fact) => {
       if (fact.type === "channel-sent" && fact.agent === number) {
-        const relay = fact.relay === undefined ? undefined : relays.get(fact.relay);
-        const text = relay === undefined ? spoken(fact, texts[0]) : `${relay.name}: ${relay.text}`;
+        const text = channelText(relays, fact, texts[0]);
         return [{ ...item("agent", text), kind: spokenKind(fact, texts[0]) }];
       }
       if (fact.type === "question-asked" && fact.to === number) {
@@ -59,11 +57,6 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
       return internals(tree, number, fact, before).map((text) => item("internal", text));
     });
   };
-}
-
-function spoken(fact: Extract<Decided, { type: "channel-sent" }>, reply: Parameters<typeof replyPartsOf>[0]): string {
-  const text = replyText(replyPartsOf(reply));
-  return fact.say === undefined ? messageSaid(text) : (sayBlocks(text)[fact.say] ?? "");
 }
 
 /** What was known before the row was folded. */

@@ -6,17 +6,28 @@
  * - `commentary`: words beside a tool call. They are no part of the answer.
  */
 
-import type { Decided } from "../event.ts";
+import type { FactOf } from "../event.ts";
 import type { Json } from "../values/json.ts";
-import { replyPartsOf } from "../values/message.ts";
+import type { Contexts } from "../context/contexts.ts";
+import { messageSaid, sayBlocks } from "../text/index.ts";
+import { replyPartsOf, replyText } from "../values/message.ts";
 
 export type SpokenKind = "answer" | "relay" | "commentary";
+type ChannelSent = FactOf<"channel-sent">;
 
 /** `reply`: the first text of the row, which is the reply that was sent. Rows of decide revision 3 do not mark commentary. */
-export function spokenKind(fact: Extract<Decided, { type: "channel-sent" }>, reply: Json | undefined): SpokenKind {
+export function spokenKind(fact: ChannelSent, reply: Json | undefined): SpokenKind {
   if (fact.relay !== undefined) return "relay";
   const calls = fact.commentary === true || replyPartsOf(reply).some((part) => part.type === "tool-call");
   return calls ? "commentary" : "answer";
+}
+
+/** The text that went to the user. `reply` as above. */
+export function channelText(relays: Contexts["relays"], { relay, say }: ChannelSent, reply: Json | undefined): string {
+  const relayed = relay === undefined ? undefined : relays.get(relay);
+  if (relayed !== undefined) return `${relayed.name}: ${relayed.text}`;
+  const text = replyText(replyPartsOf(reply));
+  return say === undefined ? messageSaid(text) : (sayBlocks(text)[say] ?? "");
 }
 
 /** The answer that these messages are, its parts joined by a blank line; null if there is none. */

@@ -86,7 +86,7 @@ function treeRefusal({ settings, state }: Deciding, parent: AgentState, args: Ar
   if (parent.depth >= maxDepth) return { reason: "depth-limit", error: `depth limit reached (max_depth ${maxDepth})` };
   if (state.runsCreated >= runsPerTree)
     return { reason: "run-limit", error: `run limit reached (${runsPerTree} runs in this tree)` };
-  return (textOf(args["task"]) ?? "").trim() === "" ? { reason: "refused", error: "the task is empty" } : null;
+  return taskOf(args).trim() === "" ? { reason: "refused", error: "the task is empty" } : null;
 }
 
 /** Whether this call can be honoured: its model, its budget, its schema. */
@@ -122,6 +122,10 @@ function textOf(given: unknown): string | undefined {
   return typeof given === "string" ? given : undefined;
 }
 
+export function taskOf(args: Arguments): string {
+  return textOf(args["task"]) ?? "";
+}
+
 /** Names of definitions, for messages. */
 export function definitionNames(d: Deciding, listed: (definition: DefinitionFacts) => boolean): string {
   const definitions = [...d.state.catalog.values()].filter(listed);
@@ -135,13 +139,12 @@ export function runAsked(d: Deciding, input: FactOf<"run-asked">): string | null
   const given = withSchemaText(d.texts[0] ?? {});
   const args = jsonObjectIs(given) ? given : {};
   const problem = argumentsProblem(SPAWN_SCHEMA, args);
-  if (problem !== null) return refusedFromOutside(d, { reason: "invalid-arguments", error: problem });
+  const refused = ({ reason, error }: Refusal): string => {
+    d.refused({ id: input.id, task: taskOf(args), reason, error });
+    return error;
+  };
+  if (problem !== null) return refused({ reason: "invalid-arguments", error: problem });
   d.accept();
   const run = spawn(d, parent, { mode: "background", call: null, args, facts: input.facts });
-  return typeof run === "number" ? null : refusedFromOutside(d, run);
-}
-
-function refusedFromOutside(d: Deciding, refusal: Refusal): string {
-  d.refused(refusal);
-  return refusal.error;
+  return typeof run === "number" ? null : refused(run);
 }
