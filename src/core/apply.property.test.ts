@@ -6,7 +6,7 @@ import { foldContexts } from "./context/fold-contexts.ts";
 import { decide } from "./decide.ts";
 import type { StepContexts } from "./step.ts";
 import { drive, factsOf, testSource } from "./random-tree.test-support.ts";
-import { runPatch } from "./runs/run-patch.ts";
+import { addRunPatch } from "./runs/run-patch.ts";
 import { stateEmpty } from "./state.ts";
 import { mapsToText } from "./values/map-json.ts";
 
@@ -24,7 +24,7 @@ test("apply, the contexts and the projection are total: facts of one tree folded
         apply(tree.state, fact, stamp);
         const { state, contexts } = tree;
         foldContexts({ ...testSource, state, contexts, calls: null }, fact, () => undefined, stamp);
-        runPatch(tree.state, tree.contexts, fact, stamp, []);
+        addRunPatch(tree.state, tree.contexts, fact, stamp, []);
         tree.state.seq += 1;
       }
     }),

@@ -76,14 +76,14 @@ const INPUTS: { readonly [Type in keyof Inputs]: (d: Deciding, input: FactOf<Typ
       if (agent.queue.length > 0) d.later({ do: "start-queued", agent: agent.number });
     return accepted(d);
   },
-  "timers-due": timersCame,
+  "timers-due": handleTimers,
   "answer-given": answerGiven,
   "cancel-asked": cancelAsked,
   "close-asked": closeAsked,
   "texts-erased": (d, { effect }) => (d.state.effects.has(effect) ? accepted(d) : "no such effect is open"),
 };
 
-function timersCame(d: Deciding): string | null {
+function handleTimers(d: Deciding): string | null {
   const due = timersDue(d.state.timers, d.at);
   if (due.length === 0) return "no timer is due";
   d.accept();

@@ -100,7 +100,7 @@ export interface AgentState {
   /** Its definition, with no more rights than its parent holds now. */
   definition: DefinitionFacts;
   /** Its own definition, if its parent holds less; else null. */
-  granted: DefinitionFacts | null;
+  ownDefinition: DefinitionFacts | null;
   maxIterations: number;
   inbox: InboxMessage[];
   turn: Turn | null;
@@ -122,7 +122,7 @@ export interface AgentState {
   /** At least as long as the longest result of a tool in its context. */
   longestResult: number;
   /** One of its results was longer than its context allows: it sees `read_result`. */
-  holdsResult: boolean;
+  hasCutResult: boolean;
   /** True if the reply that ended its newest turn held a `<response>`, in a run that reports by tag. */
   tagged: boolean;
 }

@@ -16,17 +16,17 @@ import {
 import type { Fold, TextAt } from "./context/fold.ts";
 import { foldContexts } from "./context/fold-contexts.ts";
 import { type ContextRequest, contextRequest } from "./context/request.ts";
-import { endings } from "./context/run-contexts.ts";
+import { endTextsReader } from "./context/run-contexts.ts";
 import { type ToolsetFor, createToolsetFor } from "./context/toolset.ts";
 import { decide } from "./decide.ts";
 import type { Fact, Stamp } from "./event.ts";
-import { stepTrails } from "./journal/deferred-fsync.ts";
+import { fsyncDeferrable } from "./journal/deferred-fsync.ts";
 import type { JournalRow, RunPatch, Sha256 } from "./journal/journal.ts";
 import { channelText } from "./journal/spoken.ts";
 import { bodyRead, CHAIN_START, headRead, rowWrite } from "./journal/row.ts";
 import { questionText } from "./text/prompts/question-text.ts";
 import { type DelegationRecord, endedRecord, refusedRecord } from "./runs/delegation-record.ts";
-import { runPatch } from "./runs/run-patch.ts";
+import { addRunPatch } from "./runs/run-patch.ts";
 import { stateEmpty, type TreeState } from "./state.ts";
 import type { Decision, EndTexts, Step, StepContexts } from "./step.ts";
 import type { DefinitionText } from "./values/definition.ts";
@@ -94,7 +94,7 @@ interface Collected extends StepContexts {
 function collect({ source, state, contexts }: Tree, recorded?: RecordedTexts): Collected {
   const { sha256 } = source;
   const fold: Fold = { ...source, state, contexts, calls: null };
-  const { endTexts, reportText } = endings(fold);
+  const { endTexts, reportText } = endTextsReader(fold);
   const hashes: string[] = [];
   const runs: RunPatch[] = [];
   const outgoing: Outgoing[] = [];
@@ -143,7 +143,7 @@ function collect({ source, state, contexts }: Tree, recorded?: RecordedTexts): C
       collectOutgoing(fact, stamp, textAt);
       foldContexts(fold, fact, textAt, stamp);
       collectResults(fact, stamp);
-      runPatch(state, contexts, fact, stamp, runs);
+      addRunPatch(state, contexts, fact, stamp, runs);
     },
   };
 }
@@ -168,7 +168,7 @@ export function treeStep(tree: Tree, step: Step, salt: string, recorded?: Record
     outgoing,
     requests,
     delegations: [...refused, ...ended],
-    trails: stepTrails(input, effect, decision),
+    trails: fsyncDeferrable(input, effect, decision),
   };
 }
 

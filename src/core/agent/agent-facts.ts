@@ -17,7 +17,7 @@ export function agentAdd(state: TreeState, agent: NewAgent): void {
   state.numbers.set(agent.id, agent.number);
   state.agents.set(agent.number, {
     ...agent,
-    granted: null,
+    ownDefinition: null,
     inbox: [],
     turn: null,
     turns: 0,
@@ -29,7 +29,7 @@ export function agentAdd(state: TreeState, agent: NewAgent): void {
     blocked: [],
     tokensKnown: 0,
     longestResult: 0,
-    holdsResult: false,
+    hasCutResult: false,
     tagged: false,
   });
 }
@@ -237,7 +237,7 @@ export const agentFacts = {
     const agent = state.agents.get(number);
     if (agent === undefined) return;
     agent.definition = { ...agent.definition, window };
-    if (agent.granted !== null) agent.granted = { ...agent.granted, window };
+    if (agent.ownDefinition !== null) agent.ownDefinition = { ...agent.ownDefinition, window };
   },
 
   "tree-closed"(state) {

@@ -5,7 +5,7 @@
 
 import { agentWithUser } from "../delegation/send-user-message.ts";
 import { MODEL_CALLS } from "../text/prompts/question-text.ts";
-import { closingCall } from "../reports/final-report.ts";
+import { onlyClosingCallLeft } from "../reports/final-report.ts";
 import { setRunState } from "../runs/run-state.ts";
 import type { AgentState } from "../state.ts";
 import type { Deciding } from "../step.ts";
@@ -59,7 +59,7 @@ export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): 
   }
   const room = reserve(d, agent, compaction);
   if (room.refused !== null) {
-    if (room.mayWait && !closingCall(agent)) return d.emit({ type: "budget-awaited", agent: number });
+    if (room.mayWait && !onlyClosingCallLeft(agent)) return d.emit({ type: "budget-awaited", agent: number });
     return d.later({ do: "fail-turn", agent: number, end: { status: "error", reason: room.refused } });
   }
   setRunState(d, number, "running");
@@ -80,7 +80,7 @@ function callsUsedUp(d: Deciding, agent: AgentState, calls: number): void {
   const { requestCalls, rights } = d.state;
   const { number } = agent;
   const asks = requestCalls.question !== null || (rights?.asks === true && !requestCalls.refused);
-  if (!asks || closingCall(agent)) {
+  if (!asks || onlyClosingCallLeft(agent)) {
     const error = `this request has used its ${calls} model calls; a new message goes on, limits.modelCallsPerRequest allows more`;
     return d.later({ do: "fail-turn", agent: number, end: { status: "error", reason: "model-call-limit", error } });
   }
@@ -107,8 +107,8 @@ function reserve(d: Deciding, agent: AgentState, compaction: boolean): Room {
   const tokens = usage.input + usage.output;
   const cost = modelCost(agent.definition.price, usage);
   const { turn } = agent;
-  const bringsHome = compaction || turn === null || turn.nudge !== null || turn.announcement !== null;
-  const share = bringsHome ? 1 : 1 - RESERVE_SHARE;
+  const usesReserve = compaction || turn === null || turn.nudge !== null || turn.announcement !== null;
+  const share = usesReserve ? 1 : 1 - RESERVE_SHARE;
   const { ledger } = d.state;
   const budgets = [
     ["token-limit", tokensPerTree, ledger.tokens + tokens, ledger.reservedTokens],

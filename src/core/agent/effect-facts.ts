@@ -210,7 +210,7 @@ export const effectFacts = {
     const agent = state.agents.get(effect.agent);
     if (agent !== undefined) {
       if (effect.kind === "tool") agent.longestResult = Math.max(agent.longestResult, fact.size);
-      if (fact.whole !== undefined) agent.holdsResult = true;
+      if (fact.whole !== undefined) agent.hasCutResult = true;
     }
     callAnswered(state, effect.agent, { ...fact, call: effect.call }, at);
   },

@@ -1,7 +1,7 @@
 /** What follows from how a model call ended: the next iteration, the end of the turn, a retry, or a smaller context. */
 
 import type { FactOf } from "../event.ts";
-import { closingCall } from "../reports/final-report.ts";
+import { onlyClosingCallLeft } from "../reports/final-report.ts";
 import type { AgentState, OpenEffect, Turn } from "../state.ts";
 import type { Deciding } from "../step.ts";
 import { messageNoMessageIs, messageSaid, sayBlocks, tagExtract } from "../text/index.ts";
@@ -29,7 +29,7 @@ interface OpenCall {
 }
 
 /** Takes in how a call ended, with its usage, or an estimate. Null if no such call is open. */
-function takeEnd(d: Deciding, input: FactOf<"model-replied" | "model-failed">): OpenCall | null {
+function acceptResult(d: Deciding, input: FactOf<"model-replied" | "model-failed">): OpenCall | null {
   const effect = d.state.effects.get(input.effect);
   if (effect?.kind !== "model" || effect.attempt !== input.attempt || !effect.underWay) return null;
   const agent = d.state.agents.get(effect.agent);
@@ -54,7 +54,7 @@ export function usageLearnt(d: Deciding, { effect, attempt, usage }: FactOf<"usa
 }
 
 export function modelReplied(d: Deciding, input: FactOf<"model-replied">): string | null {
-  const call = takeEnd(d, input);
+  const call = acceptResult(d, input);
   if (call === null) return NOT_OPEN;
   const { effect, agent } = call;
   const parts = replyPartsOf(d.texts[0]);
@@ -126,11 +126,11 @@ function retryWait(d: Deciding, failures: number, asked: number): number | null 
 }
 
 export function modelFailed(d: Deciding, input: FactOf<"model-failed">): string | null {
-  const call = takeEnd(d, input);
+  const call = acceptResult(d, input);
   if (call === null) return NOT_OPEN;
   const { effect, agent, turn } = call;
   // A run that has reported does not stay open only to end its turn (rule B7).
-  const closing = closingCall(agent);
+  const closing = onlyClosingCallLeft(agent);
   if (!closing && input.code === "context-overflow" && makeRoom(d, call)) return null;
   const retryable = input.retryable || (turn.announcement !== null && input.code === "provider-error");
   const wait = retryable && !closing ? retryWait(d, effect.failures, input.retryAfterMs ?? 0) : null;

@@ -12,7 +12,7 @@
  */
 
 import type { FactOf } from "../event.ts";
-import { narrower } from "../permissions/permissions.ts";
+import { joinPermissions } from "../permissions/permissions.ts";
 import type { AgentState, TreeState } from "../state.ts";
 import type { DefinitionFacts } from "../values/definition.ts";
 import type { AgentNumber } from "../values/ids.ts";
@@ -30,7 +30,7 @@ export function rightsOf(
 function narrowed(parent: DefinitionFacts, child: DefinitionFacts): DefinitionFacts {
   const tools = child.tools.filter(({ name }) => parent.tools.some((tool) => tool.name === name));
   if (parent.permissions === undefined && tools.length === child.tools.length) return child;
-  const permissions = narrower(parent.permissions ?? [], child.permissions ?? []);
+  const permissions = joinPermissions(parent.permissions ?? [], child.permissions ?? []);
   return { ...child, tools, ...(permissions.length === 0 ? {} : { permissions }) };
 }
 
@@ -39,7 +39,7 @@ function rightsSame(one: DefinitionFacts, other: DefinitionFacts): boolean {
   return one.tools.length === other.tools.length && (one.permissions?.length ?? 0) === (other.permissions?.length ?? 0);
 }
 
-type Renewed = Pick<AgentState, "definition" | "granted" | "maxIterations">;
+type Renewed = Pick<AgentState, "definition" | "ownDefinition" | "maxIterations">;
 type Renewal = Pick<FactOf<"catalog-changed">, "catalog" | "root" | "children">;
 
 /** The definitions of running agents after a change. `state` is as it was before. */
@@ -48,20 +48,20 @@ export function definitionsRenewed(state: TreeState, { catalog, root, children }
   const renewed = new Map<AgentNumber, Renewed>();
   // Parents come before their children.
   for (const agent of state.agents.values()) {
-    const { definition, granted, maxIterations } = agent;
+    const { definition, ownDefinition, maxIterations } = agent;
     if (agent.parent === null) {
-      renewed.set(agent.number, { definition: root ?? definition, granted, maxIterations });
+      renewed.set(agent.number, { definition: root ?? definition, ownDefinition, maxIterations });
       continue;
     }
     const parent = renewed.get(agent.parent)?.definition ?? definition;
-    const made = granted ?? definition;
+    const made = ownDefinition ?? definition;
     const own = children === true ? renewedOwn(made, state.catalog.get(made.name), now.get(made.name)) : made;
     const held = rightsOf(parent, own);
     const whole = rightsSame(held, own);
     const fewer = own.iterations !== null && own.iterations !== made.iterations ? own.iterations : maxIterations;
     renewed.set(agent.number, {
       definition: whole ? own : held,
-      granted: whole ? null : own,
+      ownDefinition: whole ? null : own,
       maxIterations: Math.min(maxIterations, fewer),
     });
   }

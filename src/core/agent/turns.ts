@@ -31,7 +31,7 @@
 import { completeBatch } from "../announcements/batches.ts";
 import type { FactOf, TextIndex } from "../event.ts";
 import { inboxTake, joinMessages } from "../inbox/inbox.ts";
-import { finalCalls, finalPostponed } from "../reports/final-report.ts";
+import { finalCalls, whyNotFinal } from "../reports/final-report.ts";
 import { reportedBy, reportOutcome, reportWanted } from "../reports/outcome.ts";
 import { reportAnswer } from "../delegation/send-agent-message.ts";
 import { eraseIfAsked } from "../runs/erasure.ts";
@@ -41,7 +41,7 @@ import type { Deciding, RunEnd } from "../step.ts";
 import type { AgentNumber } from "../values/ids.ts";
 import { answer } from "./answer.ts";
 import { abortTurn, callModel } from "./call-model.ts";
-import { agentOccupied, inboxWaits } from "./occupied.ts";
+import { agentHasOpenWork, inboxWaits } from "./open-work.ts";
 
 /** What an idle agent does next. */
 export function nextTurn(d: Deciding, number: AgentNumber): void {
@@ -57,7 +57,7 @@ export function nextTurn(d: Deciding, number: AgentNumber): void {
   if (agent.pending !== null) return startTurn(d, agent, { take: agent.inbox.map(({ key }) => key), announces: true });
   // A child keeps silent messages for its next turn, so that a nudge is a message of its own in its context.
   if (run === undefined) return void joinMessages(d, agent, { silent: true });
-  if (agentOccupied(agent)) return refreshRunState(d, number);
+  if (agentHasOpenWork(agent)) return refreshRunState(d, number);
   if (reportWanted(agent, run, agent.tagged)) return startTurn(d, agent, { take: [], nudge: true });
   d.later({ do: "end-run", run: number, end: reportOutcome(agent, run) });
 }
@@ -100,10 +100,10 @@ export function continueTurn(d: Deciding, number: AgentNumber): void {
 
 /** Answers the final reports of the newest reply. True if they ended the run. */
 function endedByFinal(d: Deciding, agent: AgentState, turn: Turn): boolean {
-  const postponed = finalPostponed(agent, turn);
+  const postponed = whyNotFinal(agent, turn);
   for (const call of finalCalls(turn)) answer(d, agent, call.id, reportAnswer(d, agent, postponed ?? "final"));
   if (postponed !== null) return false;
-  turnDone(d, agent, turn, { final: true });
+  completeTurn(d, agent, turn, { final: true });
   d.later({ do: "end-run", run: agent.number, end: { status: "ok", final: true } });
   return true;
 }
@@ -119,14 +119,14 @@ export function finishTurn(
   if (joinMessages(d, agent, { steers: true }) > 0) return callModel(d, agent);
   const unpresented = turn.relays.length > 0 && !turn.sent;
   const run = d.state.runs.get(number);
-  const unreported = run !== undefined && !agentOccupied(agent) && reportWanted(agent, run, reply.tagged);
+  const unreported = run !== undefined && !agentHasOpenWork(agent) && reportWanted(agent, run, reply.tagged);
   if (unpresented && turn.nudgedUser) relayAll(d, agent);
   const about = unpresented && !turn.nudgedUser ? "user-message" : unreported ? "report" : null;
   if (about !== null) {
     d.emit({ type: "nudge-given", agent: number, about });
     return callModel(d, agent);
   }
-  turnDone(d, agent, turn, reply);
+  completeTurn(d, agent, turn, reply);
   afterTurn(d, agent, turn.number);
 }
 
@@ -135,7 +135,7 @@ export function endTurn(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null) return;
   const { turn } = agent;
-  turnDone(d, agent, turn);
+  completeTurn(d, agent, turn);
   afterTurn(d, agent, turn.number);
 }
 
@@ -145,7 +145,7 @@ function relayAll(d: Deciding, { number, turn }: AgentState): void {
 }
 
 /** The turn ended well. A report of it answers its posts; without one the reply does. */
-function turnDone(
+function completeTurn(
   d: Deciding,
   { number }: AgentState,
   { posts, reported }: Turn,

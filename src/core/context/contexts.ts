@@ -16,7 +16,7 @@ import type { Sha256 } from "../journal/journal.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../values/message.ts";
 import type { FileFacts } from "../permissions/permissions.ts";
 import { mapsToText } from "../values/map-json.ts";
-import type { KeptResult } from "../text/prompts/kept-results.ts";
+import type { CutResult } from "../text/prompts/cut-results.ts";
 import { type LastWords, NO_WORDS } from "../reports/findings.ts";
 import type { RunTexts } from "./run-texts.ts";
 import { type Toolset, toolsetOf } from "./toolset.ts";
@@ -27,13 +27,13 @@ export interface AgentContext {
   readonly model: string;
   messages: ContextMessage[];
   /** The last words of a child in messages that a summary replaced. */
-  before: LastWords;
+  earlierWords: LastWords;
   /** Rolling hash over tools, model, system prompt and messages, at the newest model call; null before the first. */
   hash: string | null;
   /** Messages appended since then: the next call hashes them together. The array is never changed. */
   unhashed: readonly ContextMessage[];
   /** Where the turn under way began: a rewrite goes back to it. */
-  mark: Pick<AgentContext, "hash" | "unhashed"> & {
+  turnStart: Pick<AgentContext, "hash" | "unhashed"> & {
     readonly length: number;
     readonly last: ContextMessage | undefined;
   };
@@ -41,14 +41,14 @@ export interface AgentContext {
   open: OpenCalls | null;
   /** The announcement that the turn placed, to be replaced by its short line. */
   announced: readonly RunTexts[];
-  /** Messages that joined since the mark, in order; null where an announcement was placed. */
+  /** Messages that joined since then, in order; null where an announcement was placed. */
   joined: (string | null)[];
   /** Runs that the turn under way started. */
   started: RunNumber[];
   /** User-facing messages that the turn under way took. */
   relays: StepKey[];
   /** The newest results that were too long for it: a summary that replaces them names them. */
-  kept: readonly KeptResult[];
+  cutResults: readonly CutResult[];
   /** The model call under way asks for a summary. */
   compacting: boolean;
   /** What the provider said when the newest model call failed; null once one succeeded. */
@@ -99,16 +99,16 @@ export function contextNew(system: string, tools: Toolset, model: string): Agent
     tools,
     model,
     messages: [],
-    before: NO_WORDS,
+    earlierWords: NO_WORDS,
     hash: null,
     unhashed: NONE,
-    mark: { length: 0, hash: null, unhashed: NONE, last: undefined },
+    turnStart: { length: 0, hash: null, unhashed: NONE, last: undefined },
     open: null,
     announced: [],
     joined: [],
     started: [],
     relays: [],
-    kept: NONE,
+    cutResults: NONE,
     compacting: false,
     failure: null,
   };
@@ -142,41 +142,41 @@ export function contextAppend(context: AgentContext, message: ContextMessage): v
 }
 
 /** Remembers where a turn begins. */
-export function contextMark(context: AgentContext): void {
+export function contextBeginTurn(context: AgentContext): void {
   const { messages, hash, unhashed } = context;
-  context.mark = { length: messages.length, hash, unhashed, last: messages.at(-1) };
+  context.turnStart = { length: messages.length, hash, unhashed, last: messages.at(-1) };
   context.joined = [];
   context.started = [];
 }
 
 /** Copies everything but system prompt, tools and model into a fresh context. */
-export function contextCarry(fresh: AgentContext, old: AgentContext): void {
+export function contextCopy(fresh: AgentContext, old: AgentContext): void {
   const { system, tools, model } = fresh;
-  const { length, last } = old.mark;
+  const { length, last } = old.turnStart;
   const earlier = last === undefined ? [] : [...old.messages.slice(0, length - 1), last];
   const { hash } = fresh;
-  const mark = { length, hash, unhashed: earlier, last };
+  const turnStart = { length, hash, unhashed: earlier, last };
   const unhashed = earlier.concat(old.messages.slice(Math.max(0, length - 1)));
-  Object.assign(fresh, old, { system, tools, model, mark, hash, unhashed });
+  Object.assign(fresh, old, { system, tools, model, turnStart, hash, unhashed });
 }
 
 /** The messages before the turn under way, without what it added to the last of them. */
-export function contextEarlier({ messages, mark }: AgentContext): ContextMessage[] {
-  const earlier = messages.slice(0, mark.length);
-  if (mark.last !== undefined) earlier[mark.length - 1] = mark.last;
+export function contextEarlier({ messages, turnStart }: AgentContext): ContextMessage[] {
+  const earlier = messages.slice(0, turnStart.length);
+  if (turnStart.last !== undefined) earlier[turnStart.length - 1] = turnStart.last;
   return earlier;
 }
 
 /** What the turn under way added to a user message before it, or "". */
-export function contextAdded({ messages, mark }: AgentContext): string {
-  const now = messages[mark.length - 1];
-  if (mark.last?.role !== "user" || now?.role !== "user") return "";
-  return now.text.slice(mark.last.text.length + USER_JOINT.length);
+export function contextAdded({ messages, turnStart }: AgentContext): string {
+  const now = messages[turnStart.length - 1];
+  if (turnStart.last?.role !== "user" || now?.role !== "user") return "";
+  return now.text.slice(turnStart.last.text.length + USER_JOINT.length);
 }
 
 /** Takes the context back to where the turn began. */
-export function contextRewind(context: AgentContext): void {
-  const { length, hash, unhashed, last } = context.mark;
+export function contextRewindTurn(context: AgentContext): void {
+  const { length, hash, unhashed, last } = context.turnStart;
   context.messages.length = length;
   if (last !== undefined) context.messages[length - 1] = last;
   context.hash = hash;

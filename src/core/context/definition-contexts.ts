@@ -4,9 +4,9 @@ import type { WholeResult } from "../input.ts";
 import { promptOfRoot } from "../text/prompts/system-prompts.ts";
 import type { DefinitionFacts, DefinitionText } from "../values/definition.ts";
 import type { AgentNumber } from "../values/ids.ts";
-import { contextCarry, contextNew } from "./contexts.ts";
+import { contextCopy, contextNew } from "./contexts.ts";
 import { type ContextHandlers, contextOf, type Fold } from "./fold.ts";
-import { keptWith } from "../text/prompts/kept-results.ts";
+import { withCutResult } from "../text/prompts/cut-results.ts";
 
 /** A root's context keeps its messages when its definition changes. */
 function openRoot(fold: Fold): void {
@@ -19,7 +19,7 @@ function openRoot(fold: Fold): void {
   const tools = fold.toolsetFor(state, root, text, undefined);
   const fresh = contextNew(promptOfRoot(text, agents, skills), tools, root.definition.model);
   const old = contexts.agents.get(0);
-  if (old !== undefined) contextCarry(fresh, old);
+  if (old !== undefined) contextCopy(fresh, old);
   contexts.agents.set(0, fresh);
 }
 
@@ -37,16 +37,17 @@ function renewTools(fold: Fold, number: AgentNumber): void {
   const tools = fold.toolsetFor(state, agent, fold.definition(hash), contexts.runs.get(number)?.schema);
   if (tools.hash === context.tools.hash && model === context.model) return;
   const fresh = contextNew(context.system, tools, model);
-  contextCarry(fresh, context);
+  contextCopy(fresh, context);
   contexts.agents.set(number, fresh);
 }
 
 /** A result is longer than the agent's context allows: the agent sees `read_result` from here on. */
-export function holdResult(fold: Fold, agent: AgentNumber, call: string, whole: WholeResult, seq: number): void {
+export function addCutResult(fold: Fold, agent: AgentNumber, call: string, whole: WholeResult, seq: number): void {
   renewTools(fold, agent);
   const context = contextOf(fold, agent);
   const part = context?.open?.calls.find(({ id }) => id === call);
-  if (context !== undefined && part !== undefined) context.kept = keptWith(context.kept, seq, part.name, whole);
+  if (context !== undefined && part !== undefined)
+    context.cutResults = withCutResult(context.cutResults, seq, part.name, whole);
 }
 
 /** The text of an inline skill, for the context of the agent that uses it. */

@@ -38,7 +38,7 @@ function sentText(fold: Fold, fact: FactOf<"message-sent">, key: StepKey, textAt
 }
 
 /** Messages enter the context of the agent. */
-export function joinContext(fold: Fold, agent: AgentNumber, take: readonly StepKey[]): void {
+export function placeMessages(fold: Fold, agent: AgentNumber, take: readonly StepKey[]): void {
   const { contexts } = fold;
   const context = contextOf(fold, agent);
   for (const key of take) {
@@ -66,6 +66,6 @@ export const messageContexts = {
   },
 
   "messages-joined"(fold, { agent, take }) {
-    joinContext(fold, agent, take);
+    placeMessages(fold, agent, take);
   },
 } satisfies ContextHandlers;

@@ -21,12 +21,12 @@ function runName(label: string | null, task: string): string {
 }
 
 /** What the kernel reads of the contexts when runs and turns end. */
-export function endings({ state, contexts }: Fold): Omit<StepContexts, "observe"> {
+export function endTextsReader({ state, contexts }: Fold): Omit<StepContexts, "observe"> {
   return {
     endTexts(run, end, reported) {
       const { reports = [], final = null, refused = null } = contexts.runs.get(run) ?? {};
-      const { messages = [], before = NO_WORDS, failure = null } = contexts.agents.get(run) ?? {};
-      return endTexts({ reports, final, refused, messages, before, failure }, end, reported);
+      const { messages = [], earlierWords = NO_WORDS, failure = null } = contexts.agents.get(run) ?? {};
+      return endTexts({ reports, final, refused, messages, earlierWords, failure }, end, reported);
     },
     reportText(child, final) {
       if (state.agents.get(child)?.definition.reporting === "tag")

@@ -24,16 +24,16 @@ import {
   type AgentContext,
   contextAdded,
   contextAppend,
-  contextCarry,
+  contextCopy,
   contextEarlier,
-  contextMark,
+  contextBeginTurn,
   contextNew,
-  contextRewind,
+  contextRewindTurn,
 } from "./contexts.ts";
-import { holdResult, skillText } from "./definition-contexts.ts";
+import { addCutResult, skillText } from "./definition-contexts.ts";
 import { asText, type ContextHandlers, contextOf, type Fold, summaryBytes } from "./fold.ts";
-import { keptLines, resultText } from "../text/prompts/kept-results.ts";
-import { joinContext } from "./message-contexts.ts";
+import { cutResultLines, resultText } from "../text/prompts/cut-results.ts";
+import { placeMessages } from "./message-contexts.ts";
 import type { RunTexts } from "./run-texts.ts";
 
 const NO_RESULT = "Error: the turn ended before this call was answered";
@@ -89,8 +89,8 @@ function closeCalls(context: AgentContext): void {
 }
 
 /** What a rewritten turn leaves: everything that the user was shown, or the last words of an agent without a user. */
-function turnWords({ messages, mark }: AgentContext, shown: boolean): TextPart[] {
-  const replies = messages.slice(mark.length).filter((message) => message.role === "assistant");
+function turnWords({ messages, turnStart }: AgentContext, shown: boolean): TextPart[] {
+  const replies = messages.slice(turnStart.length).filter((message) => message.role === "assistant");
   return (shown ? replies : replies.slice(-1)).flatMap(({ parts }) => {
     const text = messageSaid(replyText(parts));
     return text.trim() === "" ? [] : [{ type: "text" as const, text }];
@@ -108,8 +108,8 @@ export const turnContexts = {
     const context = contextOf(fold, agent);
     if (context === undefined) return;
     // The next turn carries a blocked announcement: the rewrite at its end begins where the announcement stands.
-    if (context.announced.length === 0) contextMark(context);
-    joinContext(fold, agent, take);
+    if (context.announced.length === 0) contextBeginTurn(context);
+    placeMessages(fold, agent, take);
     if (announcement !== undefined) placeAnnouncement(fold, agent, context);
   },
 
@@ -158,7 +158,7 @@ export const turnContexts = {
     const call = fold.contexts.effects.get(fact.effect);
     fold.contexts.effects.delete(fact.effect);
     if (call === undefined || call.call === null) return;
-    if (fact.whole !== undefined) holdResult(fold, call.agent, call.call, fact.whole, seq);
+    if (fact.whole !== undefined) addCutResult(fold, call.agent, call.call, fact.whole, seq);
     addResult(fold, call.agent, call.call, resultText(fact, seq, asText(textAt(0))), fact.failed === true);
   },
 
@@ -195,7 +195,7 @@ export const turnContexts = {
     const { joined } = context;
     context.announced = [];
     context.joined = [];
-    contextRewind(context);
+    contextRewindTurn(context);
     for (const text of joined) contextAppend(context, { role: "user", text: text ?? line });
     if (words.length > 0) contextAppend(context, { role: "assistant", parts: words });
   },
@@ -204,17 +204,17 @@ export const turnContexts = {
   "context-compacted"(fold, { agent }, textAt) {
     const context = contextOf(fold, agent);
     if (context === undefined) return;
-    const turn = context.messages.slice(context.mark.length);
+    const turn = context.messages.slice(context.turnStart.length);
     const added = contextAdded(context);
     const child = fold.state.runs.has(agent);
-    const before = child ? lastWords(contextEarlier(context), context.before) : NO_WORDS;
-    const { announced, started, relays, joined, kept } = context;
+    const earlierWords = child ? lastWords(contextEarlier(context), context.earlierWords) : NO_WORDS;
+    const { announced, started, relays, joined, cutResults } = context;
     const fresh = contextNew(context.system, context.tools, context.model);
-    const summary = `${COMPACTION_HEADING}\n${replyText(replyPartsOf(textAt(0)))}${keptLines(kept)}`;
+    const summary = `${COMPACTION_HEADING}\n${replyText(replyPartsOf(textAt(0)))}${cutResultLines(cutResults)}`;
     const text = messageBuildSystemText(summary, fold.state.agents.get(agent)?.id ?? "runtime");
     contextAppend(fresh, { role: "user", text });
-    contextMark(fresh);
-    Object.assign(context, fresh, { announced, started, relays, joined, kept, before });
+    contextBeginTurn(fresh);
+    Object.assign(context, fresh, { announced, started, relays, joined, cutResults, earlierWords });
     if (added !== "") contextAppend(context, { role: "user", text: added });
     for (const message of turn) contextAppend(context, message);
   },
@@ -226,10 +226,10 @@ export const turnContexts = {
       message.role !== "tool"
         ? message
         : deepFrozen({ role: "tool", results: message.results.map((given) => shortened(given, keep)) });
-    const { last } = context.mark;
-    const mark = { ...context.mark, last: last === undefined ? undefined : cut(last) };
+    const { last } = context.turnStart;
+    const turnStart = { ...context.turnStart, last: last === undefined ? undefined : cut(last) };
     const fresh = contextNew(context.system, context.tools, context.model);
-    contextCarry(fresh, { ...context, messages: context.messages.map(cut), mark });
+    contextCopy(fresh, { ...context, messages: context.messages.map(cut), turnStart });
     fold.contexts.agents.set(agent, fresh);
   },
 } satisfies ContextHandlers;

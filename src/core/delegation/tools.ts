@@ -7,7 +7,7 @@ import type { ArgumentSchema } from "./arguments.ts";
 import { DELEGATION_SCHEMAS, type DelegationTool, MESSAGE_CHECKED, REPORT_SCHEMA } from "./schemas.ts";
 
 /** The part of an agent that decides which tools it sees. */
-export type Viewer = Pick<AgentState, "kind" | "depth" | "holdsResult"> & {
+export type Viewer = Pick<AgentState, "kind" | "depth" | "hasCutResult"> & {
   readonly definition: Pick<DefinitionFacts, "reporting">;
 };
 
@@ -33,7 +33,7 @@ const VISIBLE: { readonly [Tool in DelegationTool]: Visible } = {
   start_background_agent: mayDelegate,
   use_skill: (_agent, { skills }) => skills,
   list_runs: mayDelegate,
-  read_result: (agent, visibility) => agent.holdsResult || mayDelegate(agent, visibility),
+  read_result: (agent, visibility) => agent.hasCutResult || mayDelegate(agent, visibility),
   cancel_run: mayDelegate,
   steer_run: mayDelegate,
 };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Decided, Input } from "../event.ts";
 import { type AgentNumber, asPostId, asStepKey, type RunNumber } from "../values/ids.ts";
 import type { OpenEffect } from "../state.ts";
-import { stepTrails } from "./deferred-fsync.ts";
+import { fsyncDeferrable } from "./deferred-fsync.ts";
 
 const agent = 1 as AgentNumber;
 const run = 1 as RunNumber;
@@ -33,7 +33,7 @@ function trails(
   events: readonly Decided[],
   rejected: string | null = null,
 ) {
-  return stepTrails(input, effect, {
+  return fsyncDeferrable(input, effect, {
     rejected,
     events,
     effects: [],

@@ -44,7 +44,7 @@ function deferrable(fact: Decided): boolean {
 }
 
 /** `effect`: the one whose result the input brings, as it was before the step. */
-export function stepTrails(input: Input, effect: OpenEffect | undefined, { rejected, events }: Decision): boolean {
+export function fsyncDeferrable(input: Input, effect: OpenEffect | undefined, { rejected, events }: Decision): boolean {
   if (rejected !== null || effect === undefined) return false;
   const repeatable = input.type === "model-replied" || (input.type === "tool-finished" && effect.safe);
   return repeatable && events.every(deferrable);

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "../values/json.ts";
-import { narrower, type Permission, permissionOf, type PermissionRule, type Permissions } from "./permissions.ts";
+import {
+  joinPermissions,
+  type Permission,
+  permissionOf,
+  type PermissionRule,
+  type Permissions,
+} from "./permissions.ts";
 
 const STRICTNESS: Readonly<Record<Permission, number>> = { allow: 0, ask: 1, deny: 2 };
 const TOOLS = ["list_files", "read_file", "write_file", "edit_file", "run_command", "own_tool"];
@@ -97,12 +103,12 @@ test("what was narrowed decides as the stricter of both, in any order and howeve
   fc.assert(
     fc.property(permissions, permissions, permissions, tool, input, (a, b, c, name, given) => {
       const of = (what: Permissions): number => STRICTNESS[permissionOf(what, name, given)];
-      expect(of(narrower(a, b))).toBe(Math.max(of(a), of(b)));
-      expect(of(narrower(b, a))).toBe(of(narrower(a, b)));
-      expect(of(narrower(narrower(a, b), c))).toBe(of(narrower(a, narrower(b, c))));
-      expect(narrower(a, a)).toEqual(a);
-      expect(of(narrower(a, []))).toBe(of(a));
-      expect(of(narrower([], a))).toBe(of(a));
+      expect(of(joinPermissions(a, b))).toBe(Math.max(of(a), of(b)));
+      expect(of(joinPermissions(b, a))).toBe(of(joinPermissions(a, b)));
+      expect(of(joinPermissions(joinPermissions(a, b), c))).toBe(of(joinPermissions(a, joinPermissions(b, c))));
+      expect(joinPermissions(a, a)).toEqual(a);
+      expect(of(joinPermissions(a, []))).toBe(of(a));
+      expect(of(joinPermissions([], a))).toBe(of(a));
     }),
   );
 });

@@ -9,9 +9,9 @@
  *     list at all, nobody restricts anything.
  *  3. In doubt a rule that restricts matches and a rule that allows does not (judged-path.ts, command-rules.ts). An allow must match the path
  *     as written and the real one; a rule that restricts, either.
- *  4. Lists that were joined by `narrower` must all agree: the strictest decides. What is joined never allows more.
+ *  4. Lists that were joined by `joinPermissions` must all agree: the strictest decides. What is joined never allows more.
  *  5. Who may not read a file may not list, search or edit it. Where a path is denied, a file with several names is asked about.
- *  6. A change of a file that changes what Errand does later is asked about, unless a rule allows exactly that file (own-files.ts).
+ *  6. A change of a file that changes what Errand does later is asked about, unless a rule allows exactly that file (configuration-files.ts).
  *  7. A command that is allowed without a path is allowed in the workspace itself, and in no folder of it.
  *
  * A denied command is a sign, not a wall: a program that is allowed may start another.
@@ -21,7 +21,7 @@ import type { Json } from "../values/json.ts";
 import { jsonObjectIs } from "../values/json.ts";
 import { commandAllowed, commandIsPrefix, commandRestricted, firstWords } from "./command-rules.ts";
 import { createPathPattern, type JudgedPath, judgedPath, type PathPattern } from "./judged-path.ts";
-import { ownFileIs } from "./own-files.ts";
+import { configurationFileIs } from "./configuration-files.ts";
 
 export type Permission = "allow" | "ask" | "deny";
 
@@ -97,7 +97,7 @@ function readyRules(rules: readonly PermissionRule[]): readonly ReadyRule[] {
 }
 
 function judgedCall(tool: string, input: Json, paths: readonly string[], linked = false): JudgedCall {
-  const own = !READING.has(tool) && paths.some((path) => ownFileIs(path.split("/")));
+  const own = !READING.has(tool) && paths.some((path) => configurationFileIs(path.split("/")));
   return { tool, input, paths: paths.map(judgedPath), own, linked };
 }
 
@@ -106,7 +106,7 @@ function decide(lists: readonly (readonly ReadyRule[])[], call: JudgedCall): Per
 }
 
 /** What both allow: for a child, of its parent's permissions and its own. */
-export function narrower(a: Permissions, b: Permissions): Permissions {
+export function joinPermissions(a: Permissions, b: Permissions): Permissions {
   const known = new Set(a.map((rules) => JSON.stringify(rules)));
   return [...a, ...b.filter((rules) => !known.has(JSON.stringify(rules)))];
 }

@@ -7,7 +7,7 @@
  *  3. A report that was delivered is not undone by a failure of the call that only closes the turn.
  */
 
-import { childrenOpen, childrenUntold, inboxWaits } from "../agent/occupied.ts";
+import { childrenOpen, childrenUnannounced, inboxWaits } from "../agent/open-work.ts";
 import { jsonObjectIs } from "../values/json.ts";
 import { replyPartsOf, type ToolCallPart } from "../values/message.ts";
 import type { AgentState, OpenCall, Turn } from "../state.ts";
@@ -36,8 +36,8 @@ export const FINAL_AFTER_DELEGATION =
   "your run ends when your children have ended and you have ended your turn";
 
 /** Why the final report of this turn counts as an ordinary one, as its answer says it; null if it ends the run. */
-export function finalPostponed(agent: AgentState, turn: Turn): string | null {
-  if (childrenOpen(agent) || childrenUntold(agent)) {
+export function whyNotFinal(agent: AgentState, turn: Turn): string | null {
+  if (childrenOpen(agent) || childrenUnannounced(agent)) {
     return (
       "not final, because children of yours have not ended or were not announced to you yet: end your turn; " +
       "your run ends when all of them were announced and you have ended your turn"
@@ -59,7 +59,7 @@ export function finalPostponed(agent: AgentState, turn: Turn): string | null {
 }
 
 /** True while the model call under way, or the next one, only closes a run that has reported: the first call after the reply that did. */
-export function closingCall(agent: AgentState): boolean {
+export function onlyClosingCallLeft(agent: AgentState): boolean {
   const { turn } = agent;
   return turn !== null && turn.replyReported && turn.calls.size === 0 && !childrenOpen(agent);
 }

@@ -23,7 +23,7 @@ export interface ChildTexts {
   readonly refused: string | null;
   readonly messages: readonly ContextMessage[];
   /** What stood in its context before a summary. */
-  readonly before: LastWords;
+  readonly earlierWords: LastWords;
   /** What the provider said when the newest model call failed; null once a call succeeded. */
   readonly failure: string | null;
 }
@@ -33,14 +33,14 @@ export const NO_RESULT: RunResult = { ...NO_REPORT, earlier: [] };
 
 /** `reported`: how the child has reported, or null. */
 export function endTexts(child: ChildTexts, end: RunEnd, reported: "tool" | "tag" | null): EndTexts {
-  const { reports, final, messages, before } = child;
+  const { reports, final, messages, earlierWords } = child;
   const counts = reported !== "tool" ? null : end.final === true && final !== null ? final : (reports.at(-1) ?? null);
   const [kind, found]: [ReportKind, string] =
     counts !== null
       ? ["tool", counts.text]
       : reported === "tag"
         ? ["tag", taggedFindings(messages)]
-        : salvagedFindings(messages, before);
+        : salvagedFindings(messages, earlierWords);
   const text = findingsOfEnd(kind, found, end);
   const earlier = reports.filter((report) => report !== counts).map(reportWhole);
   return { kind, result: resultToJson({ ...(counts ?? NO_REPORT), text, earlier }), error: errorOf(child, end) };

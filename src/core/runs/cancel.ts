@@ -4,7 +4,7 @@ import { abortTurn } from "../agent/call-model.ts";
 import type { FactOf } from "../event.ts";
 import type { Deciding } from "../step.ts";
 import type { RunNumber } from "../values/ids.ts";
-import { giveUpUnannounced, postsLeft } from "./end-run.ts";
+import { markUndeliverable, unansweredPosts } from "./end-run.ts";
 
 export function cancelAsked(d: Deciding, { run: number }: FactOf<"cancel-asked">): string | null {
   if (number !== null) {
@@ -40,8 +40,8 @@ export function closeAsked(d: Deciding): string | null {
   const unsent = root.turn === null || root.turn.sent ? [] : root.turn.relays;
   const waiting = root.inbox.filter(({ kind }) => kind === "user-facing").map(({ key }) => key);
   for (const relay of [...unsent, ...waiting]) d.emit({ type: "channel-sent", agent: 0, n: d.number(), relay });
-  giveUpUnannounced(d, root);
+  markUndeliverable(d, root);
   for (const run of root.queue) d.later({ do: "end-run", run, end: { status: "cancelled", reason: "parent-ended" } });
-  d.emit({ type: "tree-closed", posts: postsLeft(root) });
+  d.emit({ type: "tree-closed", posts: unansweredPosts(root) });
   return null;
 }

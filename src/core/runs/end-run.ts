@@ -9,7 +9,7 @@
 
 import { abortTurn } from "../agent/call-model.ts";
 import { announce, completeBatch } from "../announcements/batches.ts";
-import { closingCall } from "../reports/final-report.ts";
+import { onlyClosingCallLeft } from "../reports/final-report.ts";
 import { reportedBy } from "../reports/outcome.ts";
 import type { AgentState, Run } from "../state.ts";
 import type { Deciding, RunEnd } from "../step.ts";
@@ -23,9 +23,9 @@ export function endRun(d: Deciding, number: RunNumber, asked: RunEnd): void {
   const parent = d.state.agents.get(run.parent);
   // A failure of the closing call does not undo a report; a cancellation does (rule B7).
   const failed = asked.status === "error" || asked.status === "timeout";
-  const closed = child !== undefined && failed && closingCall(child);
+  const closed = child !== undefined && failed && onlyClosingCallLeft(child);
   const end: RunEnd = closed ? { status: "ok" } : asked;
-  if (child !== undefined) leaveBehind(d, child);
+  if (child !== undefined) stopChild(d, child);
   if (child !== undefined && closed) answerPosts(d, child);
   const reported = child === undefined ? null : reportedBy(child, run, child.tagged);
   const { kind, result, error } = d.contexts.endTexts(number, end, reported);
@@ -39,7 +39,7 @@ export function endRun(d: Deciding, number: RunNumber, asked: RunEnd): void {
     result: d.text(result),
     final: end.final,
     closed: closed ? (asked.reason ?? asked.status) : undefined,
-    posts: postsLeft(child),
+    posts: unansweredPosts(child),
   });
   if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
   d.later({ do: "start-queued", agent: parent.number });
@@ -54,7 +54,7 @@ function answerPosts(d: Deciding, { number, turn }: AgentState): void {
 }
 
 /** Posts that wait for an answer of an agent that closes. */
-export function postsLeft(agent: AgentState | undefined): readonly PostId[] | undefined {
+export function unansweredPosts(agent: AgentState | undefined): readonly PostId[] | undefined {
   if (agent === undefined) return undefined;
   const waiting = agent.inbox.flatMap(({ post }) => post ?? []);
   const posts = [...(agent.turn?.posts ?? []), ...waiting];
@@ -62,15 +62,15 @@ export function postsLeft(agent: AgentState | undefined): readonly PostId[] | un
 }
 
 /** Aborts what the child has under way, and ends what it has started. */
-function leaveBehind(d: Deciding, child: AgentState): void {
+function stopChild(d: Deciding, child: AgentState): void {
   abortTurn(d, child);
   for (const run of [...child.live, ...child.queue])
     d.later({ do: "end-run", run, end: { status: "cancelled", reason: "parent-ended" } });
-  giveUpUnannounced(d, child);
+  markUndeliverable(d, child);
 }
 
 /** Ended runs that were not announced to an agent that closes. */
-export function giveUpUnannounced(d: Deciding, agent: AgentState): void {
+export function markUndeliverable(d: Deciding, agent: AgentState): void {
   const runs = [...(agent.pending?.runs ?? []), ...[...agent.batches.values()].flatMap((batch) => batch.ended)];
   for (const run of runs) d.emit({ type: "run-undeliverable", run, reason: "parent-closed" });
 }

@@ -6,7 +6,7 @@ import type { RunPatch } from "../journal/journal.ts";
 import type { TreeState } from "../state.ts";
 
 /** Adds the patch to `into`. Patches of one run that follow each other become one. */
-export function runPatch(state: TreeState, contexts: Contexts, fact: Fact, stamp: Stamp, into: RunPatch[]): void {
+export function addRunPatch(state: TreeState, contexts: Contexts, fact: Fact, stamp: Stamp, into: RunPatch[]): void {
   for (const patch of patchesOf(state, contexts, fact, stamp)) {
     const last = into.at(-1);
     if (last?.number === patch.number) Object.assign(last, patch);

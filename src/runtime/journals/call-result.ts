@@ -1,7 +1,7 @@
 /** The whole result of a tool call that was too long for its agent's context, read by its handle (rules A8, D7). */
 
 import type { Store } from "../../contracts/store.ts";
-import { resultHandleRow } from "../../core/text/prompts/kept-results.ts";
+import { resultHandleRow } from "../../core/text/prompts/cut-results.ts";
 import { type AgentNumber, stepKeyRow, type StepKey, stepKey, type TreeId } from "../../core/values/ids.ts";
 import { bodyRead, headRead } from "../../core/journal/row.ts";
 

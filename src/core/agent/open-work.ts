@@ -8,7 +8,7 @@ export function childrenOpen(agent: AgentState): boolean {
 }
 
 /** True while children have ended that the agent was not told of. */
-export function childrenUntold(agent: AgentState): boolean {
+export function childrenUnannounced(agent: AgentState): boolean {
   if (agent.pending !== null) return true;
   for (const batch of agent.batches.values()) if (batch.ended.length > 0) return true;
   return false;
@@ -19,6 +19,6 @@ export function inboxWaits(agent: AgentState): boolean {
   return agent.inbox.some((message) => !message.silent);
 }
 
-export function agentOccupied(agent: AgentState): boolean {
-  return childrenOpen(agent) || childrenUntold(agent) || inboxWaits(agent);
+export function agentHasOpenWork(agent: AgentState): boolean {
+  return childrenOpen(agent) || childrenUnannounced(agent) || inboxWaits(agent);
 }

@@ -15,13 +15,13 @@ function checkTree(
   let held = 0;
   for (const step of drive(list, bounds).steps) {
     treeStep(tree, step, "salt");
-    for (const [number, { tools, kept }] of tree.contexts.agents) {
+    for (const [number, { tools, cutResults }] of tree.contexts.agents) {
       const agent = tree.state.agents.get(number);
       const depth = agent?.depth ?? 0;
-      const holds = agent?.holdsResult === true;
+      const holds = agent?.hasCutResult === true;
       const seen = tools.specs.some((tool) => tool.name === "read_result");
       expect([number, seen]).toEqual([number, depth < bounds.maxDepth || holds]);
-      if (kept.length > 0) expect(holds).toBe(true);
+      if (cutResults.length > 0) expect(holds).toBe(true);
       if (depth >= bounds.maxDepth && seen) held += 1;
     }
   }

@@ -38,7 +38,7 @@ const OTHER_FILES: ReadonlySet<string> = new Set([
 const SHORT_NAME = /^(?:git|erran|errand|claude|gemini|codex|cursor|openco|copilo|agents)~\d/;
 
 /** `names` are those of a path, from the outside in. */
-export function ownFileIs(names: readonly string[]): boolean {
+export function configurationFileIs(names: readonly string[]): boolean {
   const plain = names.map(plainName);
   const last = plain.at(-1) ?? "";
   if (CONTEXT_FILE.test(last) || OTHER_FILES.has(last) || plain.some((name) => SHORT_NAME.test(name))) return true;

@@ -10,7 +10,7 @@
 import type { FactOf } from "../../event.ts";
 import type { WholeResult } from "../../input.ts";
 
-export interface KeptResult {
+export interface CutResult {
   readonly seq: number;
   readonly name: string;
   readonly bytes: number;
@@ -42,13 +42,18 @@ export function resultText({ whole }: FactOf<"tool-finished">, seq: number, text
 }
 
 /** The results that a summary will name, with one more. */
-export function keptWith(kept: readonly KeptResult[], seq: number, name: string, { bytes }: WholeResult): KeptResult[] {
-  return [...kept, { seq, name, bytes }].slice(-NAMED);
+export function withCutResult(
+  cut: readonly CutResult[],
+  seq: number,
+  name: string,
+  { bytes }: WholeResult,
+): CutResult[] {
+  return [...cut, { seq, name, bytes }].slice(-NAMED);
 }
 
 /** What follows a summary: the results that it stands for can still be read. */
-export function keptLines(kept: readonly KeptResult[]): string {
-  if (kept.length === 0) return "";
-  const lines = kept.map(({ seq, name, bytes }) => `- call_id "${resultHandle(seq)}": ${name}, ${bytes} bytes`);
+export function cutResultLines(cut: readonly CutResult[]): string {
+  if (cut.length === 0) return "";
+  const lines = cut.map(({ seq, name, bytes }) => `- call_id "${resultHandle(seq)}": ${name}, ${bytes} bytes`);
   return ["\n\nResults of tools that read_result still reads:", ...lines].join("\n");
 }
