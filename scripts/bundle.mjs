@@ -1,9 +1,10 @@
 /**
- * Writes the JavaScript of the package: what `exports` and `bin` of package.json name, and the chunks that they share. A process that starts
- * loads a dozen files instead of hundreds, which is most of the time that it takes. Types stay one file a module, as tsc wrote them.
+ * Bundles the JavaScript of the package: the entries that `exports` and `bin` of package.json name, and shared chunks.
+ * A process then loads a dozen files in place of hundreds, which is most of its start time. Types stay one file for
+ * each module, as tsc writes them.
  *
- * Chunks lie in `dist/chunks`, two folders below package.json, as most modules do in `src`: what is found through `import.meta.url` from there
- * is found from here.
+ * Chunks are in `dist/chunks`, two folders below package.json, as most modules are in `src/FOLDER`. So a path relative
+ * to `import.meta.url` works in both.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,22 +19,22 @@ const promised = [
 ].filter((target) => target.endsWith(".js"));
 const names = promised.map((target) => target.replace(/^(\.\/)?dist\//, "").replace(/\.js$/, ""));
 
-/** What processes load together lies in one file, because each file costs a third of a millisecond, however small it is. */
+/** Modules that processes load together are one file, because each file costs 0.3 ms to load, whatever its size. */
 const TOGETHER = [
-  // Which stay where they are: the command that is asked for its version loads them alone.
+  // These are not merged: `errand --version` loads nothing else.
   { name: null, roots: ["cli/start"] },
   { name: "text", roots: ["core/text/index"] },
-  // Every command loads this, whatever it does.
+  // Every command loads this.
   { name: "command-line", roots: ["cli/program", "cli/process-host", "models/registry/model-registry"] },
   { name: "library", roots: ["index"] },
-  // Those that work on trees load this.
+  // Commands that run trees load this.
   { name: "work", roots: ["cli/commands/run"] },
 ];
 
 /** @typedef {(id: string) => { importedIds: string[] } | null} InfoOf */
 
 /**
- * The modules that these import, over any number of steps, and these themselves. What is imported when it is needed is not among them.
+ * These modules and all that they import statically, directly or not.
  * @param {readonly string[]} roots
  * @param {InfoOf} infoOf
  */
@@ -47,7 +48,8 @@ function reachedFrom(roots, infoOf) {
 let parts = null;
 
 /**
- * The file of a module, or null for one that lies where its importers want it. What the library shares with the command line is neither's.
+ * The name of the chunk for a module, or null if the bundler decides. Modules that the library and the command line
+ * both load are in a chunk of their own, `shared`.
  * @param {string} id
  * @param {InfoOf} infoOf
  */
@@ -58,21 +60,21 @@ function fileOf(id, infoOf) {
   return first === "command-line" && second === "library" ? "shared" : (first ?? null);
 }
 
-/** What every command needs: it is part of the bundle, with the small print that it asks for, because ten files take longer to load than one. */
+/** Packages that every command needs. They are bundled, with their licences: one file loads faster than ten. */
 const BUNDLED = ["commander"];
 
 /**
- * Takes from Node.js's own modules what is used of them. An import makes Node.js read every property of such a module, and some of them load
- * further modules.
+ * Replaces imports of built-in modules by `process.getBuiltinModule`. An import reads every property of the module, and
+ * some of these properties load further modules.
  * @param {string} code
  */
 function withPlainBuiltins(code) {
   const imports = /^import (?:([\w$]+)(?:, )?)?(?:\{([^}]*)\})? from "(node:[\w/]+)";$/gm;
   return code.replaceAll(imports, (_, whole, named, module) => {
     const made = `process.getBuiltinModule("${module}")`;
-    const takenWhole = whole === undefined ? [] : [`const ${whole} = ${made};`];
-    const taken = named === undefined ? [] : [`const {${named.replaceAll(/ as /g, ": ")}} = ${made};`];
-    return [...takenWhole, ...taken].join("\n");
+    const importedWhole = whole === undefined ? [] : [`const ${whole} = ${made};`];
+    const importedNames = named === undefined ? [] : [`const {${named.replaceAll(/ as /g, ": ")}} = ${made};`];
+    return [...importedWhole, ...importedNames].join("\n");
   });
 }
 
@@ -89,13 +91,13 @@ const { output } = await bundle.write({
   entryFileNames: "[name].js",
   chunkFileNames: "chunks/[name]-[hash].js",
   codeSplitting: {
-    // Everything that a file's modules import lies in it or in one before it, so there are no circles.
+    // All that a chunk's modules import is in that chunk or in an earlier one, so chunks have no import cycles.
     includeDependenciesRecursively: false,
     groups: [
       { debugName: "together", name: (id, context) => fileOf(id, (imported) => context.getModuleInfo(imported)) },
     ],
   },
-  // Without comments and indentation, for less to read; names stay, for stacks that say something.
+  // Drop comments and indentation. Keep names, so that stack traces are readable.
   minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
 });
 await bundle.close();

@@ -1,6 +1,6 @@
 /**
- * Checks what `npm publish` would put into the package: the built files and three papers, nothing else; and that
- * everything that package.json promises (`exports`, `bin`) is among them. Reads dist/, so `npm run build` comes first.
+ * Checks the contents of the npm package: the built files, package.json and three documents, nothing else; and every
+ * file that `exports` and `bin` of package.json name. It reads dist/, so `npm run build` comes first.
  */
 import { execSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,8 +10,8 @@ import { pathToFileURL } from "node:url";
 import { installRuntimeTree } from "./runtime-tree.mjs";
 import { root } from "./setup.mjs";
 
-const wanted = /^(dist\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
-const unwantedInDist = /\.test\.(js|d\.ts)$|\.tsbuildinfo$/;
+const allowed = /^(dist\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+const forbiddenInDist = /\.test\.(js|d\.ts)$|\.tsbuildinfo$/;
 
 /** @type {{ version: string, exports: Record<string, unknown>, bin: Record<string, string> }} */
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -24,18 +24,18 @@ const listing = execSync("npm pack --dry-run --json --ignore-scripts", {
 const packed = JSON.parse(listing)[0].files.map((/** @type {{ path: string }} */ file) => file.path);
 
 const problems = packed
-  .filter((path) => !wanted.test(path) || unwantedInDist.test(path))
-  .map((path) => `${path} would be published, and is not meant to be`);
+  .filter((path) => !allowed.test(path) || forbiddenInDist.test(path))
+  .map((path) => `${path} must not be published`);
 
-const promised = Object.values(manifest.exports).flatMap((target) =>
+const named = Object.values(manifest.exports).flatMap((target) =>
   typeof target === "string" ? [target] : Object.values(/** @type {Record<string, string>} */ (target)),
 );
-for (const target of [...promised, ...Object.values(manifest.bin)]) {
+for (const target of [...named, ...Object.values(manifest.bin)]) {
   const path = target.replace(/^\.\//, "");
   const source = path.replace(/^dist\//, "src/").replace(/(\.d\.ts|\.js)$/, ".ts");
   if (packed.includes(path)) continue;
-  if (existsSync(join(root, source))) problems.push(`${path} is promised by package.json and would not be published`);
-  else console.log(`${path} is promised by package.json, but ${source} is not written yet`);
+  if (existsSync(join(root, source))) problems.push(`package.json names ${path}, which would not be published`);
+  else console.log(`package.json names ${path}, but ${source} does not exist`);
 }
 for (const path of Object.values(manifest.bin)) {
   if (packed.includes(path) && !readFileSync(join(root, path), "utf8").startsWith("#!/usr/bin/env node\n")) {
@@ -43,8 +43,8 @@ for (const path of Object.values(manifest.bin)) {
   }
 }
 
-// What was bundled must still be what it was: every entry can be imported, and the program knows its version.
-for (const target of promised.filter((path) => path.endsWith(".js"))) {
+// The bundle works: every entry can be imported, and the program prints its version.
+for (const target of named.filter((path) => path.endsWith(".js"))) {
   const { status, stderr } = spawnSync(process.execPath, [
     "--input-type=module",
     "-e",
@@ -67,7 +67,7 @@ for (const path of Object.values(manifest.bin)) {
   if (status !== 0) problems.push(`${path} run fails: ${String(stderr).trim()}`);
 }
 
-// Installed with its runtime packages and nothing else, it works, and says what a PostgreSQL store needs in addition.
+// Installed with its runtime packages alone, it works, and for a PostgreSQL store it names the missing packages.
 const place = mkdtempSync(join(tmpdir(), "errand-package-"));
 try {
   const installed = join(place, "node_modules", "errand");
@@ -84,7 +84,8 @@ try {
   };
   const store = join(place, "some.db");
   const { status, stderr } = errand("run", "--model", "offline/rehearsal", "--store", store, "hello");
-  if (status !== 0) problems.push(`the package fails with its runtime packages alone: ${String(stderr).trim()}`);
+  if (status !== 0)
+    problems.push(`the package does not work with its runtime packages alone: ${String(stderr).trim()}`);
   const refused = String(errand("ps", "--store", "postgres://127.0.0.1:9/none").stderr);
   if (!refused.includes("(package-missing)")) problems.push(`without pg it does not say what to install: ${refused}`);
 } finally {

@@ -1,11 +1,11 @@
 /**
- * The whole gate: every `check:…` script of package.json, the tests last and aloud.
+ * `npm run check`: every `check:…` script of package.json. The tests run last and print as they go.
  *
- * 1. package.json alone says what a step runs; this file says in which order, and reports.
- * 2. Every step runs, whatever the others do; the exit code is 1 if any failed.
- * 3. The last line is `N passed, N failed`, from the test runner's own result, never better than its exit code.
+ * 1. package.json defines each step; this file defines their order, and reports.
+ * 2. Every step runs, even if another one failed. The exit code is 1 if any failed.
+ * 3. The last line is `N passed, N failed`, from the result file of the test runner and from its exit code.
  *
- * Plain JavaScript, Node 18 or newer: a shell may still run it on the machine's Node. The steps run on the project's.
+ * Plain JavaScript, Node 18 or newer: a shell may run it on the machine's Node. The steps run on the project's own.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -26,12 +26,12 @@ const testStep = "check:tests";
  * @returns {Promise<Finished>}
  */
 function runStep(name, args = []) {
-  const aloud = name === testStep;
+  const live = name === testStep;
   const started = Date.now();
   const env = { ...process.env };
   const pathName = Object.keys(env).find((key) => /^path$/i.test(key)) ?? "PATH";
   env[pathName] = `${join(root, "node_modules", ".bin")}${delimiter}${env[pathName] ?? ""}`;
-  // The steps write into pipes, so they cannot see for themselves whether a person is watching.
+  // The steps write into pipes, so they cannot find out whether the output is a terminal.
   if (env["FORCE_COLOR"] === undefined && env["NO_COLOR"] === undefined) {
     env[process.stdout.isTTY ? "FORCE_COLOR" : "NO_COLOR"] = "1";
   }
@@ -40,7 +40,7 @@ function runStep(name, args = []) {
       cwd: root,
       env,
       shell: true,
-      stdio: ["ignore", aloud ? "inherit" : "pipe", aloud ? "inherit" : "pipe"],
+      stdio: ["ignore", live ? "inherit" : "pipe", live ? "inherit" : "pipe"],
     });
     /** @type {Buffer[]} */
     const chunks = [];
@@ -59,8 +59,8 @@ function report({ name, code, seconds, output }) {
 }
 
 /**
- * The runner's counts. What failed without any test to its name (a file that does not load, an error outside the tests)
- * counts as one failure each, so that "0 failed" is never said of a red run.
+ * The counts of the test runner. A failure without a failed test (a file that does not load, an error outside the
+ * tests) counts as one, so that a red run never prints "0 failed".
  * @param {string} file
  * @param {number} code
  */

@@ -1,4 +1,4 @@
-/** Removes what the build wrote, so that a file whose source is gone is not published. */
+/** Deletes dist/, so that no file whose source is gone is published. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";

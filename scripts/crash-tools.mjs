@@ -1,9 +1,9 @@
 /**
- * The outside tools of the crash tests: strace, which kills a process at a system call or makes the call fail, and libfaketime, which moves
- * its wall clock. Both are Debian packages; they are installed when they are missing and this user may. Where they cannot be had
- * the tests say so and use something weaker that is real all the same.
+ * External tools of the crash tests. strace kills a process at a system call, or makes the call fail; libfaketime
+ * changes the wall clock of a process. Both are Debian packages, which this script installs if it may. Without them the
+ * tests say so and use weaker means: a kill at a commit, an injected clock.
  *
- * Plain JavaScript, Node 18 or newer. `node scripts/crash-tools.mjs` installs what is missing and says nothing unless it cannot.
+ * Plain JavaScript, Node 18 or newer. `node scripts/crash-tools.mjs` prints only what it could not install.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { installPackages } from "./debian-packages.mjs";
 
-/** @returns {boolean} True if strace is there and may trace: a container may forbid it. */
+/** @returns {boolean} True if strace is installed and may trace. Some containers forbid it. */
 export function straceWorks() {
   const tried = spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "trace=exit_group", "true"], {
     stdio: "ignore",
@@ -19,7 +19,7 @@ export function straceWorks() {
   return tried.status === 0;
 }
 
-/** @returns {string | null} The library of libfaketime, or null. */
+/** @returns {string | null} The path of the libfaketime library, or null. */
 export function faketimeLibrary() {
   const roots = existsSync("/usr/lib") ? readdirSync("/usr/lib").map((name) => join("/usr/lib", name)) : [];
   for (const folder of [...roots, "/usr/lib", "/usr/local/lib"]) {
@@ -29,7 +29,7 @@ export function faketimeLibrary() {
   return null;
 }
 
-/** Installs what is missing, and says what is there. Quick when nothing is missing. */
+/** Installs missing tools, and returns what is available. */
 export function crashTools() {
   const missing = [
     ...(spawnSync("strace", ["-V"], { stdio: "ignore" }).status === 0 ? [] : ["strace"]),
@@ -41,8 +41,7 @@ export function crashTools() {
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const { strace, faketime } = crashTools();
-  if (!strace)
-    process.stderr.write("strace cannot be had here: crash points are tested by commits instead of system calls.\n");
+  if (!strace) process.stderr.write("strace is not available: crash tests kill at commits, not at system calls.\n");
   if (faketime === null)
-    process.stderr.write("libfaketime cannot be had here: clock jumps are tested by an injected clock.\n");
+    process.stderr.write("libfaketime is not available: clock jumps are tested with an injected clock.\n");
 }

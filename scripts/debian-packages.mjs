@@ -1,16 +1,20 @@
-/** Debian's packages that tests use: installed when they are missing and this user may. Plain JavaScript, Node 18 or newer. */
+/** Installs Debian packages that tests use. Plain JavaScript, Node 18 or newer. */
 import { spawnSync } from "node:child_process";
 
 /**
- * Installs packages where that is possible without asking anybody.
+ * Does nothing unless this is Linux and the user is root.
  * @param {string[]} packages
  */
 export function installPackages(packages) {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return;
+  if (!mayInstall()) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = (/** @type {string[]} */ args) =>
-    spawnSync("apt-get", args, { env, stdio: "ignore", timeout: 120_000 }).status;
-  const wanted = ["install", "-y", "-qq", "--no-install-recommends", ...packages];
-  if (apt(wanted) === 0) return;
-  if (apt(["update", "-qq"]) === 0) apt(wanted);
+    spawnSync("apt-get", args, { env, stdio: "ignore", timeout: 300_000 }).status;
+  const install = ["install", "-y", "-qq", "--no-install-recommends", ...packages];
+  if (apt(install) === 0) return;
+  if (apt(["update", "-qq"]) === 0) apt(install);
+}
+
+export function mayInstall() {
+  return process.platform === "linux" && process.getuid?.() === 0;
 }

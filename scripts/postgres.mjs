@@ -1,19 +1,19 @@
 /**
- * PostgreSQL for the tests: finds its programs, and installs Debian's package when they are missing and this user may. A server is
- * never started here; the tests start a private one and end it (test/support/postgres).
+ * Finds the PostgreSQL programs for the tests, and installs the Debian package if it is missing and this user may. It
+ * starts no server: the tests start their own and stop it (test/support/postgres).
  *
- * Plain JavaScript, Node 18 or newer. `node scripts/postgres.mjs` installs what is missing and says nothing unless it cannot.
+ * Plain JavaScript, Node 18 or newer. `node scripts/postgres.mjs` prints only what it could not install.
  */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installPackages, mayInstall } from "./debian-packages.mjs";
 
 export const NO_POSTGRES =
-  "PostgreSQL cannot be had here, and the tests need one of their own: install it (apt-get install postgresql) or put initdb into PATH.";
+  "The tests need PostgreSQL. Install it (apt-get install postgresql) or put the folder of initdb into PATH.";
 
 const DEBIAN_PROGRAMS = "/usr/lib/postgresql";
-const NO_CLUSTER_OF_ITS_OWN = "/etc/postgresql-common/createcluster.d/errand.conf";
+const CREATE_CLUSTER_SETTING = "/etc/postgresql-common/createcluster.d/errand.conf";
 
 /** @returns {string | null} The folder that holds `initdb` and `postgres`, or null. */
 export function postgresPrograms() {
@@ -30,20 +30,14 @@ export function postgresPrograms() {
   return null;
 }
 
-/** Installs the package where that is possible without asking anybody. */
 function install() {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (/** @type {string[]} */ args) =>
-    spawnSync("apt-get", args, { env, stdio: "ignore", timeout: 300_000 }).status;
-  // The package would make a server of its own and start it, which nobody asked for.
-  if (!existsSync(NO_CLUSTER_OF_ITS_OWN)) {
-    mkdirSync(dirname(NO_CLUSTER_OF_ITS_OWN), { recursive: true });
-    writeFileSync(NO_CLUSTER_OF_ITS_OWN, "create_main_cluster = false\n");
+  if (!mayInstall()) return;
+  // By default the Debian package creates a server and starts it.
+  if (!existsSync(CREATE_CLUSTER_SETTING)) {
+    mkdirSync(dirname(CREATE_CLUSTER_SETTING), { recursive: true });
+    writeFileSync(CREATE_CLUSTER_SETTING, "create_main_cluster = false\n");
   }
-  const wanted = ["install", "-y", "-qq", "--no-install-recommends", "postgresql"];
-  if (apt(wanted) === 0) return;
-  if (apt(["update", "-qq"]) === 0) apt(wanted);
+  installPackages(["postgresql"]);
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

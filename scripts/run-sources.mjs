@@ -1,8 +1,8 @@
 /**
- * Runs a TypeScript file of the repository on the project's own Node, after setting the project up. For `npm start` and its like.
+ * Sets the project up and runs a TypeScript file of it on the project's own Node, for `npm start` and similar commands.
  *
- * Plain JavaScript, Node 18 or newer: on a fresh clone it is the machine's Node that runs this. A script of package.json is one
- * command that calls it, not `setup && node …`, because a shell keeps the Node that it found for the first of two commands.
+ * Plain JavaScript, Node 18 or newer, because a fresh clone has only the machine's Node. Each script of package.json is
+ * one command that uses this file, not `setup && node …`: a shell remembers the Node of the first command.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,11 +11,10 @@ import { join } from "node:path";
 import { projectNode, root, setUpOrExit } from "./setup.mjs";
 
 /**
- * The file's exit code becomes this process's.
+ * This process ends with the exit code of the file's process.
  * @param {string} file relative to the root
  * @param {readonly string[]} args
- * @param {{ scratch?: boolean }} [how] scratch: the stores that it makes are registered in a data folder that goes
- * with it, not in the user's own
+ * @param {{ scratch?: boolean }} [options] scratch: register new stores in a temporary data folder, not in the user's
  */
 export function runSources(file, args, { scratch = false } = {}) {
   setUpOrExit();
@@ -23,14 +22,14 @@ export function runSources(file, args, { scratch = false } = {}) {
   const env = data === null ? process.env : { ...process.env, XDG_DATA_HOME: data };
   const child = spawn(projectNode, [join(root, file), ...args], { stdio: "inherit", env });
 
-  // Ctrl-C in a terminal reaches the child by itself (and this process twice, because npm passes it on as well).
+  // Ctrl-C in a terminal reaches the child directly, and this process twice, because npm forwards it too.
   const atTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
   process.on("SIGINT", () => {
     if (!atTerminal) child.kill("SIGINT");
   });
   for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
 
-  // npm passes a SIGTERM to the shell between it and this process, and some shells die of it without passing it on.
+  // npm sends SIGTERM to the shell between it and this process. Some shells die of it and do not forward it.
   if (["start", "eval"].includes(process.env["npm_lifecycle_event"] ?? "")) {
     const parent = process.ppid;
     const watch = setInterval(() => {

@@ -1,6 +1,6 @@
 /**
- * The packages that whoever installs Errand gets with it: what package-lock.json reaches from `dependencies`. Optional peers are not among them.
- * Plain JavaScript, Node 18 or newer.
+ * The packages that npm installs with Errand: all that package-lock.json reaches from `dependencies`, without optional
+ * peers. Plain JavaScript, Node 18 or newer.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,14 +9,15 @@ import { dirname, join } from "node:path";
  * @typedef {{ version: string, license?: string, hasInstallScript?: boolean, dependencies?: Record<string, string>,
  *   optionalDependencies?: Record<string, string>, peerDependencies?: Record<string, string>,
  *   peerDependenciesMeta?: Record<string, { optional?: boolean }> }} LockedPackage
- * @typedef {{ name: string, path: string, version: string, license: string, installScript: boolean, bytes: number }} RuntimePackage
+ * @typedef {{ name: string, path: string, version: string, license: string, installScript: boolean,
+ *   bytes: number }} RuntimePackage
  */
 
 /** Scripts that npm runs when a package is installed. */
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
 /**
- * In the order in which they are reached.
+ * The packages in the order in which they are reached.
  * @param {string} root
  * @returns {RuntimePackage[]}
  */
@@ -52,7 +53,7 @@ function neededBy(locked) {
 }
 
 /**
- * Where a package finds another: in its own node_modules, or in those above it.
+ * The folder in which a package finds another: its own node_modules, or one above it.
  * @param {Record<string, LockedPackage>} locked
  * @param {string} from
  * @param {string} name
@@ -98,9 +99,9 @@ function bytesOf(folder) {
 }
 
 /**
- * Copies the packages to where an installation has them.
+ * Copies the packages into node_modules, as npm would install them.
  * @param {string} root
- * @param {string} folder The folder whose node_modules they are put into.
+ * @param {string} folder The folder that has node_modules.
  */
 export function installRuntimeTree(root, folder) {
   for (const { path } of runtimeTree(root)) {

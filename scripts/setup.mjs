@@ -1,12 +1,12 @@
 /**
- * Brings node_modules, and the Node that the project runs on, in line with package-lock.json.
+ * Installs the dependencies and the project's own Node, as package-lock.json says.
  *
- * Runs before anything is installed, on whatever Node the machine has: plain JavaScript, Node 18 or newer,
- * nothing imported but built-in modules.
+ * It runs before anything is installed, on the machine's Node: plain JavaScript, Node 18 or newer, built-in modules
+ * only.
  *
  * 1. With nothing to do it starts no npm and writes nothing.
- * 2. The stamp in node_modules is written last, after the installed Node has been seen to run.
- * 3. The npm it starts does not inherit the options of the npm that started it (`npm test --json`, INIT_CWD).
+ * 2. The stamp in node_modules is written last, after the installed Node was started once.
+ * 3. The npm that it starts does not inherit the options of the npm that started it (`npm test --json`, INIT_CWD).
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -22,22 +22,22 @@ const stampFile = join(modules, ".errand-setup");
 const platform = `${process.platform}-${process.arch}`;
 const oldestNode = { major: 22, minor: 18 };
 
-/** The Node that the project brings with it. On Windows the .bin entry is a shell script, so the program itself is named. */
+/** The Node of the package `node`. On Windows the entry in .bin is a shell script, so this is the program itself. */
 export const projectNode = isWindows ? join(modules, "node", "bin", "node.exe") : join(modules, ".bin", "node");
 
 class SetupError extends Error {}
 
-/** Makes the project runnable, or throws an error whose message is for the person at the terminal. */
+/** Throws a SetupError, whose message is for the person at the terminal. */
 function setUp() {
   const stamp = readIfThere(stampFile);
   if (stamp !== wantedStamp()) {
     const stampedPlatform = stamp === undefined ? platform : stamp.trim().split(" ")[1];
-    // Packages with native parts stay as they are in an install that finds them present: only a fresh one fits.
+    // npm keeps native modules of another platform, so node_modules has to be deleted.
     if (stampedPlatform !== platform) rmSync(modules, { recursive: true, force: true });
     process.stderr.write("Installing dependencies (needed once, takes some seconds) …\n");
     npm(["install", "--no-audit", "--no-fund", "--include=dev"], "npm could not install the dependencies.");
   }
-  if (!isNewEnough(projectNodeVersion())) mendNode();
+  if (!isNewEnough(projectNodeVersion())) repairNode();
   const wanted = wantedStamp();
   if (stamp !== wanted) writeFileSync(stampFile, wanted);
 }
@@ -48,18 +48,18 @@ function wantedStamp() {
   return `${createHash("sha256").update(lock).digest("hex")} ${platform}\n`;
 }
 
-/** npm leaves the binary out when it runs with ignore-scripts, because an install script fetches it. */
-function mendNode() {
+/** An install script fetches the binary, so npm with ignore-scripts does not install it. */
+function repairNode() {
   process.stderr.write("Installing the project's own Node …\n");
-  // A broken one must go first: npm would run the install script with it.
+  // npm would run the install script with a broken Node, so delete that first.
   rmSync(join(modules, ".bin", "node"), { force: true });
   rmSync(join(modules, "node", "bin"), { recursive: true, force: true });
   npm(["rebuild", "node", "--ignore-scripts=false"], "npm could not install the project's own Node.");
   const version = projectNodeVersion();
   if (isNewEnough(version)) return;
   throw new SetupError(
-    `The project's own Node ${version === undefined ? "does not run" : `is only ${version}`}: delete node_modules and run ` +
-      "`npm install --ignore-scripts=false`.",
+    `The project's own Node ${version === undefined ? "does not start" : `is too old (${version})`}. ` +
+      "Delete node_modules and run `npm install --ignore-scripts=false`.",
   );
 }
 
@@ -79,12 +79,12 @@ function isNewEnough(version) {
 }
 
 /**
- * Runs npm in the root, and says nothing unless it fails.
+ * Runs npm in the root, and prints its output only if it fails.
  * @param {string[]} args
  * @param {string} failure
  */
 function npm(args, failure) {
-  // Inside an npm script: the same npm, on the same Node. Else whichever npm is on the PATH.
+  // Inside an npm script use the same npm and Node, else the npm on the PATH.
   const { npm_execpath: cli = "", npm_node_execpath: node = "" } = process.env;
   const nested = cli.endsWith("npm-cli.js") && existsSync(cli) && existsSync(node);
   const result = spawnSync(nested ? node : "npm", nested ? [cli, ...args] : args, {
@@ -96,18 +96,18 @@ function npm(args, failure) {
     shell: isWindows && !nested,
   });
   if (result.status === 0) return;
-  const said = `${result.stdout || ""}${result.stderr || ""}${result.error ? String(result.error) : ""}`;
-  const lines = said.split("\n").filter((line) => line.trim() !== "" && !/EBADENGINE/.test(line));
+  const output = `${result.stdout || ""}${result.stderr || ""}${result.error ? String(result.error) : ""}`;
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !/EBADENGINE/.test(line));
   process.stderr.write(`${lines.join("\n")}\n`);
   throw new SetupError(`${failure} Its output is above; \`npm ${args.join(" ")}\` tries it again.`);
 }
 
-/** What a person configures (registry, proxy, cache, credentials) stays; what belongs to the outer npm command goes. */
+/** Variables of the outer npm command. The settings of a person (registry, proxy, credentials) are not among them. */
 const ofOuterCommand = new RegExp(
   `^(init_cwd|npm_(command|execpath|node_execpath|lifecycle_.*|package_.*|config_(${[
-    "call|dry_run|force|foreground_scripts|global|if_present|include|include_workspace_root|json|local_prefix|location|long",
-    "loglevel|node_gyp|npm_version|omit|only|optional|package|package_lock|package_lock_only|parseable|prefix|production|save.*",
-    "script_shell|silent|user_agent|workspace|workspaces|yes",
+    "call|dry_run|force|foreground_scripts|global|if_present|include|include_workspace_root|json|local_prefix|location",
+    "long|loglevel|node_gyp|npm_version|omit|only|optional|package|package_lock|package_lock_only|parseable|prefix",
+    "production|save.*|script_shell|silent|user_agent|workspace|workspaces|yes",
   ].join("|")})))$`,
   "i",
 );
@@ -135,7 +135,7 @@ function readIfThere(file) {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** Sets up and, where that cannot be done, says why in one sentence and ends the process with 1. */
+/** Sets the project up. If that fails, prints the reason and ends the process with 1. */
 export function setUpOrExit() {
   try {
     setUp();

@@ -1,6 +1,6 @@
 /**
- * `npm start`: sets the project up and runs Errand from the sources: `errand demo`, or with words of its own `errand run`, which stays
- * offline unless a model is named.
+ * `npm start`: sets the project up and runs `errand demo` from the sources. With arguments it runs `errand run`, with
+ * the offline model unless they name another.
  */
 import { runSources } from "./run-sources.mjs";
 

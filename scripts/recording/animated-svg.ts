@@ -1,10 +1,9 @@
 /**
  * Draws the frames of a screen as one SVG.
  *
- * Invariants:
- *  1. Nothing is loaded and nothing runs: no script, no link, no font file. CSS animates, so it also moves inside an `<img>`.
- *  2. Without animation (a reader who wants reduced motion, a printer, a program that knows no CSS) it shows the last frame.
- *  3. Each text is in the file once for each place on the screen, with the times at which it is seen.
+ * 1. It has no script, no link and no font file. CSS animates it, so it also moves inside an `<img>`.
+ * 2. Without animation (reduced motion, a printer, a viewer without CSS) it shows the last frame.
+ * 3. Each text is in the file once for each place on the screen, with the times at which it is visible.
  */
 
 import type { Frame, TextRun } from "./record-screen.ts";
@@ -17,7 +16,7 @@ export interface SvgRequest {
   readonly title: string;
   readonly description: string;
   readonly columns: number;
-  /** How long the last frame stays before it starts again. */
+  /** The time that the last frame stays before the animation starts again. */
   readonly lastMs: number;
 }
 
@@ -27,11 +26,11 @@ const FONT_SIZE = 14;
 const PADDING = 16;
 const BAR = 32;
 
-/** In this order the sixteen colours of a terminal; the programs here use the first eight. */
+/** The first eight of the sixteen terminal colours, in their order. */
 const DARK = ["#8b949e", "#ff7b72", "#3fb950", "#d29922", "#79c0ff", "#d2a8ff", "#56d4dd", "#e6edf3"];
 const LIGHT = ["#57606a", "#b3261e", "#116329", "#7d4e00", "#0550ae", "#6639ba", "#0b6470", "#1f2328"];
 
-interface Seen {
+interface SeenText {
   readonly run: TextRun;
   /** For each frame, whether it shows this text. */
   readonly shown: boolean[];
@@ -51,7 +50,8 @@ export function animatedSvg({ frames, heading, title, description, columns, last
     return textElement(run, steps === "" ? "" : known.name, shown.at(-1) === true);
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
+      'role="img" aria-labelledby="title description">',
     `<title id="title">${escaped(title)}</title>`,
     `<desc id="description">${escaped(description)}</desc>`,
     `<style>${style(times.seconds, [...keyframes.values()])}</style>`,
@@ -65,8 +65,8 @@ export function animatedSvg({ frames, heading, title, description, columns, last
   ].join("\n");
 }
 
-function seenTexts(frames: readonly Frame[]): readonly Seen[] {
-  const seen = new Map<string, Seen>();
+function seenTexts(frames: readonly Frame[]): readonly SeenText[] {
+  const seen = new Map<string, SeenText>();
   frames.forEach(({ runs }, index) => {
     for (const run of runs) {
       const key = JSON.stringify(run);
@@ -78,7 +78,7 @@ function seenTexts(frames: readonly Frame[]): readonly Seen[] {
   return [...seen.values()];
 }
 
-/** When each frame begins, in percent of the whole. */
+/** The start of each frame, in percent of the whole. */
 function percentages(frames: readonly Frame[], lastMs: number): { readonly at: string[]; readonly seconds: number } {
   const first = frames[0]?.atMs ?? 0;
   const length = (frames.at(-1)?.atMs ?? 0) - first + lastMs;
@@ -88,7 +88,7 @@ function percentages(frames: readonly Frame[], lastMs: number): { readonly at: s
   };
 }
 
-/** Empty for a text that is always seen. */
+/** Empty for a text that is always visible. */
 function visibilitySteps(shown: readonly boolean[], at: readonly string[]): string {
   if (shown.every(Boolean)) return "";
   return shown
@@ -109,7 +109,7 @@ function textElement({ row, column, text, colour, bold, dim }: TextRun, animatio
   ].filter((name) => name !== "");
   const named = classes.length === 0 ? "" : ` class="${classes.join(" ")}"`;
   const x = Number((column * CELL).toFixed(1));
-  // Fonts differ in width, and some lack a character: the length keeps the columns straight.
+  // Fonts differ in width, and some lack a character. The length keeps the columns aligned.
   const length = [...text].length;
   const fixed = length === 1 ? "" : ` textLength="${Number((length * CELL).toFixed(1))}"`;
   return `<text${named} x="${x}" y="${row * LINE + FONT_SIZE}"${fixed}>${escaped(text)}</text>`;
@@ -119,7 +119,8 @@ function style(seconds: number, keyframes: readonly { readonly name: string; rea
   const colours = (palette: readonly string[]): string =>
     palette.map((colour, index) => `.c${index}{fill:${colour}}`).join("");
   return [
-    `text{font:${FONT_SIZE}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#e6edf3;white-space:pre}`,
+    `text{font:${FONT_SIZE}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;` +
+      "fill:#e6edf3;white-space:pre}",
     ".screen{fill:#0d1117;stroke:#30363d}.line{stroke:#30363d}",
     colours(DARK),
     ".bold{font-weight:bold}.dim{fill:#9da7b1}",

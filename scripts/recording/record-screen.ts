@@ -1,4 +1,4 @@
-/** Runs a command in a pseudo-terminal and keeps what its screen showed over time. */
+/** Runs a command in a pseudo-terminal and records its screen over time. */
 
 import { spawn } from "node:child_process";
 import xterm, { type IBuffer, type IBufferLine, type Terminal } from "@xterm/headless";
@@ -38,7 +38,7 @@ export interface RecordRequest {
   readonly size: Size;
 }
 
-/** `script` of util-linux makes the pseudo-terminal; @xterm/headless knows what a terminal would show. */
+/** `script` of util-linux makes the pseudo-terminal; @xterm/headless interprets its output. */
 export function recordScreen({ command, folder, env, size }: RecordRequest): Promise<Recording> {
   const terminal = new xterm.Terminal({ cols: size.columns, rows: size.rows, allowProposedApi: true });
   const inside = `stty cols ${size.columns} rows ${size.rows} && exec ${command}`;
@@ -48,14 +48,14 @@ export function recordScreen({ command, folder, env, size }: RecordRequest): Pro
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
     const atMs = performance.now() - began;
     terminal.write(chunk, () => {
-      // Between these two marks of a program its picture is half drawn.
+      // The program is in the middle of drawing.
       if (terminal.modes.synchronizedOutputMode) return;
       frames.push({ atMs, runs: screenRuns(terminal, size) });
     });
   });
   return new Promise((resolve, reject) => {
     child.on("error", (cause) => reject(new Error("A recording needs the program `script` of util-linux", { cause })));
-    // An empty write is called back after all writes before it.
+    // The callback of this empty write runs after those of all earlier writes.
     child.on("close", (exitCode) => terminal.write("", () => resolve({ frames, exitCode })));
   });
 }
@@ -68,7 +68,7 @@ function screenRuns(terminal: Terminal, { rows }: Size): readonly TextRun[] {
   }).flat();
 }
 
-/** A gap of two cells or a change of style ends a run, so that what stays the same on a line is one text. */
+/** A gap of two cells or a change of style ends a run. */
 function lineRuns(line: IBufferLine, row: number): readonly TextRun[] {
   const runs: TextRun[] = [];
   let gap = 0;

@@ -9,11 +9,11 @@ import { type Frame, recordScreen } from "./record-screen.ts";
 const root = join(import.meta.dirname, "..", "..");
 const file = join(root, "docs", "start.svg");
 const size = { columns: 90, rows: 40 };
-/** Eight frames a second are enough for a tree that counts tenths. */
+/** Eight frames a second. */
 const FRAME_MS = 125;
 const LAST_MS = 8_000;
 
-// An empty home and no variables of the outer npm: the recording shows no settings of the user who makes it.
+// An empty home and no variables of the outer npm: the recording shows none of the user's settings.
 const home = mkdtempSync(join(tmpdir(), "errand-record-"));
 const inherited = Object.entries(process.env).filter(
   ([name]) => !/^(npm_.*|NO_COLOR|FORCE_COLOR|COLORTERM)$/i.test(name),
@@ -43,11 +43,11 @@ const svg = animatedSvg({
 writeFileSync(file, svg);
 process.stdout.write(`${file}: ${shown.length} frames, ${Math.ceil(Buffer.byteLength(svg) / 1_024)} KB\n`);
 
-/** The newest frame of each stretch of time, and the last of all. */
+/** The last frame of each interval. */
 function thinned(all: readonly Frame[]): readonly Frame[] {
-  const stretch = ({ atMs }: Frame): number => Math.floor(atMs / FRAME_MS);
+  const interval = ({ atMs }: Frame): number => Math.floor(atMs / FRAME_MS);
   return all.filter((frame, index) => {
     const next = all[index + 1];
-    return next === undefined || stretch(next) !== stretch(frame);
+    return next === undefined || interval(next) !== interval(frame);
   });
 }

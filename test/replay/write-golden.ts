@@ -1,5 +1,5 @@
 /**
- * Adds the golden journals of the current revision: `node scripts/golden.mjs`. A journal that is already there is compared and never
+ * Adds the golden journals of the current revision: `node scripts/run.mjs golden`. A journal that is already there is compared and never
  * written again, because users of that revision have such journals in their stores.
  */
 
