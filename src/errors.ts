@@ -54,6 +54,7 @@ export const ERROR_CODES = {
   "config-invalid": "A configuration file holds something that cannot be used.",
   "not-trusted": "A folder asks for something that is not done before the user trusts it.",
   "model-unknown": "No model can be had under that name.",
+  "model-missing": "An agent was to be started, and no model is given for it.",
   "price-unknown": "A limit of money cannot be kept, because the price of the model is not known.",
   "turn-failed": "The turn that was waited for ended without an answer.",
   "turn-timeout": "The turn that was waited for did not end in time; it goes on.",

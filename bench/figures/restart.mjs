@@ -29,6 +29,7 @@ function opened(folder, runs) {
   const errand = createErrand({
     store: join(folder, "store.db"),
     slots: runs,
+    model: "bench/child",
     models: [
       {
         resolve: (name) => ({ model: name === "bench/parent" ? parent : child, facts: { window: null, price: null } }),

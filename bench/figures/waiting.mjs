@@ -6,6 +6,7 @@ const says = { parts: [{ type: "text", text: "Noted." }], usage: { input: 10, ou
 const options = {
   models: [{ resolve: () => ({ model: { call: async () => says }, facts: { window: null, price: null } }) }],
   tools: [],
+  model: "bench/waiting",
   agents: [{ name: "orchestrator", prompt: "You wait.", model: "bench/waiting" }],
 };
 

@@ -8,6 +8,7 @@ import { jsonLine, problemRecord } from "./display/jsonl.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 import { problemExit, problemOf, reportProblem } from "./problem.ts";
+import { createRehearsalProvider } from "./rehearsal/rehearsal-provider.ts";
 import { NO_SETTINGS, readSettings, type Settings } from "./settings/settings.ts";
 import { chooseScope } from "./store/choose-scope.ts";
 import { terminalLine } from "./text/terminal-text.ts";
@@ -28,7 +29,10 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
         options: { ...options, ...untyped(command, settings, typed) },
         scope: chooseScope(options.store, settings, host),
         host,
-        models: parts.models?.(options.baseUrl ?? settings.baseUrl ?? undefined) ?? [],
+        models: [
+          ...(parts.models?.(options.baseUrl ?? settings.baseUrl ?? undefined) ?? []),
+          createRehearsalProvider(host.world),
+        ],
         commands: COMMANDS,
         settings,
       });

@@ -14,7 +14,6 @@ import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/values
 import type { PermissionRule } from "../core/permissions/permissions.ts";
 import { builtInDefinitions } from "../definitions/built-in.ts";
 import { ErrandError } from "../errors.ts";
-import { createRehearsalProvider } from "../models/rehearsal-provider.ts";
 import { createMemoryStore } from "../stores/memory/memory-store.ts";
 import { canonicalPath } from "../stores/sqlite/open-database.ts";
 import type { SqliteStore } from "../stores/sqlite/sqlite-store.ts";
@@ -42,9 +41,12 @@ export interface ErrandOptions {
    * `ERRAND_TRUST_STORE=ID` in the environment.
    */
   readonly store: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
-  /** Where models come from, asked in order. The offline rehearsal model is always there. */
+  /** Where models come from, asked in order. */
   readonly models?: readonly ModelProvider[];
-  /** `provider/model` of agents whose definition names none. Default: `offline/rehearsal`. */
+  /**
+   * `provider/model` of agents whose definition names none, the built-in ones included. Without it, as long as one of them names none, no
+   * agent can be started or forked: `model-missing`. What is in the store can be read, and its trees go on with the models they recorded.
+   */
   readonly model?: string;
   /** Agent definitions, beside the built-in ones; one of the same name replaces a built-in. */
   readonly agents?: readonly AgentDefinition[];
@@ -110,7 +112,7 @@ const DAY_MS = 86_400_000;
 export async function createErrand(options: ErrandOptions): Promise<Errand> {
   requireStoreGiven(options);
   const world = options.world ?? createSystemWorld();
-  const models = joinProviders([...(options.models ?? []), createRehearsalProvider(world)]);
+  const models = joinProviders(options.models ?? []);
   const onFailure = options.onFailure === undefined ? rethrow : isolated("onFailure", options.onFailure, warn);
   const tools = ownTools(options.tools ?? fileTools());
   const redactor = createRedactor([
@@ -130,7 +132,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     skills,
     tools,
     models,
-    defaultModel: options.model ?? "offline/rehearsal",
+    defaultModel: options.model,
     projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
     sha256,
   });

@@ -67,7 +67,7 @@ test("importing the library loads no package, and no model", () => {
   const loaded = loadedBy("--input-type=module", "-e", 'await import("./src/index.ts")');
   expect(loaded).toContain("src/index.ts");
   expect(packagesOf(loaded)).toEqual([]);
-  expect(loaded.filter((name) => /models\/(ai-sdk\/ai-sdk-model|rehearsal)\.ts/.test(name))).toEqual([]);
+  expect(loaded.filter((name) => /models\/ai-sdk\/ai-sdk-model\.ts|\/rehearsal\//.test(name))).toEqual([]);
 });
 
 test("a command that calls no real model loads the package of the command line alone", () => {

@@ -7,7 +7,7 @@ import { foldEvent } from "../../src/view/fold-event.ts";
 import { createTreeModel, treeAtRest, treeTotals } from "../../src/view/tree-model.ts";
 import type { ReadableEvent } from "../../src/view/readable-event.ts";
 import { createErrand, type ModelProvider, type TreeEvent } from "../../src/index.ts";
-import { createRehearsalModel } from "../../src/models/rehearsal.ts";
+import { createRehearsalModel } from "../../src/cli/rehearsal/rehearsal.ts";
 import { totalsLine } from "../../src/cli/display/totals-line.ts";
 import { byContext, hang, say } from "../../src/testing/index.ts";
 import { startCall, startRuns } from "../support/scripted-replies.ts";

@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createErrand } from "../../src/index.ts";
+import { createRehearsalProvider } from "../../src/cli/rehearsal/rehearsal-provider.ts";
+import { createErrand, createSystemWorld } from "../../src/index.ts";
 import { projectFolder, startErrand, storeOf } from "./support/errand-process.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -18,7 +19,7 @@ let tree = "";
 beforeAll(async () => {
   Object.assign(project, projectFolder());
   const store = { path: storeOf(project.folder), durability: "relaxed" as const };
-  const errand = await createErrand({ store });
+  const errand = await createErrand({ store, model: "offline/rehearsal", models: [createRehearsalProvider(createSystemWorld())] });
   const agent = await errand.openAgent();
   tree = agent.id;
   const post = (): Promise<unknown> => agent.post(MESSAGE, { kind: "system", silent: true });

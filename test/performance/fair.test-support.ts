@@ -47,6 +47,7 @@ export async function holdUp(store: ErrandOptions["store"], conversations: numbe
   const model = modelOf(children);
   const errand = await createErrand({
     store,
+    model: "x/y",
     models: [{ resolve: () => ({ model, facts: { window: null, price: null } }) }],
     agents: [
       { name: "orchestrator", prompt: "You delegate.", model: "x/y" },

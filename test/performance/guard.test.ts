@@ -48,6 +48,7 @@ const child: Model = {
 async function opened(store: ErrandOptions["store"], prompt = "You work."): Promise<Errand> {
   const errand = await createErrand({
     store,
+    model: "x/child",
     models: [
       { resolve: (name) => ({ model: name === "x/parent" ? parent : child, facts: { window: null, price: null } }) },
     ],

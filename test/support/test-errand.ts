@@ -50,6 +50,7 @@ export async function openTestErrand(
   );
   const errand = await createErrand({
     store: "memory",
+    model: "scripted/child",
     models: [models],
     tools: [lookTool()],
     agents: [

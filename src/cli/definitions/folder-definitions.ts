@@ -13,7 +13,6 @@ import {
   type ReadDefinitions,
   readDefinitions,
 } from "../../definitions/read-definitions.ts";
-import { createRehearsalProvider } from "../../models/rehearsal-provider.ts";
 import type { AgentDefinition, SkillDefinition } from "../../runtime/definitions/catalog.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { joinProviders } from "../../runtime/definitions/join-providers.ts";
@@ -42,7 +41,7 @@ export async function folderDefinitions(
   modelOf: ModelOf,
 ): Promise<FolderDefinitions> {
   const [folder, home, trust] = await Promise.all([realFolder(host.folder), realFolder(host.home), readTrust(host)]);
-  const providers = joinProviders([...models, createRehearsalProvider(host.world)]);
+  const providers = joinProviders(models);
   const read = await readDefinitions({
     folder: host.folder,
     ...(home === folder ? {} : { home: host.home }),

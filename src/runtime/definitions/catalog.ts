@@ -56,6 +56,8 @@ export interface Catalog {
   readonly roots: ReadonlyMap<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>;
   /** Standard Schemas, by the hash of the definition that gave them. */
   readonly outputs: ReadonlyMap<string, StandardSchema>;
+  /** Definitions that cannot be used, because neither they nor the options name a model. While there are any, no agent is started. */
+  readonly withoutModel: readonly string[];
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -65,7 +67,8 @@ interface CatalogSource {
   readonly skills: readonly SkillDefinition[];
   readonly tools: readonly Tool[];
   readonly models: ModelProvider;
-  readonly defaultModel: string;
+  /** The model of definitions that name none. */
+  readonly defaultModel: string | undefined;
   /** What roots are told about the project. */
   readonly projectContext: string | undefined;
   readonly sha256: Sha256;
@@ -77,6 +80,7 @@ export function createCatalog(source: CatalogSource): Catalog {
   const blobs: Blob[] = [];
   const roots = new Map<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>();
   const outputs = new Map<string, StandardSchema>();
+  const withoutModel: string[] = [];
   const definitions = [
     ...source.definitions.map((definition) => ({ definition, skill: undefined })),
     ...source.skills.map((skill) => skillDefinition(skill)),
@@ -85,13 +89,17 @@ export function createCatalog(source: CatalogSource): Catalog {
     if (facts.some((known) => known.name === definition.name))
       throw invalid(definition, "another definition has the same name");
     const resolved = resolve(definition, source);
+    if (resolved === null) {
+      withoutModel.push(definition.name);
+      continue;
+    }
     facts.push(skill === undefined ? resolved.facts : { ...resolved.facts, skill });
     blobs.push(keep(resolved.text, definition));
     if (source.projectContext === undefined || skill !== undefined) continue;
     const blob = keep({ ...resolved.text, project: source.projectContext }, definition);
     roots.set(definition.name, { facts: { ...resolved.facts, hash: blob.hash }, blob });
   }
-  return { facts, texts, blobs, roots, outputs };
+  return { facts, texts, blobs, roots, outputs, withoutModel };
 
   function keep(text: DefinitionText, { output }: AgentDefinition): Blob {
     const json = JSON.stringify(text);
@@ -100,6 +108,15 @@ export function createCatalog(source: CatalogSource): Catalog {
     if (output !== undefined && standardSchemaIs(output)) outputs.set(blob.hash, output);
     return blob;
   }
+}
+
+/** Throws if a definition has no model: an agent could be asked to delegate to it. */
+export function requireModels({ withoutModel }: Catalog): void {
+  if (withoutModel.length === 0) return;
+  throw new ErrandError("model-missing", `No model is given for ${withoutModel.join(", ")}.`, {
+    remedy:
+      'Name one for all agents, with its provider: createErrand({ model: "provider/name", models: [createModelRegistry()] }), or one in each definition.',
+  });
 }
 
 /** The catalog as a tree with this root records it: the root alone is told about the project. */
@@ -123,19 +140,24 @@ function invalid(definition: AgentDefinition, why: string): ErrandError {
   );
 }
 
-function resolve(definition: AgentDefinition, source: CatalogSource): { facts: DefinitionFacts; text: DefinitionText } {
+/** Null if the definition has no model. */
+function resolve(
+  definition: AgentDefinition,
+  source: CatalogSource,
+): { facts: DefinitionFacts; text: DefinitionText } | null {
   if (!NAME.test(definition.name)) throw invalid(definition, "a name is up to 64 letters, digits, - and _");
   const tools =
     definition.tools === undefined ? source.tools : definition.tools.map((name) => toolNamed(definition, source, name));
-  const model = definition.model ?? source.defaultModel;
-  const found = source.models.resolve(model);
-  if ("unavailable" in found) throw new ErrandError("model-unknown", found.unavailable);
   const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);
   if (output === null)
     throw invalid(definition, "its output schema cannot tell its JSON Schema; give a JSON Schema instead");
   const checked = output === undefined ? null : checkSchema(output, "user");
   if (checked !== null && "problem" in checked)
     throw invalid(definition, `its output schema cannot be used: ${checked.problem}`);
+  const model = definition.model ?? source.defaultModel;
+  if (model === undefined) return null;
+  const found = source.models.resolve(model);
+  if ("unavailable" in found) throw new ErrandError("model-unknown", found.unavailable);
   const text: DefinitionText = {
     name: definition.name,
     description: definition.description ?? "",

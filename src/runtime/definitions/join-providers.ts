@@ -18,7 +18,7 @@ export function joinProviders(providers: readonly ModelProvider[]): ModelProvide
         if (!("unavailable" in found)) return { model: found.model, facts: factsTold(found.facts) };
         reasons.push(found.unavailable);
       }
-      return { unavailable: reasons[0] ?? `There is no model "${name}".` };
+      return { unavailable: reasons[0] ?? `There is no model "${name}", because no model provider is given.` };
     },
   };
 }

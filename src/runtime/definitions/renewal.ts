@@ -17,7 +17,7 @@ export interface Renewal {
 /** The renewal that a tree is due; null where its definitions are those of this process, or where it keeps those that it was recorded with. */
 export function renewalOf(catalog: Catalog, renewDefinitions: boolean): (state: TreeState) => Renewal | null {
   return (state) => {
-    if (!renewDefinitions || state.agents.size === 0) return null;
+    if (!renewDefinitions || catalog.withoutModel.length > 0 || state.agents.size === 0) return null;
     const name = state.agents.get(0)?.definition.name;
     const { facts, blobs } = name === undefined ? catalog : catalogOfTree(catalog, name);
     const root = facts.find((known) => known.name === name);

@@ -10,7 +10,7 @@ import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import type { TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Beginnings } from "../effects/effect-starter.ts";
-import { type Catalog, catalogOfTree } from "../definitions/catalog.ts";
+import { type Catalog, catalogOfTree, requireModels } from "../definitions/catalog.ts";
 import type { CommitLoop } from "../commits/commit-loop.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import { forkTree } from "./fork-tree.ts";
@@ -53,6 +53,7 @@ export function createOpenings(parts: OpeningsParts): Openings {
   const { store, catalog, loop, random } = parts;
 
   async function opening(definition: string, kind: TreeKind, tree: TreeId): Promise<Submission> {
+    requireModels(catalog);
     if (!catalog.facts.some((facts) => facts.name === definition)) {
       throw new ErrandError("definition-unknown", `There is no agent definition "${definition}".`, {
         remedy: `Known: ${catalog.facts.map((facts) => facts.name).join(", ")}.`,
@@ -98,6 +99,7 @@ export function createOpenings(parts: OpeningsParts): Openings {
     async fork(origin, at, root) {
       const record = await store.tree(origin);
       if (record === null) throw new ErrandError("tree-unknown", `There is no tree ${origin} in ${store.description}.`);
+      requireModels(catalog);
       const id = asTreeId(parts.newId());
       const stepped = await forkTree({
         store,

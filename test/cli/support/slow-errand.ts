@@ -19,7 +19,7 @@ import { runProgram } from "../../../src/cli/program.ts";
 import { type Model, ModelFailure, type ModelProvider } from "../../../src/contracts/model.ts";
 import type { Json } from "../../../src/core/values/json.ts";
 import type { ReplyPart } from "../../../src/core/values/message.ts";
-import { createRehearsalModel } from "../../../src/models/rehearsal.ts";
+import { createRehearsalModel } from "../../../src/cli/rehearsal/rehearsal.ts";
 
 async function fileThere(path: string, signal: AbortSignal): Promise<void> {
   while (!existsSync(path)) {

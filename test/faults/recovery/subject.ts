@@ -150,6 +150,7 @@ function tell({ code, message, remedy = "", details }: ErrandError): void {
 
 const errand = await createErrand({
   store,
+  model: "own/worker",
   models: [
     {
       resolve: (name) => ({

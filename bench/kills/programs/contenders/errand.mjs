@@ -28,7 +28,7 @@ export async function delegate({ url, folder, again, question, record, show, giv
     ],
   });
   const channel = { deliver: async ({ text }) => show(text) };
-  const known = again ? await errand.agents() : [];
+  const known = again ? await errand.listTrees() : [];
   given();
   if (known.length > 0) await errand.agent(known[0].id, { channel });
   else await errand.start(question, { channel });

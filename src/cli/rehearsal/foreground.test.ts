@@ -8,8 +8,8 @@ import { jsonObjectIs } from "../../core/values/json.ts";
 import { replyText } from "../../core/values/message.ts";
 import type { ContextMessage, ToolCallPart, ToolSpec } from "../../core/values/message.ts";
 import { frameBuild } from "../../core/text/index.ts";
-import { createRehearsalProvider } from "../rehearsal-provider.ts";
-import { createRehearsalModel } from "../rehearsal.ts";
+import { createRehearsalProvider } from "./rehearsal-provider.ts";
+import { createRehearsalModel } from "./rehearsal.ts";
 import { HONESTY } from "./wording.ts";
 
 const spec = (name: string): ToolSpec => ({ name, description: name, schema: {} });

@@ -6,7 +6,7 @@ import type { ModelReply, ModelRequest } from "../../contracts/model.ts";
 import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { replyText } from "../../core/values/message.ts";
 import type { ContextMessage } from "../../core/values/message.ts";
-import { createRehearsalModel } from "../rehearsal.ts";
+import { createRehearsalModel } from "./rehearsal.ts";
 import { composeBriefly } from "./answer.ts";
 import { createPacedManner } from "./paced.ts";
 

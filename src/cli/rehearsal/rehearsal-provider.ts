@@ -1,8 +1,8 @@
 /** Owns the finding of the offline models, which are always there; they are loaded by their first call. */
 
-import type { Model, ModelProvider } from "../contracts/model.ts";
-import type { World } from "../contracts/world.ts";
-import { lazyModel } from "./lazy-model.ts";
+import type { Model, ModelProvider } from "../../contracts/model.ts";
+import type { World } from "../../contracts/world.ts";
+import { lazyModel } from "../../models/lazy-model.ts";
 
 export function createRehearsalProvider(world: Pick<World, "after">): ModelProvider {
   const models: ReadonlyMap<string, Model> = new Map([
@@ -22,7 +22,7 @@ export function createRehearsalProvider(world: Pick<World, "after">): ModelProvi
 async function createPacedRehearsal(world: Pick<World, "after">): Promise<Model> {
   const [{ createRehearsalModel }, { createPacedManner }] = await Promise.all([
     import("./rehearsal.ts"),
-    import("./rehearsal/paced.ts"),
+    import("./paced.ts"),
   ]);
   return createRehearsalModel(createPacedManner(world));
 }

@@ -8,17 +8,17 @@
  *  3. A manner changes when a reply comes and which move it makes; what a move is made of stays the same.
  */
 
-import type { Model, ModelRequest } from "../contracts/model.ts";
-import type { ReplyPart } from "../core/values/message.ts";
-import { estimateUsage } from "./estimate-usage.ts";
-import { composeAnswer } from "./rehearsal/answer.ts";
-import { childIs, childMove } from "./rehearsal/child.ts";
-import type { Move } from "./rehearsal/child.ts";
-import { compactionIs, spoken, summaryOf } from "./rehearsal/conversation.ts";
-import { foregroundMove } from "./rehearsal/foreground.ts";
-import type { Manner } from "./rehearsal/paced.ts";
-import { aborted, streamWords } from "./stream-words.ts";
-import { callId, nextCallNumber } from "./tool-call-ids.ts";
+import type { Model, ModelRequest } from "../../contracts/model.ts";
+import type { ReplyPart } from "../../core/values/message.ts";
+import { estimateUsage } from "../../models/estimate-usage.ts";
+import { composeAnswer } from "./answer.ts";
+import { childIs, childMove } from "./child.ts";
+import type { Move } from "./child.ts";
+import { compactionIs, spoken, summaryOf } from "./conversation.ts";
+import { foregroundMove } from "./foreground.ts";
+import type { Manner } from "./paced.ts";
+import { aborted, streamWords } from "../../models/stream-words.ts";
+import { callId, nextCallNumber } from "../../models/tool-call-ids.ts";
 
 export function createRehearsalModel(manner: Manner | null = null): Model {
   return {

@@ -10,7 +10,7 @@
 import type { ModelRequest } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
-import { aborted } from "../stream-words.ts";
+import { aborted } from "../../models/stream-words.ts";
 import { composeBriefly } from "./answer.ts";
 import type { ComposeAnswer } from "./answer.ts";
 import { childIs } from "./child.ts";

@@ -8,7 +8,7 @@ import { jsonObjectIs } from "../../core/values/json.ts";
 import { replyText } from "../../core/values/message.ts";
 import type { ContextMessage, ToolCallPart, ToolSpec } from "../../core/values/message.ts";
 import { frameBuild } from "../../core/text/index.ts";
-import { createRehearsalModel } from "../rehearsal.ts";
+import { createRehearsalModel } from "./rehearsal.ts";
 
 const spec = (name: string): ToolSpec => ({ name, description: name, schema: {} });
 const FILE_TOOLS = ["list_files", "search_text", "read_file"].map(spec);

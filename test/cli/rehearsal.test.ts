@@ -12,9 +12,9 @@ import { jsonObjectIs } from "../../src/core/values/json.ts";
 import { replyText } from "../../src/core/values/message.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../../src/core/values/message.ts";
 import { frameBuild } from "../../src/core/text/index.ts";
-import { createRehearsalModel } from "../../src/models/rehearsal.ts";
+import { createRehearsalModel } from "../../src/cli/rehearsal/rehearsal.ts";
 import { fileTools } from "../../src/tools/index.ts";
-import { HONESTY } from "../../src/models/rehearsal/wording.ts";
+import { HONESTY } from "../../src/cli/rehearsal/wording.ts";
 
 const tools = fileTools();
 
