@@ -19,7 +19,11 @@ let tree = "";
 beforeAll(async () => {
   Object.assign(project, projectFolder());
   const store = { path: storeOf(project.folder), durability: "relaxed" as const };
-  const errand = await createErrand({ store, model: "offline/rehearsal", models: [createRehearsalProvider(createSystemWorld())] });
+  const errand = await createErrand({
+    store,
+    model: "offline/rehearsal",
+    models: [createRehearsalProvider(createSystemWorld())],
+  });
   const agent = await errand.openAgent();
   tree = agent.id;
   const post = (): Promise<unknown> => agent.post(MESSAGE, { kind: "system", silent: true });
