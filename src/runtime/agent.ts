@@ -14,7 +14,7 @@ import type { ModelProvider } from "../contracts/model.ts";
 import { modelFacts } from "./effects/model-inputs.ts";
 import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./definitions/output-schema.ts";
 import { checkSchema } from "./schemas/check-schema.ts";
-import type { PostInput } from "./messages/posts.ts";
+import type { PostInput } from "./messages/mail.ts";
 import { readHistory } from "./journals/read-history.ts";
 import { runResult } from "./journals/run-result.ts";
 import type { Attachment } from "./messages/outbox.ts";

@@ -9,7 +9,7 @@ import { asStepKey, asTreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
 import { type OpenQuestion, openQuestions } from "../../runtime/messages/open-questions.ts";
-import type { PostInput } from "../../runtime/messages/posts.ts";
+import type { PostInput } from "../../runtime/messages/mail.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";

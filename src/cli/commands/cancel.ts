@@ -5,7 +5,7 @@
 
 import type { Store, StoredRun } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
-import type { PostInput } from "../../runtime/messages/posts.ts";
+import type { PostInput } from "../../runtime/messages/mail.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";

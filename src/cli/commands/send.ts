@@ -4,7 +4,7 @@
  */
 
 import { notTaken } from "../../runtime/agent.ts";
-import type { PostInput } from "../../runtime/messages/posts.ts";
+import type { PostInput } from "../../runtime/messages/mail.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";

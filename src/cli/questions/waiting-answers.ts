@@ -3,7 +3,7 @@
 import type { Store } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { PostInput } from "../../runtime/messages/posts.ts";
+import type { PostInput } from "../../runtime/messages/mail.ts";
 
 interface Post {
   readonly input: PostInput;

@@ -13,8 +13,7 @@ import { headRead } from "../../core/journal/row.ts";
 import { ErrandError } from "../../errors.ts";
 import { createErrand, sha256 } from "../../runtime/create-runtime.ts";
 import type { Errand } from "../../runtime/errand.ts";
-import { mailOf } from "../../runtime/messages/mail.ts";
-import type { PostInput } from "../../runtime/messages/posts.ts";
+import { mailOf, type PostInput } from "../../runtime/messages/mail.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import type { StoreFile } from "./open-view.ts";
 

@@ -8,7 +8,6 @@
 
 import type { Mail, PostRecord, Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
-import type { Input } from "../../core/event.ts";
 import { asPostId, type PostId, type TreeId } from "../../core/values/ids.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -17,9 +16,8 @@ import { ErrandError } from "../../errors.ts";
 import type { Committed, CommitLoop } from "../commits/commit-loop.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Submission } from "../commits/tree-commit.ts";
+import { mailContent, type PostInput } from "./mail.ts";
 import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnReply } from "./turn-outcome.ts";
-
-export type PostInput = Extract<Input, { readonly id: PostId }>;
 
 type Posted = Submission & { readonly input: PostInput; readonly post: NonNullable<Submission["post"]> };
 
@@ -81,6 +79,8 @@ const ELSEWHERE = "elsewhere";
 /** This process lacks what the tree needs; another may have it. */
 const UNPLACED = "unplaced";
 const NOT_OURS: ReadonlySet<string> = new Set(["tree-owned", "tree-unknown", "tree-quarantined"]);
+/** Failures of a tree that do not pass by themselves. */
+const STUCK: ReadonlySet<string> = new Set(["tree-unknown", "tree-quarantined"]);
 
 export function createPosts({
   store,
@@ -94,8 +94,12 @@ export function createPosts({
 }: PostsParts): Posts {
   const waiting = new Map<string, Set<(step: EndingStep | ErrandError | "closed") => void>>();
   let mailLeft = false;
-  /** How much mail of the last look waits for a process that has what its tree needs. */
+  /** How much mail of the last look cannot be taken now. The next look reads so much more. */
   let mailRefused = 0;
+  /** Trees that cannot take their mail until a person has looked at them. */
+  const stuckTrees = new Set<TreeId>();
+  /** Mail that cannot be read, so that each is reported once. */
+  const unreadable = new Set<string>();
   const posting = new Map<string, { readonly hash: string; readonly late: Promise<string | null> }>();
 
   /** Posts under way are known by their id, so that a repetition waits for the first instead of being taken twice. */
@@ -158,6 +162,28 @@ export function createPosts({
     }
   }
 
+  async function canTake(tree: TreeId): Promise<boolean> {
+    const record = await store.tree(tree);
+    return record !== null && record.status !== "quarantined";
+  }
+
+  /** Null if it cannot be read, which is reported once. */
+  function readMail(mail: Mail): ReturnType<typeof mailContent> {
+    const name = `${mail.tree}/${mail.id}`;
+    if (unreadable.has(name)) return null;
+    const content = mailContent(mail);
+    if (content !== null) return content;
+    unreadable.add(name);
+    onFailure(
+      new ErrandError("store-corrupt", `The mail ${mail.id} for tree ${mail.tree} cannot be read.`, {
+        remedy:
+          "Other mail is taken. It was written by another program, or by another version of Errand: send it again.",
+        details: { tree: mail.tree },
+      }),
+    );
+    return null;
+  }
+
   return {
     async post(tree, input, given, fresh = false) {
       const texts = redactor.json(given);
@@ -208,16 +234,20 @@ export function createPosts({
     async takeMail() {
       mailLeft = loop.paused();
       if (mailLeft) return;
-      const pending = await store.pendingMail(MAIL_AT_A_TIME + mailRefused);
+      for (const tree of stuckTrees) if (await canTake(tree)) stuckTrees.delete(tree);
+      const most = MAIL_AT_A_TIME + mailRefused;
+      const pending = await store.pendingMail(most);
+      if (pending.length === most) mailLeft = true;
       mailRefused = 0;
       const questions = new Set<string>();
       for (const mail of pending) {
         const { tree, id, hash } = mail;
-        if (refused(tree)) {
+        const read = refused(tree) || stuckTrees.has(tree) ? null : readMail(mail);
+        if (read === null) {
           mailRefused += 1;
           continue;
         }
-        const { input, texts } = JSON.parse(mail.payload) as { input: PostInput; texts: readonly Json[] };
+        const { input, texts } = read;
         // One answer to a question at a time, in the order of arrival: the sender of the first was told that it counts.
         const question = input.type === "answer-given" ? `${tree}/${input.question}` : null;
         const waits = question !== null && questions.has(question);
@@ -225,10 +255,11 @@ export function createPosts({
         if (question !== null) questions.add(question);
         if (waits || posting.has(`${tree}/${id}`)) continue;
         void postOnce({ tree, input, texts, post: { id, hash } }, false).catch((error: unknown) => {
-          if (error instanceof ErrandError && MAIL_WAITS.has(error.code)) mailLeft = true;
+          const code = error instanceof ErrandError ? error.code : "";
+          if (STUCK.has(code)) stuckTrees.add(tree);
+          if (MAIL_WAITS.has(code)) mailLeft = true;
           // Where a store is shared somebody else may have the tree by now, or may have named one that is not there.
-          else if (store.shared !== undefined && error instanceof ErrandError && NOT_OURS.has(error.code)) return;
-          else onFailure(error);
+          else if (store.shared === undefined || !NOT_OURS.has(code)) onFailure(error);
         });
       }
     },

@@ -14,7 +14,8 @@ import { type Catalog, catalogOfTree, requireModels } from "../definitions/catal
 import type { CommitLoop } from "../commits/commit-loop.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import { forkTree } from "./fork-tree.ts";
-import type { PostInput, Posts } from "../messages/posts.ts";
+import type { PostInput } from "../messages/mail.ts";
+import type { Posts } from "../messages/posts.ts";
 import type { Submission } from "../commits/tree-commit.ts";
 import type { TreeCache } from "./tree-cache.ts";
 
