@@ -113,7 +113,7 @@ describe("the store", () => {
     expect(quarantined.get("format")).toMatchObject({ level: "warning", remedy: "Update Errand." });
   });
 
-  test("a file that is none, and a store of a newer version, are broken; an older one will be upgraded", async () => {
+  test("a file that is none, and a store of a newer version, and one of an older version are broken", async () => {
     expect((await checks(["--store", "README.md"])).get("store")).toMatchObject({ level: "broken" });
     await runErrand(["run", "the store"], project);
     const version = (number: number): void => {
@@ -123,8 +123,8 @@ describe("the store", () => {
     };
     version(1);
     expect((await checks()).get("store")).toMatchObject({
-      level: "warning",
-      text: expect.stringContaining("schema 1,"),
+      level: "broken",
+      text: expect.stringContaining("version 1,"),
     });
     version(9_999);
     const { level, text } = (await checks()).get("store") ?? {};

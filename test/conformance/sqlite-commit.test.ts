@@ -5,7 +5,7 @@ import { type OwnerWrites, prepareOwnerWrites } from "../../src/stores/sqlite/co
 import { enterOwner, type Fence, prepareFence } from "../../src/stores/sqlite/ownership.ts";
 import { preparePutMail } from "../../src/stores/sqlite/put-mail.ts";
 import { prepareQueries, type Queries } from "../../src/stores/sqlite/queries.ts";
-import { migrate } from "../../src/stores/sqlite/schema.ts";
+import { createSchema } from "../../src/stores/sqlite/schema.ts";
 import { createPrepare } from "../../src/stores/sqlite/statements.ts";
 import { createTransaction } from "../../src/stores/sqlite/transaction.ts";
 
@@ -19,7 +19,7 @@ describe("a commit in SQLite", () => {
   beforeEach(() => {
     db = new DatabaseSync(":memory:");
     const transaction = createTransaction(db, "The store");
-    migrate(db, transaction);
+    createSchema(db, transaction);
     const prepare = createPrepare(db);
     fence = prepareFence(prepare, enterOwner(db, undefined));
     writes = prepareOwnerWrites(prepare, transaction, fence);

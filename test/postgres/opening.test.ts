@@ -99,6 +99,13 @@ test("a store of a newer version is left alone, unless its processes and ours ma
   for (const access of ["own", "read"] as const) expect(await refusal(url, access)).toBe("store-too-new");
 });
 
+test("a store of an older version is refused, with a remedy", async () => {
+  const { url } = await database();
+  await (await open(url)).close();
+  await runSql(url, "update errand.meta set value = '4' where name = 'version'");
+  for (const access of ["own", "read"] as const) expect(await refusal(url, access)).toBe("store-unreadable");
+});
+
 test("several processes that open an empty database at once make one store of it", async () => {
   const { url } = await database();
   const stores = await Promise.all(Array.from({ length: 6 }, () => open(url)));

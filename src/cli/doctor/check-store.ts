@@ -3,7 +3,6 @@
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { storeStanding } from "../../runtime/create-runtime.ts";
 import { formatKnown } from "../../stores/formats.ts";
-import { canonicalPath, inspectFile } from "../../stores/sqlite/open-database.ts";
 import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import { problemOf } from "../problem.ts";
@@ -44,8 +43,6 @@ async function checkStore(path: string): Promise<Finding[]> {
     if (!postgresUrlIs(path)) {
       const { status, ...standing } = storeStanding(path);
       if (status === "new") return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
-      const version = status === "trusted" ? inspectFile(canonicalPath(path)) : null;
-      if (version !== null && version < SCHEMA_VERSION) return [older(path, version)];
       if ("why" in standing) return await checkForeign(path, standing.why);
     }
     return await withStore(path, (store, { files: [file] }) => checkOpened(store, path, file?.owner));
@@ -61,11 +58,6 @@ function checkForeign(path: string, why: string): Promise<Finding[]> {
     const text = `${path}, ${countsOf(trees)}; it can be read and does not run: ${why}`;
     return [warning(NAME, text, `If it is yours, look at it and agree: errand trust --store ${path}`)];
   });
-}
-
-function older(path: string, version: number): Finding {
-  const text = `${path} has schema ${version}, and this Errand writes schema ${SCHEMA_VERSION}`;
-  return warning(NAME, text, "The next errand run upgrades it; commands that only look wait until then.");
 }
 
 async function checkOpened(store: Store, path: string, ownerOf: StoreFile["owner"] | undefined): Promise<Finding[]> {

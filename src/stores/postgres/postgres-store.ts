@@ -30,7 +30,7 @@ import { createOwnerWrites } from "./owner-writes.ts";
 import { openErrorOf } from "./postgres-errors.ts";
 import { createPutMail } from "./put-mail.ts";
 import { createQueries } from "./queries.ts";
-import { migrate, requireSchema } from "./schema.ts";
+import { createSchema, requireSchema } from "./schema.ts";
 import { createWaking, type Waking } from "./waking.ts";
 
 export interface PostgresStoreOptions {
@@ -60,7 +60,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const session = await connectFirst(address);
   try {
     if (options.access === "own") {
-      await migrate(session, description);
+      await createSchema(session, description);
       return await openOwn(session, address, options);
     }
     await requireSchema(session, description);

@@ -1,16 +1,20 @@
 /**
- * The schema of a PostgreSQL store and the steps that lead to it. Everything stands in the database's schema `errand`.
+ * The tables of a PostgreSQL store, which are in the database's schema `errand`.
  *
  * Invariants:
- *  1. Migrations run one after the other under an advisory lock, all in one transaction with the number they lead to.
- *  2. A migration that was released is not changed; the next one is appended. It adds, so that processes of the version before go on
- *     beside those of the new one; `oldest` is the oldest schema whose processes may still run.
+ *  1. The tables are created under an advisory lock, in one transaction with the number of their version.
+ *  2. A store of an older version is refused. So is one of a newer version, unless its `oldest` says that processes of this version may
+ *     still use it.
  *  3. Trees are numbered: the key, not the id, stands in the rows that grow with the work, and it leads every primary key that does,
  *     so that those tables can be partitioned by it.
  *
  * `posts` is mail and posts in one, as in SQLite: mail has a payload and no sequence, a taken post a sequence and no payload. `arrival`
- * is only the order in which waiting mail is taken: transactions commit out of its order, so nothing keeps a place in it. Codes of
- * `status` and `state` stand in `../columns.ts`; 0 is an open tree, 4 an ended run.
+ * is only the order in which waiting mail is taken: transactions commit out of its order, so nothing remembers a position in it. The
+ * codes of `status` and `state` are in `../columns.ts`; 0 is an open tree, 4 an ended run.
+ *
+ * `workers.pool` is the name under which a worker's dispatcher locks jobs, null for a worker that takes no free trees.
+ * `trees.unplaced` says why the last process that wanted to run the tree could not. A statement calls `errand.require` to fail when it
+ * changed fewer rows than asked, so that the COMMIT can be sent together with it; `what` names the refusal.
  */
 
 import type { ClientBase } from "pg";
@@ -20,10 +24,12 @@ import { REFUSED } from "./postgres-errors.ts";
 
 /** "Erra" in ASCII: the first of the two numbers of every advisory lock of Errand. */
 export const LOCK_CLASS = 0x45727261;
-const MIGRATION_LOCK = 0;
+const SCHEMA_LOCK = 0;
 
-const MIGRATIONS: readonly string[] = [
-  `
+/** Raised with every change of the schema. Versions 1 to 4 were never released. */
+const SCHEMA_VERSION = 5;
+
+const SCHEMA = `
   create schema if not exists errand;
 
   create table errand.meta (
@@ -35,7 +41,8 @@ const MIGRATIONS: readonly string[] = [
     id integer generated always as identity primary key,
     name text not null,
     started_at timestamptz not null default clock_timestamp(),
-    seen_at timestamptz not null default clock_timestamp()
+    seen_at timestamptz not null default clock_timestamp(),
+    pool text
   );
 
   create table errand.anchor (
@@ -60,6 +67,7 @@ const MIGRATIONS: readonly string[] = [
     questions integer not null,
     format integer not null,
     failures integer not null default 0,
+    unplaced text,
     created_at bigint not null,
     updated_at bigint not null,
     owner integer
@@ -145,11 +153,7 @@ const MIGRATIONS: readonly string[] = [
     at bigint not null,
     primary key (tree, key)
   );
-  `,
-  // Who takes trees that nobody runs, and under which name the dispatcher locks its jobs.
-  "alter table errand.workers add column pool text;",
-  // How a statement refuses by itself, so that the COMMIT can travel with it: `what` names the refusal.
-  `
+
   create function errand.require(done bigint, asked bigint, what text) returns void language plpgsql as $$
   begin
     if done <> asked then
@@ -157,16 +161,11 @@ const MIGRATIONS: readonly string[] = [
     end if;
   end
   $$;
-  `,
-  // A random id, as every store has one.
-  "insert into errand.meta values ('id', gen_random_uuid()::text) on conflict do nothing;",
-  // Why the last process that wanted to run the tree could not.
-  "alter table errand.trees add column unplaced text;",
-];
 
-const SCHEMA_VERSION = MIGRATIONS.length;
-/** The oldest schema whose processes understand what this one makes of the database. */
-const OLDEST_VERSION = 1;
+  insert into errand.meta values
+    ('version', '${SCHEMA_VERSION}'), ('oldest', '${SCHEMA_VERSION}'),
+    ('format', '${JOURNAL_FORMAT}'), ('id', gen_random_uuid()::text);
+`;
 
 interface Found {
   readonly version: number;
@@ -185,44 +184,37 @@ async function schemaOf(client: ClientBase): Promise<Found | null> {
   return { version: numbers.get("version") ?? 0, oldest: numbers.get("oldest") ?? 0 };
 }
 
-function requireOurs({ oldest }: Found, description: string): void {
-  if (oldest <= SCHEMA_VERSION) return;
-  throw new ErrandError("store-too-new", `${description} was changed by a newer version of Errand.`, {
-    remedy: "Update Errand.",
+function requireReadable({ version, oldest }: Found, description: string): void {
+  if (oldest > SCHEMA_VERSION) {
+    throw new ErrandError("store-too-new", `${description} was changed by a newer version of Errand.`, {
+      remedy: "Update Errand.",
+    });
+  }
+  if (version >= SCHEMA_VERSION) return;
+  const why = `its schema has version ${version}, and this Errand reads version ${SCHEMA_VERSION}`;
+  throw new ErrandError("store-unreadable", `${description} cannot be opened: ${why}.`, {
+    remedy: "Use the version of Errand that wrote it, or name another database.",
   });
 }
 
 /** Throws unless the database is a store that this version can read. Changes nothing. */
 export async function requireSchema(client: ClientBase, description: string): Promise<void> {
   const found = await schemaOf(client);
-  if (found === null || found.version < SCHEMA_VERSION) {
-    const why =
-      found === null ? "there is no store yet" : `its schema is version ${found.version}, not ${SCHEMA_VERSION}`;
-    throw new ErrandError("store-unreadable", `${description} cannot be opened: ${why}.`, {
-      remedy: "Start a process that runs trees once, such as `errand worker`; it makes and upgrades it.",
-    });
-  }
-  requireOurs(found, description);
+  if (found !== null) return requireReadable(found, description);
+  throw new ErrandError("store-unreadable", `${description} cannot be opened: there is no store yet.`, {
+    remedy: "Start a process that runs trees once, such as `errand worker`; it creates the store.",
+  });
 }
 
-/** Brings the database to the last of the migrations. Several processes may do so at once. */
-export async function migrate(client: ClientBase, description: string): Promise<void> {
+/** Creates the tables unless the database has them. Several processes may do so at once. */
+export async function createSchema(client: ClientBase, description: string): Promise<void> {
   const found = await schemaOf(client);
-  if (found !== null) requireOurs(found, description);
-  if (found !== null && found.version >= SCHEMA_VERSION) return;
+  if (found !== null) return requireReadable(found, description);
   await client.query("begin");
   try {
     await client.query("set local lock_timeout = 0; set local statement_timeout = 0");
-    await client.query("select pg_advisory_xact_lock($1, $2)", [LOCK_CLASS, MIGRATION_LOCK]);
-    const current = (await schemaOf(client))?.version ?? 0;
-    for (const sql of MIGRATIONS.slice(current)) await client.query(sql);
-    const values = [SCHEMA_VERSION, OLDEST_VERSION].map(String);
-    await client.query(
-      `insert into errand.meta values ('version', $1), ('oldest', $2)
-       on conflict (name) do update set value = greatest(meta.value::integer, excluded.value::integer)::text`,
-      values,
-    );
-    if (current === 0) await client.query("insert into errand.meta values ('format', $1)", [String(JOURNAL_FORMAT)]);
+    await client.query("select pg_advisory_xact_lock($1, $2)", [LOCK_CLASS, SCHEMA_LOCK]);
+    if ((await schemaOf(client)) === null) await client.query(SCHEMA);
     await client.query("commit");
   } catch (error) {
     await client.query("rollback");

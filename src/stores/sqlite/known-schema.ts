@@ -5,16 +5,13 @@
 
 import { DatabaseSync } from "node:sqlite";
 import type { Connection } from "./connection.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { SCHEMA } from "./schema.ts";
 
-/**
- * True if it has what the first so many migrations make, and nothing else. Of the database only its list of tables is
- * read.
- */
-export function schemaIsKnown(db: Connection, version: number): boolean {
+/** True if the database has the tables and indexes of a store and nothing else. Only its list of tables is read. */
+export function schemaIsKnown(db: Connection): boolean {
   const reference = new DatabaseSync(":memory:");
   try {
-    for (const sql of MIGRATIONS.slice(0, version)) reference.exec(sql);
+    reference.exec(SCHEMA);
     return schemaText(db) === schemaText(reference);
   } finally {
     reference.close();

@@ -2,7 +2,7 @@
  * Opening the database file: its place, its mode, what kind of file it is, and the settings that durability rests on.
  *
  * Invariants:
- *  1. A file that is not an Errand store, or is one of a newer version, is not changed: it is looked at through a read-only
+ *  1. A file that is not an Errand store, or is one of another version, is not changed: it is looked at through a read-only
  *     connection before anything is written. Only what a process left half written when it died is undone first.
  *  2. New files are made with mode 0600 whatever the umask; SQLite gives `-wal` and `-shm` the mode of the database.
  *  3. An existing file is never opened and closed by anything but SQLite: closing a second descriptor would drop the locks of
@@ -155,10 +155,14 @@ export function schemaVersionOf(db: Connection, path: string): number {
 }
 
 export function requireKnownVersion(path: string, version: number): void {
-  if (version <= SCHEMA_VERSION) return;
+  if (version === SCHEMA_VERSION || version === 0) return;
+  if (version < SCHEMA_VERSION) {
+    const why = `its schema has version ${version}, and this Errand reads only version ${SCHEMA_VERSION}`;
+    throw unreadable(path, why, "Use the version of Errand that wrote it, or move the file away to start a new store.");
+  }
   throw new ErrandError(
     "store-too-new",
-    `The store ${path} has schema version ${version}; this Errand knows versions up to ${SCHEMA_VERSION}.`,
+    `The store ${path} has schema version ${version}; this Errand reads version ${SCHEMA_VERSION}.`,
     { remedy: "Use the version of Errand that wrote it, or a newer one.", details: { path, version } },
   );
 }
@@ -234,13 +238,6 @@ function lookThrough(db: DatabaseSync, path: string, writable = true): Look {
     db.close();
     throw error;
   }
-}
-
-/** The schema version of the file, or null where no store was begun yet. */
-export function inspectFile(path: string): number | null {
-  const look = lookAtFile(path);
-  look.close();
-  return look.version;
 }
 
 function journalMode(db: Connection): string {

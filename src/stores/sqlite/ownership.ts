@@ -15,7 +15,7 @@ import { ErrandError } from "../../errors.ts";
 import { numberOf } from "../cells.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Connection } from "./connection.ts";
-import { canonicalPath, inspectFile, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
+import { canonicalPath, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
 import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
 import type { Prepare } from "./statements.ts";
 
@@ -86,7 +86,6 @@ function ownerText({ pid, host, command, startedAt }: Owner): string {
  */
 function readOwner(path: string): string | null {
   try {
-    if ((inspectFile(path) ?? 0) === 0) return null;
     const db = openConnection(path, true);
     try {
       const row = db.prepare("select value from meta where name = 'owner'").get();

@@ -21,7 +21,7 @@ import { enterOwner, type Owner, prepareFence, takeOwnerLock } from "./ownership
 import { movedTo, requireNotMoved } from "./moved.ts";
 import { preparePutMail } from "./put-mail.ts";
 import { prepareQueries } from "./queries.ts";
-import { migrate, MIGRATIONS, missingTable, SCHEMA_VERSION } from "./schema.ts";
+import { createSchema, missingTable } from "./schema.ts";
 import { messageOf, sqliteIsBusy, storeErrorOf } from "./sqlite-errors.ts";
 import { waitingOf } from "./patience.ts";
 import { createPrepare } from "./statements.ts";
@@ -82,7 +82,10 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
 
 function openLooked(path: string, options: SqliteStoreOptions, { version, writable }: file.Look): SqliteStore {
   if (options.access === "read") {
-    requireCurrent(path, version ?? 0);
+    if ((version ?? 0) === 0) {
+      const remedy = "Start a process that owns the store once, such as `errand run`; it creates the store.";
+      throw file.unreadable(path, "there is no store yet", remedy);
+    }
     return writable ? openWith(path, options, () => {}, null) : openUnwritable(path, options);
   }
   const lock = takeOwnerLock(path);
@@ -114,16 +117,6 @@ function openUnwritable(path: string, options: SqliteStoreOptions): SqliteStore 
     db.close();
     throw error instanceof ErrandError ? error : file.unreadable(path, messageOf(error), file.ACCESS_REMEDY, error);
   }
-}
-
-function requireCurrent(path: string, version: number): void {
-  if (version === SCHEMA_VERSION) return;
-  const why = version === 0 ? "there is no store yet" : `its schema is version ${version}, not ${SCHEMA_VERSION}`;
-  throw file.unreadable(
-    path,
-    why,
-    "Start a process that owns the store once, such as `errand run`; it makes and upgrades it.",
-  );
 }
 
 /** Statements are prepared when they are needed: what was taken out of the file would be found halfway through the work. */
@@ -176,7 +169,7 @@ export function createStore(
   let trailing: Trailing | null = null;
   const identify = (): void => (identity === null ? undefined : writeIdentity(db, identity));
   // A new store is never seen without its identity.
-  if (access === "own") migrate(db, transaction, MIGRATIONS, identify);
+  if (access === "own") createSchema(db, transaction, identify);
   requireTables(db, path);
   if (options.evenMoved !== true) requireNotMoved(db, path);
   if (access === "own") {

@@ -80,9 +80,8 @@ function openCopy(copy: string, path: string): Store {
   const db = openConnection(copy, false);
   try {
     db.exec("pragma trusted_schema = off; pragma cell_size_check = on");
-    const version = schemaVersionOf(db, copy);
-    if (version === 0) throw unreadable(path, "there is no store yet", "Name the file of a store.");
-    if (!schemaIsKnown(db, version)) throw unreadable(path, "its tables are not those of Errand", FOREIGN_REMEDY);
+    if (schemaVersionOf(db, copy) === 0) throw unreadable(path, "there is no store yet", "Name the file of a store.");
+    if (!schemaIsKnown(db)) throw unreadable(path, "its tables are not those of Errand", FOREIGN_REMEDY);
   } finally {
     db.close();
   }
