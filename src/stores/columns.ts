@@ -33,8 +33,6 @@ export interface CellKinds<Cell> {
   id(id: string): Cell;
   flag(flag: boolean): Cell;
   textOf(row: Row, column: string): string;
-  /** The head of a journal's row. */
-  headOf(row: Row, column: string): string;
   idOf(row: Row, column: string): string;
   hashOf(row: Row, column: string): string;
   flagOf(row: Row, column: string): boolean;
@@ -159,7 +157,7 @@ export function createColumns<Cell>(cells: CellKinds<Cell>): Columns<Cell> {
     }),
     journalRowOf: (row) => ({
       seq: numberOf(row, "seq"),
-      head: cells.headOf(row, "head"),
+      head: textOf(row, "head"),
       body: optionalOf(row, "body", textOf),
       hash: hashOf(row, "hash"),
     }),

@@ -197,6 +197,6 @@ const ALLOWED = 1.5;
 /** Measured on 17 November 2026 with Node.js 24.21. */
 const IN_MEMORY = 18;
 const IN_SQLITE = 7.5;
-/** Measured on 16 November 2026. */
+/** Measured on 16 November 2026, and the bytes on 19 November. */
 const PAGES = 27;
-const BYTES = 3_300;
+const BYTES = 5_120;

@@ -45,7 +45,6 @@ export const columns: Columns<Cell> = createColumns<Cell>({
   id: textCell,
   flag: (flag) => flag,
   textOf,
-  headOf: textOf,
   idOf: textOf,
   hashOf: textOf,
   flagOf,

@@ -9,7 +9,7 @@
 
 import type { Blob } from "../../contracts/store.ts";
 import { numberOf } from "../cells.ts";
-import { hashCell, hashOf, jsonCell, textCell } from "./cells.ts";
+import { hashCell, hashOf, textCell } from "./cells.ts";
 import type { Prepare } from "./statements.ts";
 
 export interface BlobSets {
@@ -51,7 +51,7 @@ export function prepareBlobSets(prepare: Prepare): BlobSets {
   }
 
   function putAll(blobs: readonly Blob[]): string[] {
-    for (const { hash, text } of blobs) put().run(hashCell(hash), jsonCell(text));
+    for (const { hash, text } of blobs) put().run(hashCell(hash), textCell(text));
     return blobs.map(({ hash }) => hash);
   }
 

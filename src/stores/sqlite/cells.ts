@@ -4,7 +4,6 @@
  * Invariants:
  *  1. What is written comes back exactly. SQLite's TEXT turns a lone surrogate into U+FFFD, so a string that is not well formed
  *     stands as a BLOB: its UTF-16 and one more byte, which makes the length odd and tells it from the two BLOBs below.
- *     So does JSON with a control character in it, because phrases of JSON are stored as such, or with a surrogate (`phrases.ts`).
  *  2. A UUID stands as 16 bytes and a SHA-256 in base64url as 32; an id or a hash of any other form stands as text.
  *  3. Equal strings have equal cells, so that a cell can be searched for.
  *  4. A cell of another kind than its column promises is `store-corrupt`.
@@ -15,7 +14,6 @@ import type { SQLInputValue } from "node:sqlite";
 import { uuidIs } from "../../core/values/ids.ts";
 import { cellCorrupt, numberOf, type Row } from "../cells.ts";
 import { type Columns, createColumns } from "../columns.ts";
-import { lengthened, shortened } from "./phrases.ts";
 
 export type Cell = SQLInputValue;
 
@@ -23,23 +21,10 @@ export type Cell = SQLInputValue;
 const HASH = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 export function textCell(text: string): Cell {
-  return text.isWellFormed() ? text : utf16Cell(text);
-}
-
-function utf16Cell(text: string): Cell {
+  if (text.isWellFormed()) return text;
   const bytes = Buffer.alloc(text.length * 2 + 1);
   bytes.write(text, "utf16le");
   return bytes;
-}
-
-/** For JSON that the kernel writes. */
-export function jsonCell(json: string): Cell {
-  return shortened(json) ?? utf16Cell(json);
-}
-
-export function jsonOf(row: Row, column: string): string {
-  const text = textOf(row, column);
-  return typeof row?.[column] === "string" ? lengthened(text) : text;
 }
 
 export function idCell(id: string): Cell {
@@ -83,7 +68,6 @@ export const columns: Columns<Cell> = createColumns<Cell>({
   id: idCell,
   flag: Number,
   textOf,
-  headOf: jsonOf,
   idOf,
   hashOf,
   flagOf: (row, column) => numberOf(row, column) !== 0,

@@ -18,7 +18,7 @@ import { FORMAT_KNOWN } from "../formats.ts";
 import { rowRefused, treeUnknown } from "../refusals.ts";
 import { requireSequence } from "../sequence.ts";
 import { prepareBlobSets } from "./blob-sets.ts";
-import { hashCell, idCell, idOf, jsonCell, textCell } from "./cells.ts";
+import { hashCell, idCell, idOf, textCell } from "./cells.ts";
 import { type Fence, noLongerOwner, STILL_OWNER } from "./ownership.ts";
 import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
@@ -87,9 +87,9 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
     let owned = fenced;
     for (const { seq, head, body, hash } of rows) {
       const text = body === null ? null : textCell(body);
-      if (owned) append().run(key, seq, at, hashCell(hash), jsonCell(head), text);
+      if (owned) append().run(key, seq, at, hashCell(hash), textCell(head), text);
       else {
-        const { changes } = appendFirst().run(key, seq, at, hashCell(hash), jsonCell(head), text, fence.epoch);
+        const { changes } = appendFirst().run(key, seq, at, hashCell(hash), textCell(head), text, fence.epoch);
         if (changes === 0) throw noLongerOwner(fence.epoch);
         owned = true;
       }

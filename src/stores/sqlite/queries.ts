@@ -22,7 +22,7 @@ import type { JournalRow } from "../../core/journal/journal.ts";
 import { inOrder, numberOf, type Row } from "../cells.ts";
 import { runStates, treeStatuses } from "../columns.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
-import { columns, hashCell, hashOf, idCell, idOf, jsonOf, textOf } from "./cells.ts";
+import { columns, hashCell, hashOf, idCell, idOf, textOf } from "./cells.ts";
 import { placesOf } from "./place-keys.ts";
 import type { Prepare } from "./statements.ts";
 
@@ -147,11 +147,11 @@ export function prepareQueries(prepare: Prepare): Queries {
       rows()
         .all({ tree: idCell(id), from, limit })
         .map(journalRowOf),
-    blob: (id, hash) => found(blob().get(idCell(id), hashCell(hash)), (row) => jsonOf(row, "text")),
+    blob: (id, hash) => found(blob().get(idCell(id), hashCell(hash)), (row) => textOf(row, "text")),
     blobs(id) {
       const all = blobs().all(idCell(id));
       return inOrder(
-        all.map((row) => ({ hash: hashOf(row, "hash"), text: jsonOf(row, "text") })),
+        all.map((row) => ({ hash: hashOf(row, "hash"), text: textOf(row, "text") })),
         ({ hash }) => hash,
       );
     },
