@@ -10,6 +10,7 @@
  *  5. Nothing here decides anything: the store keeps what it is given.
  */
 
+import type { AgentKind } from "../core/input.ts";
 import type { AgentNumber, PostId, StepKey, TreeId } from "../core/values/ids.ts";
 import type { ErrandError } from "../errors.ts";
 import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal/journal.ts";
@@ -24,7 +25,7 @@ export type TreeStatus = "open" | "closed" | "quarantined" | "expired" | "arrivi
 export interface TreeRecord {
   readonly id: TreeId;
   readonly agent: string;
-  readonly kind: "foreground" | "background";
+  readonly kind: AgentKind;
   readonly status: TreeStatus;
   /** The fence: a commit that names a lower one changes nothing. */
   readonly epoch: number;
@@ -75,7 +76,7 @@ export interface TreeCommit {
 
 export interface TreeCreation {
   readonly agent: string;
-  readonly kind: "foreground" | "background";
+  readonly kind: AgentKind;
   readonly format: number;
   /** Given with a tombstone from another store: the last of the rows that it had there, none of which is left. */
   readonly last?: { readonly seq: number; readonly hash: string };

@@ -104,7 +104,7 @@ interface Decisions {
     readonly timeoutMs: number;
     /** Approximate length of the child's task, context and file hints. */
     readonly size: number;
-    readonly announce?: "each" | undefined;
+    readonly announce?: "each" | "none" | undefined;
     readonly group?: string | undefined;
     readonly cleanup?: "delete" | undefined;
     readonly typed?: true | undefined;
@@ -135,6 +135,8 @@ interface Decisions {
   };
   /** The run had ended, and its parent closed before the result reached it. */
   "run-undeliverable": { readonly run: RunNumber; readonly reason: string };
+  /** The run had ended. Its caller reads the outcome; no model is told. */
+  "run-returned": { readonly run: RunNumber };
   /** An agent wrote to another: with call `call` of this row's reply, or by the end of run `run`. */
   "message-sent": {
     readonly n: number;

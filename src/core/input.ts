@@ -9,7 +9,8 @@ import type { AgentNumber, PostId, RunNumber, StepKey } from "./values/ids.ts";
 import type { Settings } from "./values/limits.ts";
 import type { Usage } from "./values/message.ts";
 
-export type AgentKind = "foreground" | "background";
+/** `host`: the root of a tree that a program works with. It calls no model and takes no messages; the program starts its runs. */
+export type AgentKind = "foreground" | "background" | "host";
 export type FailureCode = "provider-error" | "context-overflow" | "reply-limit" | "aborted" | "refused";
 
 export interface Inputs {
@@ -54,7 +55,13 @@ export interface Inputs {
     readonly size: number;
   };
   /** Text 0: the arguments of `start_background_agent`. */
-  "run-asked": { readonly id: PostId; readonly parent: AgentNumber; readonly facts: CallFacts };
+  "run-asked": {
+    readonly id: PostId;
+    readonly parent: AgentNumber;
+    readonly facts: CallFacts;
+    /** The caller reads the outcome; the parent's model is not told. Always so below a host. */
+    readonly announce?: "none" | undefined;
+  };
   /** Text 0: the reply's parts. */
   "model-replied": {
     readonly effect: StepKey;

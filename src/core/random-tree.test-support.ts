@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Step } from "./step.ts";
 import type { DefinitionFacts } from "./values/definition.ts";
 import type { Fact, Input } from "./event.ts";
-import type { CallFacts } from "./input.ts";
+import type { AgentKind, CallFacts } from "./input.ts";
 import { asPostId, asStepKey, type StepKey } from "./values/ids.ts";
 import type { JournalRow } from "./journal/journal.ts";
 import type { Json } from "./values/json.ts";
@@ -86,7 +86,11 @@ export function seededNumbers(seed: number, length: number): readonly number[] {
 }
 
 /** Interprets the numbers as a sequence of steps. */
-export function drive(numbers: readonly number[], limits: LimitChoices = {}): Driven {
+export function drive(
+  numbers: readonly number[],
+  limits: LimitChoices = {},
+  kind: AgentKind = "foreground",
+): Driven {
   const tree = treeNew(testSource);
   const driven: Driven = { tree, rows: [], steps: [], stepped: [] };
   let position = 0;
@@ -106,7 +110,7 @@ export function drive(numbers: readonly number[], limits: LimitChoices = {}): Dr
     driven.stepped.push(stepped);
     driven.rows.push(stepped.row);
   };
-  take(testOpened(limits), []);
+  take(testOpened(limits, { kind }), []);
   while (position < numbers.length) {
     at += WAITS[next() % (next() % 4 === 0 ? WAITS.length : 3)] ?? 0;
     const [input, texts] = chooseInput(tree, next, driven.steps.length);
@@ -174,7 +178,16 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
       if (next() % 8 === 0) return catalogChanged(tree, next);
       return [{ type: "slots-offered" }, []];
     case 16:
-      return [{ type: "run-asked", id: asPostId(`ask-${count}`), parent: agent, facts: {} }, [spawnArguments(next)]];
+      return [
+        {
+          type: "run-asked",
+          id: asPostId(`ask-${count}`),
+          parent: agent,
+          facts: {},
+          ...(next() % 3 === 0 ? { announce: "none" } : {}),
+        },
+        [spawnArguments(next)],
+      ];
     case 17:
       return next() % 3 === 0
         ? [{ type: "cancel-asked", id: asPostId(`cancel-${count}`), run: next() % 5 === 0 ? null : agent }, []]

@@ -142,6 +142,8 @@ export interface Run {
   readonly call: string | null;
   readonly timeoutMs: number;
   readonly announceEach: boolean;
+  /** True if only the caller that asked for it reads its outcome. */
+  readonly unannounced: boolean;
   /** The batch it is announced with, or null. */
   readonly batch: string | null;
   readonly erase: boolean;

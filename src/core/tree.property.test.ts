@@ -96,7 +96,7 @@ test("I1–I4, I13, I14: every run ends at most once, and its outcome goes to it
         }
         if (fact.type === "tool-answered" && fact.run !== undefined) tell(fact.run);
         if (fact.type === "message-sent" && fact.run !== undefined) tell(fact.run);
-        if (fact.type === "run-undeliverable") tell(fact.run);
+        if (fact.type === "run-undeliverable" || fact.type === "run-returned") tell(fact.run);
         if (fact.type === "turn-started") for (const run of fact.placed ?? []) tell(run);
       }
       for (const [run, times] of told) expect([run, times, ended.has(run)]).toEqual([run, 1, true]);

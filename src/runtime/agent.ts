@@ -52,8 +52,11 @@ export interface SpawnOptions<Output = unknown> {
   readonly group?: string;
   /** `delete`: the child's texts are erased once its outcome is told. Default: `keep`. */
   readonly cleanup?: "keep" | "delete";
-  /** `each`: every report is posted as it comes. Default: `together`. */
-  readonly announce?: "together" | "each";
+  /**
+   * How the agent's model is told. `together` (default): once all runs of its batch have ended. `each`: every report as it comes. `none`: not at
+   * all; you read `outcome()`.
+   */
+  readonly announce?: "together" | "each" | "none";
   /** Schema of the data that the report must hold; the outcome's `data` has its type. */
   readonly output?: OutputSchema<Output>;
 }
@@ -135,7 +138,7 @@ export function createAgent(
   }
 
   async function askForRun(options: SpawnOptions): Promise<StoredRun> {
-    const { id: given, maxIterations, timeoutSeconds, output, ...named } = options;
+    const { id: given, maxIterations, timeoutSeconds, output, announce, ...named } = options;
     const schema = output === undefined ? undefined : jsonSchemaOf(output);
     if (schema === null)
       throw new ErrandError("usage", "The output schema cannot tell its JSON Schema; give a JSON Schema instead.");
@@ -144,13 +147,15 @@ export function createAgent(
       throw new ErrandError("usage", `The output schema cannot be used: ${checked.problem}.`);
     const args = {
       ...named,
+      ...(announce === undefined || announce === "none" ? {} : { announce }),
       ...(maxIterations === undefined ? {} : { max_iterations: maxIterations }),
       ...(timeoutSeconds === undefined ? {} : { timeout_seconds: timeoutSeconds }),
       ...(schema === undefined ? {} : { output_schema: schema }),
     };
     const asked = postId(given);
     const facts = options.model === undefined ? {} : modelFacts(options.model, models);
-    const input = { type: "run-asked", id: asked, parent: number, facts } as const;
+    const unannounced = announce === "none" ? ({ announce } as const) : {};
+    const input = { type: "run-asked", id: asked, parent: number, facts, ...unannounced } as const;
     const { late } = await runtime.post(tree, input, [args], given === undefined);
     if (late !== null) throw new ErrandError("usage", `The run was refused: ${late}.`);
     const seq = (await store.post(tree, asked))?.seq;

@@ -18,13 +18,13 @@ import type {
 } from "../core/journal/journal.ts";
 import { codes, numberOf, optionalOf, type Row } from "./cells.ts";
 
-export const treeKinds = codes<TreeRecord["kind"]>({ foreground: 0, background: 1 });
+export const treeKinds = codes<TreeRecord["kind"]>({ foreground: 0, background: 1, host: 2 });
 export const treeStatuses = codes<TreeStatus>({ open: 0, closed: 1, quarantined: 2, expired: 3, arriving: 4 });
 const runModes = codes<RunMode>({ awaited: 0, background: 1 });
 export const runStates = codes<RunState>({ queued: 0, running: 1, waiting: 2, needs_input: 3, ended: 4 });
 const runStatuses = codes<RunStatus>({ ok: 0, error: 1, timeout: 2, cancelled: 3, interrupted: 4 });
 const reportKinds = codes<ReportKind>({ tool: 0, tag: 1, salvaged: 2, missing: 3 });
-const deliveryStates = codes<DeliveryState>({ open: 0, pending: 1, placed: 2, undeliverable: 3 });
+const deliveryStates = codes<DeliveryState>({ open: 0, pending: 1, placed: 2, undeliverable: 3, returned: 4 });
 const cleanups = codes<"keep" | "delete">({ keep: 0, delete: 1 });
 
 /** How a database writes and reads what is not a number. */

@@ -136,7 +136,8 @@ export const agentFacts = {
       id: fact.agent,
       kind: fact.kind,
       parent: null,
-      depth: 0,
+      // The depth of a program's runs is counted from the run.
+      depth: fact.kind === "host" ? -1 : 0,
       definition,
       maxIterations: limitAsked("turnIterations", iterations, settings),
       bytesSince: 0,

@@ -17,12 +17,13 @@ import type { AgentState, TreeState } from "../state.ts";
 import type { DefinitionFacts } from "../values/definition.ts";
 import type { AgentNumber } from "../values/ids.ts";
 
+/** The definition of a new child. Below a host it is not narrowed: the program that asks for the run owns all its tools. */
 export function rightsOf(
-  parent: DefinitionFacts,
+  parent: Pick<AgentState, "kind" | "definition">,
   child: DefinitionFacts,
   model?: FactOf<"run-created">["model"],
 ): DefinitionFacts {
-  const rights = narrowed(parent, child);
+  const rights = parent.kind === "host" ? child : narrowed(parent.definition, child);
   if (model === undefined) return rights;
   return { ...rights, model: model.name, window: model.window, price: model.price };
 }
@@ -53,7 +54,8 @@ export function definitionsRenewed(state: TreeState, { catalog, root, children }
       renewed.set(agent.number, { definition: root ?? definition, ownDefinition, maxIterations });
       continue;
     }
-    const parent = renewed.get(agent.parent)?.definition ?? definition;
+    const kind = state.agents.get(agent.parent)?.kind ?? "background";
+    const parent = { kind, definition: renewed.get(agent.parent)?.definition ?? definition };
     const made = ownDefinition ?? definition;
     const own = children === true ? renewedOwn(made, state.catalog.get(made.name), now.get(made.name)) : made;
     const held = rightsOf(parent, own);

@@ -45,7 +45,7 @@ function withEnd(messages: readonly ContextMessage[], end: string): ContextMessa
   return [...messages.slice(0, -1), { role: "user", text: `${last.text}\n\n${end}` }];
 }
 
-/** Rule D11: one line for each child that runs or was not announced yet, so that the model neither polls nor starts it twice. */
+/** Rule D11: one line for each child that runs or is still to be announced, so that the model neither polls nor starts it twice. */
 function openLines(
   state: TreeState,
   contexts: Contexts,
@@ -60,7 +60,7 @@ function openLines(
   const lines = runs.flatMap((number) => {
     const run = state.runs.get(number);
     const texts = contexts.runs.get(number);
-    if (run === undefined || texts === undefined) return [];
+    if (run === undefined || texts === undefined || run.unannounced) return [];
     const shown = run.outcome === null && accepted.some((text) => text.includes(run.id));
     return shown ? [] : [openLine(run, texts.name, at)];
   });

@@ -105,6 +105,10 @@ export const runContexts = {
     };
   },
 
+  "run-returned"({ contexts }, { run }) {
+    contexts.runs.delete(run);
+  },
+
   "run-undeliverable"({ contexts }, { run }) {
     contexts.runs.delete(run);
   },

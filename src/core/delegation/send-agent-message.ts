@@ -30,6 +30,8 @@ export function sendAgentMessage(d: Deciding, agent: AgentState, call: Call): An
   const report =
     run !== undefined && (closed || target?.number === run.parent) && agent.definition.reporting === "tool";
   if (final === true && !report) return refused(finalMisused(agent));
+  if (target?.kind === "host" && !report)
+    return refused("that agent is a program, which reads your result and takes no messages; put it into your result");
   const problem = reportProblem(d, call.args, run?.typed === true) ?? call.facts.problem;
   if (problem !== undefined) {
     if (report) reportRefused(d, run, problem);

@@ -7,7 +7,7 @@ import type { ArgumentSchema } from "./arguments.ts";
 import { DELEGATION_SCHEMAS, type DelegationTool, MESSAGE_CHECKED, REPORT_SCHEMA } from "./schemas.ts";
 
 /** The part of an agent that decides which tools it sees. */
-export type Viewer = Pick<AgentState, "kind" | "depth" | "hasCutResult"> & {
+export type Viewer = Pick<AgentState, "kind" | "parent" | "depth" | "hasCutResult"> & {
   readonly definition: Pick<DefinitionFacts, "reporting">;
 };
 
@@ -54,8 +54,8 @@ export function delegationToolsOf(agent: Viewer, visibility: Visibility): Delega
 }
 
 /** True for a child that reports with `send_agent_message`. */
-export function reportsByTool({ depth, definition }: Viewer): boolean {
-  return depth > 0 && definition.reporting === "tool";
+export function reportsByTool({ parent, definition }: Viewer): boolean {
+  return parent !== null && definition.reporting === "tool";
 }
 
 /** The schema that arguments are checked against. */

@@ -20,6 +20,7 @@ export const INBOX_FULL = "the inbox is full";
 export function messagePosted(d: Deciding, input: FactOf<"message-posted">): string | null {
   const agent = d.state.agents.get(input.to);
   if (agent === undefined) return "the agent is closed";
+  if (agent.kind === "host") return "it belongs to a program, which starts runs and takes no messages";
   if (agent.inbox.length >= d.settings.limits.inboxMessages) return INBOX_FULL;
   d.accept();
   d.later({ do: "next-turn", agent: input.to });

@@ -27,7 +27,7 @@ export type RunStatus = "ok" | "error" | "timeout" | "cancelled" | "interrupted"
 export type ReportKind = "tool" | "tag" | "salvaged" | "missing";
 export type RunMode = "awaited" | "background";
 /** How far a run's outcome has come on its way to the parent's context. */
-export type DeliveryState = "open" | "pending" | "placed" | "undeliverable";
+export type DeliveryState = "open" | "pending" | "placed" | "returned" | "undeliverable";
 
 /** What lists and queries know of a run. Written with the step that changes it; rebuildable from the journal. */
 export interface RunRecord {

@@ -41,8 +41,9 @@ export function endRun(d: Deciding, number: RunNumber, asked: RunEnd): void {
     closed: closed ? (asked.reason ?? asked.status) : undefined,
     posts: unansweredPosts(child),
   });
+  if (parent !== undefined) d.later({ do: "start-queued", agent: parent.number });
+  if (run.unannounced) return giveBack(d, run);
   if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
-  d.later({ do: "start-queued", agent: parent.number });
   deliver(d, parent, run, end.silent === true);
 }
 
@@ -73,6 +74,13 @@ function stopChild(d: Deciding, child: AgentState): void {
 export function markUndeliverable(d: Deciding, agent: AgentState): void {
   const runs = [...(agent.pending?.runs ?? []), ...[...agent.batches.values()].flatMap((batch) => batch.ended)];
   for (const run of runs) d.emit({ type: "run-undeliverable", run, reason: "parent-closed" });
+}
+
+/** The caller reads the outcome from the record. The parent is not told, but may have waited for the end. */
+function giveBack(d: Deciding, run: Run): void {
+  d.emit({ type: "run-returned", run: run.number });
+  eraseIfAsked(d, run);
+  d.later({ do: "next-turn", agent: run.parent });
 }
 
 /** Brings the outcome to the parent, in one way. */

@@ -27,7 +27,7 @@ export const runFacts = {
     const definition = state.catalog.get(fact.definition);
     if (parent === undefined || definition === undefined || state.settings === null) return;
     const { run: number, call, mode, timeoutMs } = fact;
-    const together = mode === "background" && fact.announce !== "each";
+    const together = mode === "background" && fact.announce === undefined;
     state.runsCreated = number;
     if (call === null) requestBegin(state);
     state.numbers.set(fact.id, number);
@@ -40,6 +40,7 @@ export const runFacts = {
       call,
       timeoutMs,
       announceEach: fact.announce === "each",
+      unannounced: fact.announce === "none",
       batch: together ? batchJoin(state, parent, number, fact.group, at) : null,
       erase: fact.cleanup === "delete",
       typed: fact.typed === true,
@@ -62,7 +63,7 @@ export const runFacts = {
       kind: "background",
       parent: fact.parent,
       depth: parent.depth + 1,
-      definition: rightsOf(parent.definition, definition, fact.model),
+      definition: rightsOf(parent, definition, fact.model),
       maxIterations: fact.iterations,
       bytesSince: fact.size,
     });
@@ -131,6 +132,10 @@ export const runFacts = {
     const batch = run.batch === null ? undefined : parent?.batches.get(run.batch);
     batch?.open.delete(fact.run);
     batch?.ended.push(fact.run);
+  },
+
+  "run-returned"(state, { run }) {
+    runForget(state, run);
   },
 
   "run-undeliverable"(state, { run: number }) {

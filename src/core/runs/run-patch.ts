@@ -63,6 +63,8 @@ function patchesOf(state: TreeState, contexts: Contexts, fact: Fact, { seq, at }
     case "tool-answered":
     case "message-sent":
       return fact.run === undefined ? [] : [{ number: fact.run, delivery: "placed" }];
+    case "run-returned":
+      return [{ number: fact.run, delivery: "returned" }];
     case "run-undeliverable":
       return [{ number: fact.run, delivery: "undeliverable", undeliverable: fact.reason }];
     case "turn-started":

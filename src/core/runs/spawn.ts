@@ -21,6 +21,8 @@ interface SpawnRequest {
   readonly call: string | null;
   readonly args: Arguments;
   readonly facts: CallFacts;
+  /** True if no model is told of the outcome. */
+  readonly unannounced?: boolean;
 }
 
 type LimitOfRun = "awaitedTimeoutSeconds" | "backgroundTimeoutSeconds" | "delegatedIterations";
@@ -68,7 +70,7 @@ export function spawn(d: Deciding, parent: AgentState, request: SpawnRequest): R
     iterations,
     timeoutMs,
     size: JSON.stringify(args).length,
-    announce: args["announce"] === "each" ? "each" : undefined,
+    announce: request.unannounced === true ? "none" : args["announce"] === "each" ? "each" : undefined,
     group: textOf(args["group"]),
     cleanup: args["cleanup"] === "delete" ? "delete" : undefined,
     typed: args["output_schema"] !== undefined || definition.typed ? true : undefined,
@@ -145,6 +147,7 @@ export function runAsked(d: Deciding, input: FactOf<"run-asked">): string | null
   };
   if (problem !== null) return refused({ reason: "invalid-arguments", error: problem });
   d.accept();
-  const run = spawn(d, parent, { mode: "background", call: null, args, facts: input.facts });
+  const unannounced = input.announce === "none" || parent.kind === "host";
+  const run = spawn(d, parent, { mode: "background", call: null, args, facts: input.facts, unannounced });
   return typeof run === "number" ? null : refused(run);
 }

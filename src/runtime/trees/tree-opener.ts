@@ -1,6 +1,7 @@
 /** How trees come into being: opened empty, opened with a first message, or forked off another. */
 
 import type { Store } from "../../contracts/store.ts";
+import type { AgentKind } from "../../core/input.ts";
 import type { DefinitionFacts } from "../../core/values/definition.ts";
 import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -19,14 +20,12 @@ import type { Posts } from "../messages/posts.ts";
 import type { Submission } from "../commits/tree-commit.ts";
 import type { TreeCache } from "./tree-cache.ts";
 
-type TreeKind = "foreground" | "background";
-
 export interface Openings {
-  open(definition: string, kind: TreeKind): Promise<TreeId>;
+  open(definition: string, kind: AgentKind): Promise<TreeId>;
   /** Opens the tree with its first message: one commit holds both, so that there is never one without the other. */
   start(
     definition: string,
-    kind: TreeKind,
+    kind: AgentKind,
     tree: TreeId,
     first: { readonly input: PostInput; readonly text: Json },
   ): Promise<void>;
@@ -53,7 +52,7 @@ interface OpeningsParts {
 export function createOpenings(parts: OpeningsParts): Openings {
   const { store, catalog, loop, random } = parts;
 
-  async function opening(definition: string, kind: TreeKind, tree: TreeId): Promise<Submission> {
+  async function opening(definition: string, kind: AgentKind, tree: TreeId): Promise<Submission> {
     requireModels(catalog);
     if (!catalog.facts.some((facts) => facts.name === definition)) {
       throw new ErrandError("definition-unknown", `There is no agent definition "${definition}".`, {

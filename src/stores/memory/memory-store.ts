@@ -226,5 +226,5 @@ function restsSince({ record, runs }: MemoryTree, before: number): boolean {
   const { updatedAt, busy, questions, wakeAt, status } = record;
   if (updatedAt >= before || busy || questions > 0 || wakeAt !== null || !formatKnown(record)) return false;
   if (status !== "open" && status !== "closed") return false;
-  return [...runs.values()].every(({ delivery }) => delivery === "placed" || delivery === "undeliverable");
+  return [...runs.values()].every(({ delivery }) => delivery !== "open" && delivery !== "pending");
 }

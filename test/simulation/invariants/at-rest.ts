@@ -54,7 +54,8 @@ export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise
       same && stored.id === run.id,
       () => `run ${stored.number} is ${stored.status} in the store, ${run?.status} in the journal`,
     );
-    const delivery = run.told[0] === "undeliverable" ? "undeliverable" : "placed";
+    const [road = ""] = run.told;
+    const delivery = road === "undeliverable" || road === "returned" ? road : "placed";
     demand(
       "I6",
       stored.delivery === delivery,

@@ -29,6 +29,8 @@ export function takeRunFact(tree: WatchedTree, fact: Fact, moment: Moment): void
       return;
     case "run-undeliverable":
       return tell(tree, fact.run, "undeliverable", null, moment);
+    case "run-returned":
+      return tell(tree, fact.run, "returned", null, moment);
     case "turn-started":
       for (const run of fact.placed ?? []) tell(tree, run, "announcement", fact.agent, moment);
       return;
@@ -75,7 +77,7 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
   const depth = parent.depth + 1;
   demand("I17", depth <= (limits?.maxDepth ?? 0), () => `run ${fact.run} is at depth ${depth}`);
   demand("I17", fact.run <= (limits?.runsPerTree ?? 0), () => `run ${fact.run} is over the limit of runs`);
-  const together = fact.mode === "background" && fact.announce !== "each";
+  const together = fact.mode === "background" && fact.announce === undefined;
   const own = parent.turn === null ? `run:${fact.run}` : `turn:${parent.turn.number}`;
   tree.runs.set(fact.run, {
     number: fact.run,
@@ -85,6 +87,7 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
     parent: fact.parent,
     mode: fact.mode,
     each: fact.announce === "each",
+    unannounced: fact.announce === "none",
     turn: parent.turn?.number ?? null,
     batch: together ? (fact.group === undefined ? own : `group:${fact.group}`) : null,
     timeoutMs: fact.timeoutMs,
@@ -105,7 +108,7 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
   const held = new Set(parent.tools);
   const granted = (tree.catalog.get(fact.definition)?.tools ?? [])
     .map((tool) => tool.name)
-    .filter((name) => held.has(name));
+    .filter((name) => parent.kind === "host" || held.has(name));
   tree.agents.set(fact.run, {
     number: fact.run,
     id: fact.agent,
@@ -184,6 +187,7 @@ function tell(tree: WatchedTree, number: number, road: string, to: number | null
     (road === "answer") === (run.mode === "awaited") || road === "undeliverable",
     () => `run ${number}: ${road}`,
   );
+  demand("I4", (road === "returned") === run.unannounced, () => `run ${number} goes by the wrong road: ${road}`);
   const parent = to === null ? undefined : tree.agents.get(to);
   tree.agents.get(run.parent)?.pending.delete(number);
   demand("I6", to === null || parent?.alive === true, () => `row ${seq} tells run ${number} to an agent that is gone`);

@@ -3,6 +3,7 @@
  * contract. The checkers beside this file read and extend it; none of them looks into the runtime.
  */
 
+import type { AgentKind } from "../../../src/core/input.ts";
 import type { DefinitionFacts } from "../../../src/core/values/definition.ts";
 import type { Fact } from "../../../src/core/event.ts";
 import type { Settings } from "../../../src/core/values/limits.ts";
@@ -26,7 +27,7 @@ export interface WatchedAgent {
   readonly id: string;
   readonly parent: number | null;
   readonly depth: number;
-  readonly kind: "foreground" | "background";
+  readonly kind: AgentKind;
   /** The tools that it has now, and those that it was given when it was made. */
   tools: readonly string[];
   granted: readonly string[];
@@ -53,6 +54,7 @@ export interface WatchedRun {
   readonly parent: number;
   readonly mode: "awaited" | "background";
   readonly each: boolean;
+  readonly unannounced: boolean;
   /** The turn of its parent in which it was made. */
   readonly turn: number | null;
   readonly batch: string | null;

@@ -17,7 +17,7 @@ export function takeWorkFact(tree: WatchedTree, fact: Fact, moment: Moment): voi
         number: 0,
         id: fact.agent,
         parent: null,
-        depth: 0,
+        depth: fact.kind === "host" ? -1 : 0,
         kind: fact.kind,
         tools: definition?.tools.map((tool) => tool.name) ?? [],
         granted: [],
@@ -152,10 +152,10 @@ function modelCalled(tree: WatchedTree, fact: Extract<Fact, { type: "model-calle
   demand("I17", tree.tokens + reserved <= cap, () => `row ${seq} spends ${tree.tokens + reserved} of ${cap} tokens`);
 }
 
-/** D11: the background runs that the request must show. */
+/** D11: the background runs that the request must show. Those that are announced to no model are not shown. */
 function look(tree: WatchedTree, agent: WatchedAgent): void {
   agent.sight = [...tree.runs.values()]
-    .filter((run) => run.parent === agent.number && run.told.length === 0 && run.mode === "background")
+    .filter((run) => run.parent === agent.number && run.told.length === 0 && run.mode === "background" && !run.unannounced)
     .map((run) => run.id);
 }
 
