@@ -86,11 +86,7 @@ export function seededNumbers(seed: number, length: number): readonly number[] {
 }
 
 /** Interprets the numbers as a sequence of steps. */
-export function drive(
-  numbers: readonly number[],
-  limits: LimitChoices = {},
-  kind: AgentKind = "foreground",
-): Driven {
+export function drive(numbers: readonly number[], limits: LimitChoices = {}, kind: AgentKind = "foreground"): Driven {
   const tree = treeNew(testSource);
   const driven: Driven = { tree, rows: [], steps: [], stepped: [] };
   let position = 0;

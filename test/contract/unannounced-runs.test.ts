@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { byContext, hang, say } from "../../src/testing/index.ts";
-import { report, shown } from "../support/delegations.ts";
+import { requestText } from "../support/model-requests.ts";
+import { report } from "../support/scripted-replies.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 
 test("I4: the outcome of a run with announce none is read by its caller, and no model is told", async () => {
@@ -16,8 +17,8 @@ test("I4: the outcome of a run with announce none is read by its caller, and no 
   await agent.postAndAwait("still there?");
   const asked = models.model("scripted/parent").requests;
   expect(asked).toHaveLength(2);
-  expect(shown(asked[1])).not.toContain("found it");
-  expect(shown(asked[1])).not.toContain(run.id);
+  expect(requestText(asked[1])).not.toContain("found it");
+  expect(requestText(asked[1])).not.toContain(run.id);
   expect((await errand.replay(agent.id)).difference).toBeNull();
 });
 
@@ -26,5 +27,5 @@ test("D11: a run with announce none is not listed as running to the agent's mode
   const agent = await errand.openAgent();
   const run = await agent.spawn({ task: "look", announce: "none" });
   await agent.postAndAwait("hi");
-  expect(shown(models.model("scripted/parent").requests[0])).not.toContain(run.id);
+  expect(requestText(models.model("scripted/parent").requests[0])).not.toContain(run.id);
 });

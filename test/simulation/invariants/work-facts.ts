@@ -155,7 +155,9 @@ function modelCalled(tree: WatchedTree, fact: Extract<Fact, { type: "model-calle
 /** D11: the background runs that the request must show. Those that are announced to no model are not shown. */
 function look(tree: WatchedTree, agent: WatchedAgent): void {
   agent.sight = [...tree.runs.values()]
-    .filter((run) => run.parent === agent.number && run.told.length === 0 && run.mode === "background" && !run.unannounced)
+    .filter(
+      (run) => run.parent === agent.number && run.told.length === 0 && run.mode === "background" && !run.unannounced,
+    )
     .map((run) => run.id);
 }
 
