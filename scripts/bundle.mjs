@@ -6,7 +6,7 @@
  * Chunks are in `dist/chunks`, two folders below package.json, as most modules are in `src/FOLDER`. So a path relative
  * to `import.meta.url` works in both.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { root } from "./setup.mjs";
@@ -60,28 +60,9 @@ function fileOf(id, infoOf) {
   return first === "command-line" && second === "library" ? "shared" : (first ?? null);
 }
 
-/** Packages that every command needs. They are bundled, with their licences: one file loads faster than ten. */
-const BUNDLED = ["commander"];
-
-/**
- * Replaces imports of built-in modules by `process.getBuiltinModule`. An import reads every property of the module, and
- * some of these properties load further modules.
- * @param {string} code
- */
-function withPlainBuiltins(code) {
-  const imports = /^import (?:([\w$]+)(?:, )?)?(?:\{([^}]*)\})? from "(node:[\w/]+)";$/gm;
-  return code.replaceAll(imports, (_, whole, named, module) => {
-    const made = `process.getBuiltinModule("${module}")`;
-    const importedWhole = whole === undefined ? [] : [`const ${whole} = ${made};`];
-    const importedNames = named === undefined ? [] : [`const {${named.replaceAll(/ as /g, ": ")}} = ${made};`];
-    return [...importedWhole, ...importedNames].join("\n");
-  });
-}
-
 const bundle = await rolldown({
   input: Object.fromEntries(names.map((name) => [name, join(root, "src", `${name}.ts`)])),
-  external: (id) => !id.startsWith(".") && !id.startsWith(root) && !BUNDLED.includes(id),
-  plugins: [{ name: "plain-builtins", renderChunk: withPlainBuiltins }],
+  external: (id) => !id.startsWith(".") && !id.startsWith(root),
   platform: "node",
   preserveEntrySignatures: "allow-extension",
 });
@@ -101,8 +82,4 @@ const { output } = await bundle.write({
   minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
 });
 await bundle.close();
-const licences = BUNDLED.map(
-  (name) => `${name}\n\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim()}\n`,
-);
-writeFileSync(join(root, "dist", "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
 console.log(`${output.length} files`);

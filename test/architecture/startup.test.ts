@@ -1,4 +1,4 @@
-/** What a process loads before it is of use. How long that takes is measured by `npm run bench:startup`; here it is kept from growing unseen. */
+/** The modules that a process loads at its start. `npm run bench:startup` measures how long the start takes. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,37 +11,33 @@ const root = new URL("../../", import.meta.url);
 const ownNode = fileURLToPath(new URL("node_modules/.bin/node", root));
 const node = existsSync(ownNode) ? ownNode : process.execPath;
 
-const NOBODYS_HOME = fileURLToPath(new URL(".", import.meta.url));
+const EMPTY_HOME = fileURLToPath(new URL(".", import.meta.url));
 
-/** Tells every module that the process loaded, when it ends. */
-const TELL = `
+/** Makes the process write the URLs of all modules that it loaded to its stderr when it ends. */
+const REPORT = `
   import { registerHooks } from "node:module";
   const seen = [];
   registerHooks({ load: (url, context, next) => (seen.push(url), next(url, context)) });
   process.on("exit", () => process.stderr.write(seen.join("\\n")));
 `;
 
-/** The addresses of the modules that a process loads until it ends with this code. */
-function addressesLoadedBy(args: readonly string[], ends = 0): string[] {
-  const told = `--import=data:text/javascript,${encodeURIComponent(TELL)}`;
-  const { status, stderr } = spawnSync(node, [told, ...args], {
+/** The modules that a process loads: files of the sources, packages, and modules of Node.js. */
+function loadedBy(...args: readonly string[]): string[] {
+  const reporter = `--import=data:text/javascript,${encodeURIComponent(REPORT)}`;
+  const { status, stderr } = spawnSync(node, [reporter, ...args], {
     cwd: fileURLToPath(root),
-    // Without a user's own agents, which would be read.
+    // A home folder without agent files, which would be read.
     env: {
       ...process.env,
-      HOME: NOBODYS_HOME,
-      XDG_CONFIG_HOME: NOBODYS_HOME,
+      HOME: EMPTY_HOME,
+      XDG_CONFIG_HOME: EMPTY_HOME,
       XDG_CACHE_HOME: join(tmpdir(), "errand-cache"),
     },
     encoding: "utf8",
   });
-  expect(status, stderr).toBe(ends);
-  return stderr.split("\n").filter((line) => /^(node|file):/.test(line));
-}
-
-/** The modules that a process loads: files of the sources, packages, and modules of Node.js. */
-function loadedBy(...args: readonly string[]): string[] {
-  return addressesLoadedBy(args).map((line) => {
+  expect(status, stderr).toBe(0);
+  const addresses = stderr.split("\n").filter((line) => /^(node|file):/.test(line));
+  return addresses.map((line) => {
     if (line.startsWith("node:")) return line;
     const [, packageName] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(line) ?? [];
     return packageName ?? line.slice(root.href.length);
@@ -73,11 +69,4 @@ test("importing the library loads no package, and no model", () => {
 test("a command that calls no real model loads the package of the command line alone", () => {
   const run = ["src/cli/main.ts", "run", "--store", "memory", "--model", "offline/rehearsal", "hello"];
   expect(packagesOf(loadedBy(...run)).toSorted()).toEqual(["commander"]);
-});
-
-test("a call of a real model loads no languages but English", () => {
-  const model = ["--model", "openai-compatible/m", "--base-url", "http://127.0.0.1:9/v1", "--timeout", "1"];
-  const loaded = addressesLoadedBy(["src/cli/main.ts", "run", "--store", "memory", ...model, "hello"], 3);
-  const languages = loaded.filter((address) => address.includes("/zod/v4/locales/"));
-  expect(languages.map((address) => address.replace(/.*\//, ""))).toEqual(["en.js"]);
 });
