@@ -71,7 +71,7 @@ export class ModelFailure extends Error {
     options: {
       readonly retryable?: boolean;
       readonly retryAfterMs?: number;
-      readonly usage?: Usage;
+      readonly usage?: Usage | null;
       readonly cause?: unknown;
     } = {},
   ) {

@@ -1,7 +1,6 @@
-/** Owns the model that is made by its first call; when making it fails, the next call tries again. */
+/** A model that is loaded by its first call. If loading fails, the next call tries again. */
 
-import type { Model } from "../contracts/model.ts";
-import { ModelFailure } from "../contracts/model.ts";
+import { type Model, ModelFailure } from "../contracts/model.ts";
 
 export function lazyModel(load: () => Promise<Model>): Model {
   let loading: Promise<Model> | null = null;

@@ -1,23 +1,23 @@
 /**
- * Owns what models cost and how much they take: prices in micro-dollars for a million tokens, windows in tokens.
+ * Prices of models in micro-dollars for a million tokens, and their context windows in tokens.
  *
- * The figures are standard rates, collected on 15 November 2026 from stored copies of public pages, not from the live ones: Claude's from
- * platform.claude.com/docs (models and pricing), OpenAI's and Google's from announcements that cite developers.openai.com/api/docs/pricing and
- * ai.google.dev/gemini-api/docs/pricing (docs.litellm.ai, vercel.com/ai-gateway/models). Left out of them: surcharges for long prompts
- * (OpenAI's above 272,000 tokens), writing to a cache, discounts. A figure that was not certain is not here at all: an unknown price
- * is null, and its costs count as 0.
+ * These are standard rates, collected on 15 November 2026 from stored copies of public pages: Claude's from
+ * platform.claude.com/docs (models and pricing), OpenAI's and Google's from announcements that cite
+ * developers.openai.com/api/docs/pricing and ai.google.dev/gemini-api/docs/pricing (docs.litellm.ai,
+ * vercel.com/ai-gateway/models). They do not include surcharges for long prompts (OpenAI's above 272,000 tokens), cache
+ * writes and discounts. Uncertain figures were left out. An unknown price is null, and its costs count as 0.
  */
 
 import type { ModelFacts } from "../contracts/model.ts";
 
-/** By `provider/name`; a name also stands for its dated and tagged versions. Given entries go before the built-in ones. */
+/** By `provider/name`. An entry also holds for the model's dated and tagged versions. */
 export type PriceTable = Readonly<Record<string, Partial<ModelFacts>>>;
 
 const UNKNOWN: ModelFacts = { window: null, price: null };
 const FREE = { input: 0, output: 0, cachedInput: 0 } as const;
 const MILLION = 1_000_000;
 
-/** What may follow a model's name without making it another model: a date, `latest`, `preview`, a tag. */
+/** What may follow the name of the same model: a date, `latest`, `preview`, a tag. */
 const VERSION = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{3}|latest|preview(?:-.*)?))?(?::.*)?$/;
 
 const KNOWN: PriceTable = {
@@ -28,7 +28,7 @@ const KNOWN: PriceTable = {
   // Since October 2026 a cached token costs 0.10; pages from September still say 0.20.
   "anthropic/claude-sonnet-5-5": claude(2, 10, 0.1),
   "anthropic/claude-sonnet-5": claude(2, 10, 0.2),
-  // Its price is five times as high for prompts above 100,000 tokens, which one figure cannot say.
+  // No price: it is five times as high for prompts above 100,000 tokens.
   "anthropic/claude-haiku-5-5": { window: MILLION },
   "anthropic/claude-opus-4-8": { price: dollars(5, 25, 0.5) },
   "anthropic/claude-opus-4-7": { price: dollars(5, 25, 0.5) },
@@ -43,13 +43,13 @@ const KNOWN: PriceTable = {
   "openai/gpt-6-sol": gpt6(2, 10, 0.2),
   "openai/gpt-6-luna": gpt6(0.1, 0.5, 0.01),
 
-  // The price from 1 December 2026; until then it is half.
+  // The price from 1 December 2026 on. Before, it is half of this.
   "google/gemini-4-argon": { window: 1_048_576, price: dollars(4, 20, 0.2) },
-  // Until the end of 2026; then it doubles.
+  // The price until the end of 2026. Then it doubles.
   "google/gemini-3.8-flash": { window: 1_048_576, price: dollars(0.75, 3.75, 0.075) },
 };
 
-/** What is known of a model, by its `provider/name`; null where nothing is. The longest entry that fits decides. */
+/** Unknown facts are null. Entries of `own` override the built-in ones. The longest entry that fits decides. */
 export function modelFactsOf(name: string, own: PriceTable = {}): ModelFacts {
   const given = longest(name, own);
   const known = longest(name.replace(/^openai-chat\//, "openai/"), KNOWN);

@@ -7,8 +7,7 @@
 
 import { createErrand, createModelRegistry, createSystemWorld, ErrandError } from "../../src/index.ts";
 import { modelOfKeys } from "../../src/models/registry/default-model.ts";
-import { firstOf } from "../../src/models/registry/environment.ts";
-import { MODEL_SOURCES } from "../../src/models/registry/model-sources.ts";
+import { firstOf, MODEL_SOURCES } from "../../src/models/registry/model-sources.ts";
 import { ATTEMPTS } from "./attempts.ts";
 import { commandOptions } from "../support/command-options.ts";
 

@@ -5,7 +5,7 @@ import { createErrand } from "../../src/index.ts";
 import { createAiSdkModels } from "../../src/models/ai-sdk/ai-sdk-models.ts";
 import { modelFactsOf } from "../../src/models/prices.ts";
 import { ollamaBaseUrl } from "../../src/models/registry/base-url.ts";
-import { modelOfKeys, ollamaRuns } from "../../src/models/registry/default-model.ts";
+import { modelOfKeys, listOllamaModels } from "../../src/models/registry/default-model.ts";
 import { createModelRegistry, type ModelRegistryOptions } from "../../src/models/registry/model-registry.ts";
 import { createTestWorld } from "../support/test-world.ts";
 import { anthropic } from "./wires/anthropic.ts";
@@ -154,10 +154,10 @@ test("a running Ollama tells its models that can talk, and anything else is none
       response.end(JSON.stringify({ models: [{ name: "qwen3:8b" }, { name: "llama4" }, ...mute, {}] }));
     else response.writeHead(404).end();
   });
-  expect(await ollamaRuns(fetch, { OLLAMA_HOST: server.url })).toEqual(["ollama/qwen3:8b", "ollama/llama4"]);
+  expect(await listOllamaModels(fetch, { OLLAMA_HOST: server.url })).toEqual(["ollama/qwen3:8b", "ollama/llama4"]);
   const other = await openWireServer(({ response }) => void response.end("<html>"));
-  expect(await ollamaRuns(fetch, { OLLAMA_HOST: other.url })).toBeNull();
-  expect(await ollamaRuns(fetch, { OLLAMA_HOST: "http://127.0.0.1:1" })).toBeNull();
+  expect(await listOllamaModels(fetch, { OLLAMA_HOST: other.url })).toBeNull();
+  expect(await listOllamaModels(fetch, { OLLAMA_HOST: "http://127.0.0.1:1" })).toBeNull();
 });
 
 test("facts are found by the longest name that fits, with its dates and tags, and one's own go first", () => {

@@ -1,9 +1,13 @@
 /** Which models can be had: keys (that they are there, never what they are), packages, a running Ollama, and whether each service answers. */
 
 import type { World } from "../../contracts/world.ts";
-import { type Environment, firstOf } from "../../models/registry/environment.ts";
-import { packageIsInstalled } from "../../models/registry/installed.ts";
-import { MODEL_SOURCES, type ModelSource } from "../../models/registry/model-sources.ts";
+import {
+  type Environment,
+  firstOf,
+  MODEL_SOURCES,
+  type ModelSource,
+  packageIsInstalled,
+} from "../../models/registry/model-sources.ts";
 import { ollamaModels } from "../run/choose-model.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { type Finding, ok, warning } from "./finding.ts";

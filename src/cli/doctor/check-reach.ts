@@ -1,7 +1,7 @@
 /** Whether a service answers at all. It is asked without a key, so that any answer will do, a refusal too. */
 
 import type { World } from "../../contracts/world.ts";
-import { type Environment, firstOf } from "../../models/registry/environment.ts";
+import { type Environment, firstOf } from "../../models/registry/model-sources.ts";
 import { elapsedLabel } from "../../view/amounts.ts";
 import { broken, type Finding, ok } from "./finding.ts";
 import { abortAfter } from "../abort-after.ts";

@@ -1,6 +1,6 @@
 /** What the terminal can show. */
 
-import { firstOf } from "../../models/registry/environment.ts";
+import { firstOf } from "../../models/registry/model-sources.ts";
 import type { Host } from "../host.ts";
 import { type Finding, ok, warning } from "./finding.ts";
 

@@ -2,8 +2,8 @@
 
 import type { World } from "../../contracts/world.ts";
 import { baseUrlIs } from "../../models/registry/base-url.ts";
-import { modelOfKeys, ollamaRuns } from "../../models/registry/default-model.ts";
-import type { Environment } from "../../models/registry/environment.ts";
+import { modelOfKeys, listOllamaModels } from "../../models/registry/default-model.ts";
+import type { Environment } from "../../models/registry/model-sources.ts";
 import { ErrandError } from "../../errors.ts";
 import { abortAfter } from "../abort-after.ts";
 import type { CommandCall } from "../command.ts";
@@ -36,7 +36,7 @@ export async function chooseModel({
 
 /** The models of the Ollama that runs on this machine; null when none runs. */
 export function ollamaModels(env: Environment, world: World): Promise<readonly string[] | null> {
-  return abortAfter(OLLAMA_WITHIN_MS, world, (signal) => ollamaRuns(fetch, env, signal));
+  return abortAfter(OLLAMA_WITHIN_MS, world, (signal) => listOllamaModels(fetch, env, signal));
 }
 
 /** The model of one agent: its definition's own, unless `--model` goes before it. */

@@ -1,121 +1,104 @@
 /**
- * Owns a call of an AI SDK language model: its connection, its end, and the patience with it.
+ * One call of an AI SDK language model, from its connection to its end.
  *
  * Invariants:
- *  1. The call ends at once when it is aborted, and the connection with it; nothing is said to `onText` after that.
- *  2. However a call ends, no connection of it is left.
- *  3. It tries once: the SDK's models do not retry by themselves, and neither does this, except without a number of tokens that was refused.
+ *  1. An abort ends the call and its connection at once. `onText` is not called after it.
+ *  2. No connection stays open after a call, whatever its end.
+ *  3. A failed call is not repeated, because the runtime does that. There is one exception: if the server refuses the
+ *     number of reply tokens, the request is sent again without it.
  */
 
-import type { Model, ModelCallOptions, ModelFailure, ModelReply, ModelRequest } from "../../contracts/model.ts";
+import { type Model, ModelFailure, type ModelReply, type ModelRequest } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
-import {
-  abortedFailure,
-  callFailure,
-  cutFailure,
-  failedFailure,
-  outputRefusalIs,
-  silenceFailure,
-} from "./call-failure.ts";
+import { callFailure, tokenLimitRefused } from "./call-failure.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { promptOf, toolsOf } from "./prompt.ts";
-import { providerHabits } from "./provider-habits.ts";
+import { providerSettings } from "./provider-settings.ts";
 import { createReplyAssembly, type ReplyAssembly } from "./reply-assembly.ts";
-import { createWatchdog, type Patience, type Watchdog } from "./watchdog.ts";
+import { createStreamTimeout, type StreamTimeout } from "./stream-timeout.ts";
 
-export interface AiSdkModelOptions extends Partial<Patience> {
-  /** `provider/model`, as errors say it. The provider's data in replies is kept under it: keep it stable. */
-  readonly name: string;
-  /** For the watchdog's timers. Left out: a silent stream is waited for as long as the caller does. */
-  readonly world?: World;
-}
+/**
+ * `name` is `provider/model`. Errors show it, and recorded replies keep the provider's data under it, so it must not
+ * change. Without `world` there is no limit on the silence of a stream.
+ */
+export function createAiSdkModel(languageModel: LanguageModel, name: string, world?: World): Model {
+  const settings = providerSettings(languageModel);
 
-const SILENCE_MS = 120_000;
-const STANDSTILL_MS = 600_000;
-
-export function createAiSdkModel(languageModel: LanguageModel, options: AiSdkModelOptions): Model {
-  const { name, world, silenceMs = SILENCE_MS, standstillMs = STANDSTILL_MS } = options;
-  const habits = providerHabits(languageModel);
-
-  function failureOf(error: unknown, streaming: boolean, assembly: ReplyAssembly): ModelFailure {
-    return callFailure(error, { model: name, usage: assembly.usage(), now: world?.wall(), streaming });
-  }
-
-  /** A server that refuses so high a number of tokens is asked again without it: a refused request costs nothing, and the runtime bounds the reply. */
-  async function begin(
-    request: ModelRequest,
-    cut: AbortSignal,
-  ): Promise<Awaited<ReturnType<LanguageModel["doStream"]>>> {
+  async function openStream(request: ModelRequest, abortSignal: AbortSignal) {
     const call = {
-      prompt: promptOf(request, name, habits.system),
-      ...(request.tools.length === 0 ? {} : { tools: toolsOf(request.tools, habits.omitsNoProperties === true) }),
-      ...(habits.call === undefined ? {} : { providerOptions: habits.call }),
-      abortSignal: cut,
+      prompt: promptOf(request, name, settings.systemOptions),
+      ...(request.tools.length === 0 ? {} : { tools: toolsOf(request.tools, settings.omitsEmptyProperties === true) }),
+      ...(settings.callOptions === undefined ? {} : { providerOptions: settings.callOptions }),
+      abortSignal,
       includeRawChunks: true,
     };
     if (request.maxOutputTokens === undefined) return languageModel.doStream(call);
     try {
       return await languageModel.doStream({ ...call, maxOutputTokens: request.maxOutputTokens });
     } catch (error) {
-      if (!outputRefusalIs(error)) throw error;
+      // A refused request costs nothing, and the runtime limits the reply in any case.
+      if (!tokenLimitRefused(error)) throw error;
       return languageModel.doStream(call);
     }
   }
 
-  async function streamed(
+  async function readReply(
     request: ModelRequest,
-    cut: AbortSignal,
+    signal: AbortSignal,
     assembly: ReplyAssembly,
-    watchdog: Watchdog | null,
+    timeout: StreamTimeout | null,
   ): Promise<ModelReply> {
     let streaming = false;
     try {
-      const { stream } = await begin(request, cut);
+      const { stream } = await openStream(request, signal);
       streaming = true;
       const reader = stream.getReader();
       for (;;) {
         const { done, value } = await reader.read();
-        if (done || cut.aborted) break;
-        if (value.type === "error") throw failureOf(value.error, true, assembly);
-        // Not inside the call of the watchdog, which there may not be.
+        if (done || signal.aborted) break;
+        if (value.type === "error") throw value.error;
         const progress = assembly.take(value);
-        watchdog?.heard(progress);
+        timeout?.received(progress);
       }
     } catch (error) {
-      throw failureOf(error, streaming, assembly);
+      throw callFailure(error, { model: name, usage: assembly.usage(), now: world?.wall(), streaming });
     }
     const reply = assembly.reply();
-    if (reply === "cut") throw cutFailure(name, assembly.usage());
-    if (reply === "failed") throw failedFailure(name, assembly.usage());
+    if (reply === "incomplete") throw broken(`The stream of ${name} ended before the reply was complete.`, assembly);
+    if (reply === "failed") throw broken(`${name} ended its reply with an error and gave no reason.`, assembly);
     return reply;
   }
 
   return {
-    async call(request: ModelRequest, options: ModelCallOptions) {
+    async call(request, options) {
       const { signal } = options;
-      if (signal.aborted) throw abortedFailure(name, null);
-      const cut = new AbortController();
+      const assembly = createReplyAssembly(name, options);
+      const aborted = (): ModelFailure =>
+        new ModelFailure("aborted", `The call of ${name} was aborted.`, { usage: assembly.usage() });
+      if (signal.aborted) throw aborted();
+      const connection = new AbortController();
       const { promise: stopped, reject } = Promise.withResolvers<never>();
       const stop = (failure: ModelFailure): void => {
         reject(failure);
-        cut.abort(failure);
+        connection.abort(failure);
       };
-      const assembly = createReplyAssembly(name, options);
-      const onAbort = (): void => stop(abortedFailure(name, assembly.usage()));
+      const onAbort = (): void => stop(aborted());
       signal.addEventListener("abort", onAbort, { once: true });
-      const watchdog =
-        world === undefined
-          ? null
-          : createWatchdog(world, { silenceMs, standstillMs }, (ms) =>
-              stop(silenceFailure(name, ms, assembly.usage())),
-            );
+      const onTimeout = (ms: number): void =>
+        stop(broken(`${name} sent nothing of its reply for ${ms / 1_000} seconds, and was cut off.`, assembly));
+      const timeout = world === undefined ? null : createStreamTimeout(world, onTimeout);
       try {
-        return await Promise.race([streamed(request, cut.signal, assembly, watchdog), stopped]);
+        return await Promise.race([readReply(request, connection.signal, assembly, timeout), stopped]);
       } finally {
         signal.removeEventListener("abort", onAbort);
-        watchdog?.stop();
-        cut.abort();
+        timeout?.stop();
+        connection.abort();
       }
     },
   };
+}
+
+/** The stream broke, which a retry may mend. */
+function broken(message: string, assembly: ReplyAssembly): ModelFailure {
+  return new ModelFailure("provider-error", message, { retryable: true, usage: assembly.usage() });
 }

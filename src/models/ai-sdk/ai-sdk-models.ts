@@ -1,22 +1,20 @@
-/** Owns the provider of AI SDK models that a program brings itself. */
+/** A provider of AI SDK language models that the program itself made. */
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
 import type { LanguageModel } from "./language-model.ts";
-import type { Patience } from "./watchdog.ts";
 
-/** By the name under which agents ask for them. */
+/** The keys of `languageModels` are the names under which agents ask for them. */
 export function createAiSdkModels(
   languageModels: Readonly<Record<string, LanguageModel>>,
-  options: Partial<Patience> & { readonly world?: World; readonly prices?: PriceTable } = {},
+  { world, prices }: { readonly world?: World; readonly prices?: PriceTable } = {},
 ): ModelProvider {
-  const { prices, ...rest } = options;
   const models = new Map(
     Object.entries(languageModels).map(([name, model]) => [
       name,
-      lazyModel(async () => (await import("./ai-sdk-model.ts")).createAiSdkModel(model, { name, ...rest })),
+      lazyModel(async () => (await import("./ai-sdk-model.ts")).createAiSdkModel(model, name, world)),
     ]),
   );
   return {

@@ -1,17 +1,17 @@
 /**
- * Owns what a failed call means: whatever the SDK threw or put into its stream becomes a ModelFailure.
+ * Classifies the errors of a call: whatever the SDK threw or put into its stream becomes a ModelFailure.
  *
  * Invariants:
- *  1. A message names the model and says what the provider said; it holds nothing of the request and no key.
- *  2. Retryable is what may go well the next time: limits, failures of the server, a broken connection or stream.
- *  3. A call that was refused, or that never reached its provider, used nothing. What a broken stream used is unknown where it did not say.
+ *  1. A message names the model and quotes the provider. It holds nothing of the request and no key.
+ *  2. Retryable are errors that may not happen again: rate limits, server errors, a broken connection or stream.
+ *  3. A request that was refused, or never reached the provider, used nothing. The usage of a broken stream is unknown
+ *     unless the provider reported it.
  */
 
-import { errorText } from "../../errors.ts";
 import { APICallError } from "@ai-sdk/provider";
 import { ModelFailure } from "../../contracts/model.ts";
 import type { Usage } from "../../core/values/message.ts";
-import { contextOverflowIs } from "./context-overflow.ts";
+import { errorText } from "../../errors.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 export interface CallSituation {
@@ -19,12 +19,11 @@ export interface CallSituation {
   readonly usage: Usage | null;
   /** Wall-clock time. */
   readonly now: number | undefined;
-  /** True once the stream has begun: what breaks then is the connection. */
+  /** True once the stream has begun. */
   readonly streaming: boolean;
 }
 
-/** What is known of an error, whichever shape it came in. */
-interface Particulars {
+interface ErrorDetails {
   readonly message: string;
   readonly status: number | undefined;
   readonly retryable: boolean | undefined;
@@ -33,100 +32,102 @@ interface Particulars {
 }
 
 const MESSAGE_LENGTH = 500;
-const NOTHING: Usage = { input: 0, output: 0 };
-/** A 429 that no waiting mends. */
+const NOTHING_USED: Usage = { input: 0, output: 0 };
+
+/** Status 429 with these words means that waiting does not help. */
 const NO_CREDIT = /insufficient_quota|billing_hard_limit|credit balance is too low/;
 
+/** Names of the parameter for reply tokens, and what servers say that count the reply as part of the context window. */
+const TOKEN_LIMIT = /max_?(?:completion|output|new)?_?tokens|in the completion/i;
+
+/** Providers have no common code for a request that is too long, only these words. In lower case. */
+const CONTEXT_OVERFLOW = [
+  "prompt is too long", // Anthropic
+  "exceed context limit", // Anthropic: input and max_tokens together
+  "request_too_large", // Anthropic
+  "context_length_exceeded", // OpenAI
+  "maximum context length", // OpenAI, vLLM, OpenRouter, Mistral
+  "exceeds the context window", // OpenAI responses
+  "input token count", // Google: "The input token count (…) exceeds the maximum number of tokens allowed"
+  "exceed_context_size", // llama.cpp
+  "exceeds the available context size", // llama.cpp
+  "greater than the context length", // LM Studio
+  "longer than the maximum model length", // vLLM
+  "maximum prompt length", // xAI
+  "reduce the length of the messages", // Groq
+  "exceeded model token limit", // Moonshot
+  "context window exceeds limit", // MiniMax
+  "input is too long for requested model", // Bedrock
+] as const;
+
+/** Under these statuses the words above are about the request. A 429 that speaks of tokens is about the quota. */
+const OVERFLOW_STATUSES: ReadonlySet<number | undefined> = new Set([undefined, 400, 413, 422]);
+
 export function callFailure(error: unknown, situation: CallSituation): ModelFailure {
-  const known = failureWithin(error);
-  if (known !== null) return known;
-  const { message, status, retryable, body, headers } = particularsOf(error);
+  const own = modelFailureIn(error);
+  if (own !== null) return own;
+  const { message, status, retryable, body, headers } = detailsOf(error);
   const { model, now, streaming } = situation;
-  const said = sentence(message);
-  const usage = situation.usage ?? (streaming ? null : NOTHING);
-  const options = { cause: error, ...(usage === null ? {} : { usage }) };
+  const quoted = sentence(message);
   const text = `${message} ${body}`;
+  const options = { cause: error, usage: situation.usage ?? (streaming ? null : NOTHING_USED) };
   if (contextOverflowIs(status, text))
-    return new ModelFailure("context-overflow", `The request is too long for ${model}: ${said}`, options);
+    return new ModelFailure("context-overflow", `The request is too long for ${model}: ${quoted}`, options);
   if (status === undefined || status < 400) {
-    // Without a status it was the network, or the stream was not what it should be.
-    const broken = retryable ?? (streaming || status !== undefined);
-    const what = streaming ? `The stream of ${model} broke off` : `${model} could not be reached`;
-    return new ModelFailure("provider-error", `${what}: ${said}`, { ...options, retryable: broken });
+    // The connection failed, or the stream was malformed.
+    const problem = streaming ? `The stream of ${model} broke off` : `${model} could not be reached`;
+    return new ModelFailure("provider-error", `${problem}: ${quoted}`, {
+      ...options,
+      retryable: retryable ?? (streaming || status !== undefined),
+    });
   }
   const wait = retryAfterMs(headers, body, now);
-  return new ModelFailure("provider-error", `${model} answered with status ${status}: ${said}`, {
+  return new ModelFailure("provider-error", `${model} answered with status ${status}: ${quoted}`, {
     ...options,
     retryable: (retryable ?? retryableStatusIs(status)) && !NO_CREDIT.test(text),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   });
 }
 
-/** A failure of the adapter's own, which the SDK may have wrapped. */
-function failureWithin(error: unknown): ModelFailure | null {
+/** True if the server refused the number of tokens that the reply may have. */
+export function tokenLimitRefused(error: unknown): boolean {
+  const { status, message, body } = detailsOf(error);
+  return (status === 400 || status === 422) && TOKEN_LIMIT.test(`${message} ${body}`);
+}
+
+/** A ModelFailure of Errand, which the SDK may have wrapped. */
+function modelFailureIn(error: unknown): ModelFailure | null {
   for (let one = error; one instanceof Error; one = one.cause) if (one instanceof ModelFailure) return one;
   return null;
 }
 
-/** Names of the number of tokens that a reply may have, and the words of servers that count it into their window. */
-const OUTPUT_TOKENS = /max_?(?:completion|output|new)?_?tokens|in the completion/i;
-
-/** The server refused the number of tokens that the reply may have. */
-export function outputRefusalIs(error: unknown): boolean {
-  const { status, message, body } = particularsOf(error);
-  return (status === 400 || status === 422) && OUTPUT_TOKENS.test(`${message} ${body}`);
+function contextOverflowIs(status: number | undefined, text: string): boolean {
+  if (status === 413) return true;
+  const lower = text.toLowerCase();
+  return OVERFLOW_STATUSES.has(status) && CONTEXT_OVERFLOW.some((words) => lower.includes(words));
 }
 
-/** A stream that ended without saying why. */
-export function cutFailure(model: string, usage: Usage | null): ModelFailure {
-  return new ModelFailure("provider-error", `The stream of ${model} ended before the reply was whole.`, {
-    retryable: true,
-    ...(usage === null ? {} : { usage }),
-  });
-}
-
-/** A stream whose end says that the reply failed, such as a tool call that the provider could not read. */
-export function failedFailure(model: string, usage: Usage | null): ModelFailure {
-  return new ModelFailure("provider-error", `${model} ended its reply with an error and gave no reason.`, {
-    retryable: true,
-    ...(usage === null ? {} : { usage }),
-  });
-}
-
-export function silenceFailure(model: string, milliseconds: number, usage: Usage | null): ModelFailure {
-  return new ModelFailure(
-    "provider-error",
-    `${model} sent nothing of its reply for ${milliseconds / 1_000} seconds, and was cut off.`,
-    { retryable: true, ...(usage === null ? {} : { usage }) },
-  );
-}
-
-export function abortedFailure(model: string, usage: Usage | null): ModelFailure {
-  return new ModelFailure("aborted", `The call of ${model} was aborted.`, usage === null ? {} : { usage });
-}
-
-function particularsOf(error: unknown): Particulars {
+function detailsOf(error: unknown): ErrorDetails {
   if (APICallError.isInstance(error)) {
     const { statusCode, responseBody = "", responseHeaders = {} } = error;
     return {
       message: error.message === "" ? responseBody : error.message,
       status: statusCode,
-      // Where there is no status to tell, the SDK's "no" means that it does not know.
+      // Without a status, `isRetryable: false` only means that the SDK does not know.
       retryable: error.isRetryable || (statusCode !== undefined && statusCode >= 400 ? false : undefined),
       body: responseBody,
       headers: responseHeaders,
     };
   }
-  const nothing = { status: undefined, retryable: undefined, body: "", headers: {} };
-  if (error instanceof Error) return { ...nothing, message: error.message };
-  if (typeof error !== "object" || error === null) return { ...nothing, message: errorText(error) };
-  // An error of the stream: the provider's own object, sometimes with what the SDK makes of it.
+  const unknown = { status: undefined, retryable: undefined, body: "", headers: {} };
+  if (error instanceof Error) return { ...unknown, message: error.message };
+  if (typeof error !== "object" || error === null) return { ...unknown, message: errorText(error) };
+  // An error in the stream: the provider's own object, sometimes with fields of the SDK.
   const { message, statusCode, isRetryable, code } = error as Readonly<Record<string, unknown>>;
-  const status = typeof statusCode === "number" ? statusCode : typeof code === "number" ? code : undefined;
   return {
-    ...nothing,
+    ...unknown,
     message: typeof message === "string" ? message : JSON.stringify(error),
-    status,
+    status: [statusCode, code].find((value) => typeof value === "number"),
     retryable: typeof isRetryable === "boolean" ? isRetryable : undefined,
     body: JSON.stringify(error),
   };
@@ -139,5 +140,6 @@ function retryableStatusIs(status: number): boolean {
 function sentence(message: string): string {
   const line = message.replaceAll(/\s+/g, " ").trim();
   const short = line.length > MESSAGE_LENGTH ? `${line.slice(0, MESSAGE_LENGTH)}…` : line;
-  return short === "" ? "it gave no reason." : /[.!?…]$/.test(short) ? short : `${short}.`;
+  if (short === "") return "it gave no reason.";
+  return /[.!?…]$/.test(short) ? short : `${short}.`;
 }

@@ -1,4 +1,4 @@
-/** The AI SDK models this adapter drives: both versions of the interface that are in use. */
+/** The language models of the AI SDK, in both versions of the interface that are in use. */
 
 import type {
   LanguageModelV3,

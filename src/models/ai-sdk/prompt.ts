@@ -1,18 +1,20 @@
 /**
- * Owns the way from Errand's request to the AI SDK's prompt.
+ * Turns Errand's request into the AI SDK's prompt.
  *
  * Invariants:
- *  1. A message becomes the same prompt message whatever comes after it, so that the bytes of a prefix never change between iterations.
- *  2. What a provider would refuse is not sent: empty texts, reasoning without an answer behind it, reasoning of another model, half
- *     surrogate pairs, call ids with characters that are not allowed everywhere, arguments that are no object.
+ *  1. A message always becomes the same prompt message, whatever follows it. So the bytes of a prefix never change
+ *     between iterations.
+ *  2. It leaves out or changes what providers refuse: empty texts, reasoning at the end of a reply, reasoning of another
+ *     model, half surrogate pairs, characters that some providers do not allow in call ids, arguments that are not an
+ *     object.
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { ContextMessage, ReplyPart, ToolSpec } from "../../core/values/message.ts";
-import { keptData, type ProviderData } from "./provider-data.ts";
+import { dataInPart, type ProviderData } from "./provider-data.ts";
+import type { ProviderOptions } from "./provider-settings.ts";
 
-type ProviderOptions = Record<string, Record<string, Json>>;
 interface WithOptions {
   providerOptions?: ProviderOptions;
 }
@@ -31,7 +33,7 @@ interface ResultPart {
   output: { type: "text" | "error-text"; value: string };
 }
 
-/** The part of the AI SDK's prompt that Errand uses: the same in both versions of the interface. */
+/** What Errand uses of the AI SDK's prompt. It is the same in both versions of the interface. */
 export type PromptMessage = (
   | { role: "system"; content: string }
   | { role: "user"; content: { type: "text"; text: string }[] }
@@ -44,20 +46,21 @@ export interface FunctionTool {
   type: "function";
   name: string;
   description: string;
-  /** JSON Schema: it was checked where the tool was made. */
+  /** JSON Schema, checked when the tool was defined. */
   inputSchema: Json;
 }
 
-/** `system` is put at the system message; `model` is the name under which data of earlier replies was kept. */
+/** `systemOptions` are for the system message; `model` is the name under which replies keep the provider's data. */
 export function promptOf(
   request: Pick<ModelRequest, "system" | "messages">,
   model: string,
-  system: ProviderOptions | undefined,
+  systemOptions: ProviderOptions | undefined,
 ): PromptMessage[] {
   const prompt: PromptMessage[] = [];
   if (request.system !== "") {
     const content = request.system.toWellFormed();
-    prompt.push({ role: "system", content, ...(system === undefined ? {} : { providerOptions: system }) });
+    const options = systemOptions === undefined ? {} : { providerOptions: systemOptions };
+    prompt.push({ role: "system", content, ...options });
   }
   for (const message of request.messages) {
     const converted = messageOf(message, model);
@@ -66,21 +69,21 @@ export function promptOf(
   return prompt;
 }
 
-export function toolsOf(tools: readonly ToolSpec[], omitsNoProperties: boolean): FunctionTool[] {
+export function toolsOf(tools: readonly ToolSpec[], omitsEmptyProperties: boolean): FunctionTool[] {
   return tools.map(({ name, description, schema }) => ({
     type: "function",
     name,
     description,
-    inputSchema: argumentsSchema(schema, omitsNoProperties),
+    inputSchema: argumentsSchema(schema, omitsEmptyProperties),
   }));
 }
 
-/** The schema, with `properties` of a tool without arguments as the provider wants them. */
-function argumentsSchema(schema: Json, omitsNoProperties: boolean): Json {
+/** The schema. Of a tool without arguments, `properties` are as the provider wants them. */
+function argumentsSchema(schema: Json, omitsEmptyProperties: boolean): Json {
   if (!jsonObjectIs(schema)) return schema;
   const { properties, ...rest } = schema;
   if (properties !== undefined && !(jsonObjectIs(properties) && Object.keys(properties).length === 0)) return schema;
-  return omitsNoProperties ? rest : { ...rest, properties: {} };
+  return omitsEmptyProperties ? rest : { ...rest, properties: {} };
 }
 
 function messageOf(message: ContextMessage, model: string): PromptMessage | null {
@@ -109,17 +112,17 @@ function assistantParts(parts: readonly ReplyPart[], model: string): AssistantPa
   let next: ProviderData = {};
   for (const part of parts) {
     if (part.type === "reasoning") {
-      const kept = keptData(part, model);
-      if (kept?.of === "next") next = kept.data;
-      if (kept?.of === "this")
-        content.push(withOptions({ type: "reasoning", text: part.text.toWellFormed() }, kept.data));
+      const held = dataInPart(part, model);
+      if (held?.of === "next") next = held.data;
+      if (held?.of === "this")
+        content.push(withOptions({ type: "reasoning", text: part.text.toWellFormed() }, held.data));
       continue;
     }
     const converted = part.type === "text" ? textPart(part.text) : callPart(part);
     if (converted !== null) content.push(withOptions(converted, next));
     next = {};
   }
-  // Providers refuse reasoning that no answer follows.
+  // Providers refuse reasoning at the end of a message.
   while (content.at(-1)?.type === "reasoning") content.pop();
   return content;
 }
@@ -141,7 +144,7 @@ function withOptions(part: AssistantPart, data: ProviderData): AssistantPart {
   return Object.keys(data).length === 0 ? part : { ...part, providerOptions: { ...data } };
 }
 
-/** Anthropic takes letters, digits, `_` and `-` only; a call and its result are changed alike. */
+/** Anthropic only accepts letters, digits, `_` and `-`. */
 function callId(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9_-]/g, "_");
 }

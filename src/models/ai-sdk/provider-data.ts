@@ -1,10 +1,11 @@
 /**
- * Owns how a provider's own data (signatures, encrypted thoughts) lives in a reply's parts.
+ * A provider's own data (signatures, encrypted reasoning) in the parts of a reply.
  *
- * Errand's parts have room for such data in reasoning parts only. What a provider attaches to a text or to a tool call is therefore
- * kept in an empty reasoning part before it, which says that it is about the next part.
+ * Of Errand's parts only reasoning parts can hold such data. What a provider attaches to a text or a tool call is
+ * therefore kept in an empty reasoning part before it, marked as data of the next part.
  *
- * Invariant: data goes back to the model it came from and to no other: a signature of one model makes another refuse the request.
+ * Invariant: data is sent back only to the model that it came from. Other models refuse requests with a foreign
+ * signature.
  */
 
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
@@ -14,26 +15,25 @@ import { plainJson } from "../../plain-json.ts";
 /** By the provider's namespace, then by key. */
 export type ProviderData = Readonly<Record<string, Readonly<Record<string, Json>>>>;
 
-export interface KeptData {
-  /** What it is about: the reasoning part that holds it, or the part after that. */
+export interface HeldData {
+  /** The part that the data belongs to: the reasoning part that holds it, or the part after it. */
   readonly of: "this" | "next";
   readonly data: ProviderData;
 }
 
-/** A reasoning part that keeps a provider's data. */
-export function keepData(model: string, of: KeptData["of"], text: string, data: ProviderData): ReasoningPart {
+export function partWithData(model: string, of: HeldData["of"], text: string, data: ProviderData): ReasoningPart {
   return { type: "reasoning", text, data: { model, of, data } };
 }
 
-/** What a reasoning part keeps, if it was made by this adapter for this model. */
-export function keptData(part: ReasoningPart, model: string): KeptData | null {
-  const { data } = part;
-  if (!jsonObjectIs(data) || data["model"] !== model) return null;
-  const { of, data: held } = data;
-  return (of === "this" || of === "next") && jsonObjectIs(held) ? { of, data: providerDataOf(held) } : null;
+/** The data that `partWithData` put into a part for this model; null if there is none. */
+export function dataInPart(part: ReasoningPart, model: string): HeldData | null {
+  const { data: held } = part;
+  if (!jsonObjectIs(held) || held["model"] !== model) return null;
+  const { of, data } = held;
+  return (of === "this" || of === "next") && jsonObjectIs(data) ? { of, data: providerDataOf(data) } : null;
 }
 
-/** Reads provider data from an SDK's metadata, or from a body; what is no plain JSON is left out. */
+/** Reads provider data from metadata of the SDK. Leaves out what is not plain JSON. */
 export function providerDataOf(metadata: unknown): ProviderData {
   const plain = plainJson(metadata);
   if ("problem" in plain || !jsonObjectIs(plain.json)) return {};
@@ -42,22 +42,22 @@ export function providerDataOf(metadata: unknown): ProviderData {
   );
 }
 
-/** Joins two by namespace; what came later wins, unless it is null. */
-export function joinData(first: ProviderData, second: ProviderData): ProviderData {
-  const joined: Record<string, Readonly<Record<string, Json>>> = { ...first };
+/** Merges the two by namespace. Later values win, except null. */
+export function mergeData(first: ProviderData, second: ProviderData): ProviderData {
+  const merged: Record<string, Readonly<Record<string, Json>>> = { ...first };
   for (const [name, data] of Object.entries(second)) {
-    const said = Object.entries(data).filter(([key, value]) => value !== null || joined[name]?.[key] === undefined);
-    joined[name] = { ...joined[name], ...Object.fromEntries(said) };
+    const values = Object.entries(data).filter(([key, value]) => value !== null || merged[name]?.[key] === undefined);
+    merged[name] = { ...merged[name], ...Object.fromEntries(values) };
   }
-  return joined;
+  return merged;
 }
 
-/** Without ids of items that the provider was told not to store, and without empty namespaces. */
-export function lastingData(data: ProviderData): ProviderData {
-  const lasting: Record<string, Readonly<Record<string, Json>>> = {};
-  for (const [name, fields] of Object.entries(data)) {
-    const held = Object.entries(fields).filter(([key, value]) => key !== "itemId" && value !== null);
-    if (held.length > 0) lasting[name] = Object.fromEntries(held);
-  }
-  return lasting;
+/** The data without nulls, empty namespaces, and ids of items that the provider was told not to store. */
+export function dataToKeep(data: ProviderData): ProviderData {
+  return Object.fromEntries(
+    Object.entries(data).flatMap(([name, fields]) => {
+      const kept = Object.entries(fields).filter(([key, value]) => key !== "itemId" && value !== null);
+      return kept.length === 0 ? [] : [[name, Object.fromEntries(kept)] as const];
+    }),
+  );
 }

@@ -1,10 +1,10 @@
 /**
- * Owns the way from a stream's parts to a reply.
+ * Turns the parts of a stream into a reply.
  *
  * Invariants:
- *  1. Parts stand in the reply in the order in which they began in the stream.
- *  2. Stream parts it does not know change nothing.
- *  3. A reply is whole only if the stream said why it ended; anything else is a failure.
+ *  1. The parts of the reply are in the order in which they began in the stream.
+ *  2. Unknown stream parts are ignored.
+ *  3. There is a reply only if the stream said why it ended.
  */
 
 import type { ModelCallOptions, ModelReply } from "../../contracts/model.ts";
@@ -12,8 +12,8 @@ import { type Json, jsonNestsDeeper } from "../../core/values/json.ts";
 import type { ReplyPart, ToolCallPart, Usage } from "../../core/values/message.ts";
 import { PLAIN_DEPTH } from "../../plain-json.ts";
 import type { StreamPart } from "./language-model.ts";
-import { joinData, keepData, lastingData, type ProviderData, providerDataOf } from "./provider-data.ts";
-import { type SeenUsage, usageOfChunk, usageOfSeen } from "./wire-usage.ts";
+import { dataToKeep, mergeData, partWithData, type ProviderData, providerDataOf } from "./provider-data.ts";
+import { type PartialUsage, usageOfChunk, usageSeen } from "./streamed-usage.ts";
 
 type Finish = Extract<StreamPart, { type: "finish" }>;
 
@@ -23,23 +23,20 @@ interface Block {
   data: ProviderData;
 }
 
-/** What a piece of a reply costs beside its text: pieces without any are bounded too. */
+/** Bytes that each piece counts besides its text, so that a reply of empty pieces is limited too. */
 const PIECE_BYTES = 64;
 
 type Piece = Block | { readonly type: "tool-call"; readonly call: ToolCallPart; readonly data: ProviderData };
 
-/** How a stream ended that gave no reply. */
-export type Unfinished = "cut" | "failed";
-
 export interface ReplyAssembly {
-  /** Takes a part. Returns true if it brought the reply on: a sign of life alone does not. */
+  /** Takes a part of the stream. Returns true if it belongs to the reply. */
   take(part: StreamPart): boolean;
   usage(): Usage | null;
-  /** The reply, once the stream has ended. */
-  reply(): ModelReply | Unfinished;
+  /** Call it when the stream has ended. `failed`: the stream ended with an error. */
+  reply(): ModelReply | "incomplete" | "failed";
 }
 
-/** `model` is the name under which the provider's data is kept. */
+/** `model` is the name under which the reply keeps the provider's data. */
 export function createReplyAssembly(
   model: string,
   { onText, onReceived }: Pick<ModelCallOptions, "onText" | "onReceived">,
@@ -47,7 +44,7 @@ export function createReplyAssembly(
   const streamedInputs = new Set<string>();
   const pieces: Piece[] = [];
   const open = new Map<string, Block>();
-  let seen: SeenUsage = {};
+  let seen: PartialUsage = {};
   let finish: Finish | null = null;
 
   function begin(type: Block["type"], id: string, metadata: unknown): void {
@@ -63,7 +60,7 @@ export function createReplyAssembly(
     if (block === undefined) return;
     block.text += delta;
     onReceived?.(Buffer.byteLength(delta));
-    if (metadata !== undefined) block.data = joinData(block.data, providerDataOf(metadata));
+    if (metadata !== undefined) block.data = mergeData(block.data, providerDataOf(metadata));
   }
 
   return {
@@ -73,23 +70,17 @@ export function createReplyAssembly(
           seen = { ...seen, ...usageOfChunk(part.rawValue) };
           return false;
         case "text-start":
-          begin("text", part.id, part.providerMetadata);
+        case "reasoning-start":
+          begin(blockTypeOf(part.type), part.id, part.providerMetadata);
           return true;
         case "text-delta":
-          add("text", part.id, part.delta, part.providerMetadata);
-          if (part.delta !== "") onText?.(part.delta);
+        case "reasoning-delta":
+          add(blockTypeOf(part.type), part.id, part.delta, part.providerMetadata);
+          if (part.type === "text-delta" && part.delta !== "") onText?.(part.delta);
           return true;
         case "text-end":
-          add("text", part.id, "", part.providerMetadata);
-          return true;
-        case "reasoning-start":
-          begin("reasoning", part.id, part.providerMetadata);
-          return true;
-        case "reasoning-delta":
-          add("reasoning", part.id, part.delta, part.providerMetadata);
-          return true;
         case "reasoning-end":
-          add("reasoning", part.id, "", part.providerMetadata);
+          add(blockTypeOf(part.type), part.id, "", part.providerMetadata);
           return true;
         case "tool-input-start":
           streamedInputs.add(part.id);
@@ -99,7 +90,7 @@ export function createReplyAssembly(
           onReceived?.(Buffer.byteLength(part.delta));
           return true;
         case "tool-call":
-          // Else its arguments were counted as they came.
+          // Streamed arguments were counted when they arrived.
           if (!streamedInputs.has(part.toolCallId)) onReceived?.(PIECE_BYTES + Buffer.byteLength(part.input));
           if (part.providerExecuted !== true) {
             const call = { id: part.toolCallId, name: part.toolName, input: inputOf(part.input) };
@@ -120,7 +111,7 @@ export function createReplyAssembly(
     usage: () => usageOf(finish, seen),
     reply() {
       const reason = finish?.finishReason.unified;
-      if (reason === undefined || reason === "interrupted") return "cut";
+      if (reason === undefined || reason === "interrupted") return "incomplete";
       if (reason === "error") return "failed";
       const parts = pieces.flatMap((piece) => partsOf(piece, model));
       return { parts, usage: usageOf(finish, seen), stop: stopOf(reason, parts) };
@@ -128,21 +119,23 @@ export function createReplyAssembly(
   };
 }
 
+function blockTypeOf(type: `${Block["type"]}-${string}`): Block["type"] {
+  return type.startsWith("text-") ? "text" : "reasoning";
+}
+
 function partsOf(piece: Piece, model: string): readonly ReplyPart[] {
-  if (piece.type === "tool-call") return [...about(piece.data, model), piece.call];
-  const bare = piece.text === "" && Object.keys(lastingData(piece.data)).length === 0;
-  if (bare) return [];
-  // A text that is empty holds nothing but data, and must not become an empty line of the reply.
-  if (piece.type === "reasoning" || piece.text === "") return [keepData(model, "this", piece.text, piece.data)];
-  return [...about(piece.data, model), { type: "text", text: piece.text }];
+  const data = dataToKeep(piece.data);
+  const hasData = Object.keys(data).length > 0;
+  if (piece.type !== "tool-call") {
+    if (piece.text === "" && !hasData) return [];
+    // A text part without text only carries data. As a text it would be an empty line of the reply.
+    if (piece.type === "reasoning" || piece.text === "") return [partWithData(model, "this", piece.text, piece.data)];
+  }
+  const part: ReplyPart = piece.type === "tool-call" ? piece.call : { type: "text", text: piece.text };
+  return hasData ? [partWithData(model, "next", "", data), part] : [part];
 }
 
-function about(data: ProviderData, model: string): readonly ReplyPart[] {
-  const lasting = lastingData(data);
-  return Object.keys(lasting).length === 0 ? [] : [keepData(model, "next", "", lasting)];
-}
-
-/** The arguments; as they were written when they are no JSON, or nested so deep that nothing should read them. */
+/** The arguments as JSON; their text if they are not JSON or are nested too deeply. */
 function inputOf(text: string): Json {
   if (text.trim() === "") return {};
   if (jsonNestsDeeper(text, PLAIN_DEPTH)) return text;
@@ -159,10 +152,10 @@ function stopOf(reason: string, parts: readonly ReplyPart[]): ModelReply["stop"]
   return parts.some((part) => part.type === "tool-call") ? "tools" : "end";
 }
 
-function usageOf(finish: Finish | null, seen: SeenUsage): Usage | null {
+function usageOf(finish: Finish | null, seen: PartialUsage): Usage | null {
   const input = finish?.usage.inputTokens;
   const output = finish?.usage.outputTokens.total;
-  if (input?.total === undefined) return usageOfSeen(seen);
+  if (input?.total === undefined) return usageSeen(seen);
   const cached = input.cacheRead ?? 0;
   return { input: input.total, output: output ?? 0, ...(cached === 0 ? {} : { cachedInput: cached }) };
 }

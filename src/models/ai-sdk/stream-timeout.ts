@@ -1,44 +1,41 @@
 /**
- * Owns the two patiences with a stream: one for silence, and a longer one for a stream that gives signs of life and nothing else.
+ * The time limits of a stream: a short one for a silent stream, and a longer one for a stream that sends keep-alives but
+ * nothing of the reply.
  *
- * Invariant: it barks once at most, and never after it was stopped.
+ * Invariant: `onTimeout` is called at most once, and never after `stop`.
  */
 
 import type { CancelTimer, World } from "../../contracts/world.ts";
 
-export interface Patience {
-  /** Milliseconds without anything of the stream. */
-  readonly silenceMs: number;
-  /** Milliseconds without anything that brings the reply on: some providers send pings for ever. */
-  readonly standstillMs: number;
-}
+const SILENCE_MS = 120_000;
+const NO_PROGRESS_MS = 600_000;
 
-export interface Watchdog {
-  /** Something came; `progress` if it brought the reply on. */
-  heard(progress: boolean): void;
+export interface StreamTimeout {
+  /** A part of the stream arrived. `progress`: it belongs to the reply. */
+  received(progress: boolean): void;
   stop(): void;
 }
 
-export function createWatchdog(world: World, patience: Patience, bark: (ms: number) => void): Watchdog {
-  let lastHeard = world.monotonic();
-  let lastProgress = lastHeard;
+export function createStreamTimeout(world: World, onTimeout: (ms: number) => void): StreamTimeout {
+  let lastPart = world.monotonic();
+  let lastProgress = lastPart;
   let cancel: CancelTimer = () => undefined;
 
-  // One timer that looks again when it fires: parts come by the thousand, and setting a timer for each costs more than they do.
-  function look(): void {
+  // One timer that checks again when it fires. A timer for each of thousands of parts would cost more than the parts.
+  function check(): void {
     const now = world.monotonic();
-    const silence = lastHeard + patience.silenceMs - now;
-    const standstill = lastProgress + patience.standstillMs - now;
-    if (silence <= 0) return bark(patience.silenceMs);
-    if (standstill <= 0) return bark(patience.standstillMs);
-    cancel = world.after(Math.min(silence, standstill), look);
+    const silence = lastPart + SILENCE_MS - now;
+    const noProgress = lastProgress + NO_PROGRESS_MS - now;
+    if (silence <= 0) return onTimeout(SILENCE_MS);
+    if (noProgress <= 0) return onTimeout(NO_PROGRESS_MS);
+    cancel = world.after(Math.min(silence, noProgress), check);
   }
-  look();
+  check();
 
   return {
-    heard(progress) {
-      lastHeard = world.monotonic();
-      if (progress) lastProgress = lastHeard;
+    received(progress) {
+      lastPart = world.monotonic();
+      if (progress) lastProgress = lastPart;
     },
     stop: () => cancel(),
   };

@@ -1,4 +1,4 @@
-/** Owns the reading of base URLs, which every tool writes a little differently. */
+/** Brings the base URLs that users write into one form. */
 
 const OLLAMA_PORT = "11434";
 
@@ -6,7 +6,7 @@ export function baseUrlIs(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** The URL without a slash at its end, and with the version that the API's paths begin with. */
+/** The URL without a slash at its end, and with an API version. */
 export function withVersion(url: string, version: string): string {
   const bare = withoutSlash(url);
   return /\/v\d+[a-z0-9]*$/.test(bare) ? bare : `${bare}/${version}`;
@@ -16,7 +16,7 @@ export function withoutSlash(url: string): string {
   return url.replace(/\/+$/, "");
 }
 
-/** From `OLLAMA_HOST`, which may be a host, a host with a port, an address to listen on, or a URL. */
+/** `host` is `OLLAMA_HOST`: a host, a host with a port, an address to listen on, or a URL. */
 export function ollamaBaseUrl(host: string | undefined): string {
   const given = (host ?? "").trim();
   if (given === "") return `http://127.0.0.1:${OLLAMA_PORT}/v1`;

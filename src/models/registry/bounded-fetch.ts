@@ -1,37 +1,40 @@
 /**
- * The `fetch` that models of the registry are called with: what a server sends is bounded before anything collects it.
+ * A `fetch` that limits the bodies that servers send, before anything collects them.
  *
  * Invariants:
- *  1. A body that is longer than it may be, or has a longer line, fails with `reply-limit`, and its connection is closed. A line counts because
- *     parsers of event streams, and of JSON, hold one until its end.
- *  2. The body of a refused request is cut at its bound: the status says what happened.
+ *  1. A body that is too long, or has a line that is too long, fails with `reply-limit`, and its connection is closed.
+ *     Lines are limited because parsers of event streams and of JSON hold a line until its end.
+ *  2. The body of a refused request is cut at its limit; the status says what happened.
  */
 
 import { ModelFailure } from "../../contracts/model.ts";
 
 const MEBIBYTE = 1_024 * 1_024;
 
-export interface BodyBounds {
+export interface BodyLimits {
   readonly line: number;
   readonly body: number;
   readonly refusal: number;
 }
 
-/** A reply of 131,072 tokens in an event for each token takes about 60 MiB. The last event of some wires repeats the whole reply and its request. */
-const BOUNDS: BodyBounds = { line: 16 * MEBIBYTE, body: 256 * MEBIBYTE, refusal: MEBIBYTE };
+/**
+ * A reply of 131,072 tokens with one event for each token takes about 60 MiB. In some protocols the last event repeats
+ * the whole reply and its request.
+ */
+const LIMITS: BodyLimits = { line: 16 * MEBIBYTE, body: 256 * MEBIBYTE, refusal: MEBIBYTE };
 const LINE_END = 10;
 
-export function createBoundedFetch(bounds: BodyBounds = BOUNDS): typeof fetch {
+export function createBoundedFetch(limits: BodyLimits = LIMITS): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     if (response.body === null) return response;
     const { status, statusText, headers } = response;
-    const counted = response.body.pipeThrough(status >= 400 ? refusalOf(bounds) : replyOf(bounds));
-    return new Response(counted, { status, statusText, headers });
+    const limited = response.body.pipeThrough(status >= 400 ? limitedRefusal(limits) : limitedReply(limits));
+    return new Response(limited, { status, statusText, headers });
   };
 }
 
-function replyOf({ line, body }: BodyBounds): TransformStream<Uint8Array, Uint8Array> {
+function limitedReply({ line, body }: BodyLimits): TransformStream<Uint8Array, Uint8Array> {
   let all = 0;
   let open = 0;
   return new TransformStream<Uint8Array, Uint8Array>({
@@ -46,7 +49,7 @@ function replyOf({ line, body }: BodyBounds): TransformStream<Uint8Array, Uint8A
   });
 }
 
-function refusalOf({ refusal }: BodyBounds): TransformStream<Uint8Array, Uint8Array> {
+function limitedRefusal({ refusal }: BodyLimits): TransformStream<Uint8Array, Uint8Array> {
   let left = refusal;
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {

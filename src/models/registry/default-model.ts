@@ -1,9 +1,7 @@
-/** Owns the choice of a model when nobody named one: by the key that is there, or by what a running Ollama has. */
+/** The model that is used when none is named: by the provider key that is set, or by the models of a running Ollama. */
 
 import { ollamaBaseUrl } from "./base-url.ts";
-import { type Environment, firstOf } from "./environment.ts";
-import { packageIsInstalled } from "./installed.ts";
-import { MODEL_SOURCES } from "./model-sources.ts";
+import { type Environment, firstOf, MODEL_SOURCES, packageIsInstalled } from "./model-sources.ts";
 
 export interface DefaultModel {
   readonly model: string;
@@ -11,7 +9,7 @@ export interface DefaultModel {
   readonly key: string;
 }
 
-/** The first provider whose key is there, if possible one whose package is; null when there is no key. */
+/** The first provider whose key is set, if possible one whose package is installed; null if no key is set. */
 export function modelOfKeys(env: Environment, installed = packageIsInstalled): DefaultModel | null {
   const keyed = MODEL_SOURCES.flatMap(({ defaultModel: model, keys, packageName }) => {
     const key = firstOf(env, keys)?.name;
@@ -21,7 +19,7 @@ export function modelOfKeys(env: Environment, installed = packageIsInstalled): D
   return found === undefined ? null : { model: found.model, key: found.key };
 }
 
-/** As much of `fetch` as the question needs; the caller bounds it by the signal. */
+/** The part of `fetch` that `listOllamaModels` needs. */
 export type Fetch = (
   url: string,
   options: { readonly signal?: AbortSignal },
@@ -30,8 +28,8 @@ export type Fetch = (
   json(): Promise<unknown>;
 }>;
 
-/** The models of a running Ollama that can talk, as `ollama/NAME`, as it lists them (newest first); null when none runs. */
-export async function ollamaRuns(
+/** The chat models of a running Ollama as `ollama/NAME`, newest first as Ollama lists them; null if none runs. */
+export async function listOllamaModels(
   fetch: Fetch,
   env: Environment = {},
   signal?: AbortSignal,
@@ -56,7 +54,7 @@ function namesOf(listing: unknown): readonly string[] | null {
   return models.flatMap((model: unknown) => {
     const { name, details } = (model ?? {}) as Listed;
     if (typeof name !== "string") return [];
-    // Those that only make embeddings are listed among the others.
+    // The list includes models that only make embeddings.
     const family = typeof details?.family === "string" ? details.family : "";
     return /embed/i.test(name) || /bert/i.test(family) ? [] : [`ollama/${name}`];
   });

@@ -1,33 +1,30 @@
 /**
- * Owns the finding of real models by `provider/name`: what is needed for each, and the sentence that says what is missing.
+ * Finds real models by `provider/name`, or says what is missing.
  *
  * Invariants:
- *  1. `resolve` loads nothing and reaches for nothing: a provider's package is imported by the first call.
- *  2. What cannot be had is said in words that a user can act on, never with a key in them.
+ *  1. `resolve` loads nothing and makes no request: a provider's package is imported by the first call.
+ *  2. A message says what the user can do. It never holds a key.
  */
 
 import type { Model, ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
-import type { Patience } from "../ai-sdk/watchdog.ts";
 import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
 import { baseUrlIs } from "./base-url.ts";
 import { createBoundedFetch } from "./bounded-fetch.ts";
-import { type Environment, firstOf } from "./environment.ts";
-import { packageIsInstalled } from "./installed.ts";
-import { MODEL_SOURCES, type ModelSource } from "./model-sources.ts";
+import { type Environment, firstOf, MODEL_SOURCES, type ModelSource, packageIsInstalled } from "./model-sources.ts";
 import { registrySecrets } from "./registry-secrets.ts";
 
-export interface ModelRegistryOptions extends Partial<Patience> {
-  /** Where keys and base URLs are looked up. */
+export interface ModelRegistryOptions {
+  /** The keys and base URLs. */
   readonly env: Environment;
-  /** For the watchdog over silent streams. */
+  /** For the time limits of streams. */
   readonly world: World;
-  /** Where `openai-compatible/NAME` is; else `OPENAI_COMPATIBLE_BASE_URL`. */
+  /** The base URL of `openai-compatible/NAME`. Default: `OPENAI_COMPATIBLE_BASE_URL`. */
   readonly baseUrl?: string;
-  /** Prices and windows that go before the built-in ones. */
+  /** Prices and windows that override the built-in ones. */
   readonly prices?: PriceTable;
-  /** Says whether a package can be imported. Default: looks beside Errand. */
+  /** True if the package can be imported. Default: looks where Errand is installed. */
   readonly installed?: (packageName: string) => boolean;
 }
 
@@ -64,19 +61,12 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelProvide
       import("../ai-sdk/ai-sdk-model.ts"),
       source.load(name.slice(name.indexOf("/") + 1), { baseURL: baseUrl, apiKey: key, fetch: createBoundedFetch() }),
     ]);
-    const { world, silenceMs, standstillMs } = options;
-    return createAiSdkModel(languageModel, {
-      name,
-      world,
-      ...(silenceMs === undefined ? {} : { silenceMs }),
-      ...(standstillMs === undefined ? {} : { standstillMs }),
-    });
+    return createAiSdkModel(languageModel, name, options.world);
   }
 }
 
 function unknownName(name: string): string {
   const forms = MODEL_SOURCES.map(({ provider }) => `${provider}/NAME`);
-  return `There is no provider for the model "${name}"; a model is named ${forms.slice(0, -1).join(", ")} or ${forms.at(-1)}.`;
+  const listed = `${forms.slice(0, -1).join(", ")} or ${forms.at(-1)}`;
+  return `There is no provider for the model "${name}"; a model is named ${listed}.`;
 }
-
-/** Says whether a package can be imported from beside Errand. */

@@ -1,32 +1,34 @@
 /**
- * Owns where models of each provider come from: its package, its key, its base URL, its default model.
+ * The providers of real models: their packages, keys, base URLs and default models.
  *
- * Packages are imported when a model is first called, and everything they would take from the process's environment is given to them.
+ * A package is imported by the first call of its model. It gets every setting as an argument, so that it reads none from
+ * the process's environment.
  */
 
+import { findPackageJSON } from "node:module";
 import type { LanguageModel } from "../ai-sdk/language-model.ts";
 import { ollamaBaseUrl, withoutSlash, withVersion } from "./base-url.ts";
-import { type Environment, firstOf } from "./environment.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ModelSource {
   /** The first part of `provider/name`. */
   readonly provider: string;
   readonly packageName: string;
-  /** Variables that may hold the key, the usual one first. */
+  /** Environment variables for the key, the usual one first. */
   readonly keys: readonly string[];
-  /** False: a server that asks for no key. */
+  /** False: the server may work without a key. */
   readonly keyNeeded: boolean;
-  /** What is used when nobody names a model and this provider's key is there. */
+  /** Used when no model is named and this provider's key is set. */
   readonly defaultModel: string | null;
-  /** Where the API is; null when only the user can say. */
+  /** The base URL of the API; null if it is not configured. */
   baseUrl(env: Environment, given: string | undefined): string | null;
   load(name: string, options: LoadOptions): Promise<LanguageModel>;
 }
 
-/** What every provider's package is given. */
 export interface LoadOptions {
   readonly baseURL: string;
-  /** Empty for none. */
+  /** Empty: no key. */
   readonly apiKey: string;
   readonly fetch: typeof fetch;
 }
@@ -106,6 +108,27 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     load: (name, options) => loadCompatible("openai-compatible", name, options),
   },
 ];
+
+/** The first of these variables that is set and not blank. */
+export function firstOf(
+  env: Environment,
+  names: readonly string[],
+): { readonly name: string; readonly value: string } | null {
+  for (const name of names) {
+    const value = env[name]?.trim() ?? "";
+    if (value !== "") return { name, value };
+  }
+  return null;
+}
+
+/** True if the package can be imported. Does not import it. */
+export function packageIsInstalled(packageName: string): boolean {
+  try {
+    return findPackageJSON(packageName, import.meta.url) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 function openaiBaseUrl(env: Environment): string {
   return withoutSlash(firstOf(env, ["OPENAI_BASE_URL"])?.value ?? "https://api.openai.com/v1");

@@ -1,7 +1,6 @@
-/** The secrets that an environment configures the registry with: every key, and passwords in base URLs. */
+/** The secrets in an environment's model settings: every key, and passwords in base URLs. */
 
-import type { Environment } from "./environment.ts";
-import { MODEL_SOURCES } from "./model-sources.ts";
+import { type Environment, MODEL_SOURCES } from "./model-sources.ts";
 
 export function registrySecrets(env: Environment, baseUrl?: string): readonly string[] {
   const keys = MODEL_SOURCES.flatMap((source) => source.keys).flatMap((name) => env[name] ?? []);
