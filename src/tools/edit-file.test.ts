@@ -36,6 +36,12 @@ test("in a file with CRLF line breaks, LF means CRLF", async () => {
   expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("1\r\n2\r\n3\r\n4\r\n");
 });
 
+test("in a file without line breaks, LF stays LF", async () => {
+  const folder = temporaryFolder({ "a.txt": "one" });
+  await runTool(tool, folder, { path: "a.txt", old_text: "one", new_text: "1\n2" });
+  expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("1\n2");
+});
+
 test("what cannot be edited safely is refused and stays as it is", async () => {
   const latin = new Uint8Array([0x63, 0xe9, 10]);
   const folder = temporaryFolder({

@@ -1,4 +1,4 @@
-/** The ordinary tools: those that only read files, and all of them. */
+/** The tools for the files of a workspace. */
 
 import type { Tool } from "../contracts/tool.ts";
 import { createEditFileTool } from "./edit-file.ts";
@@ -11,11 +11,12 @@ import { createWriteFileTool } from "./write-file.ts";
 export { type RunCommandOptions, UNENCLOSED } from "./run-command.ts";
 export { findEnclosure } from "./process/enclosure.ts";
 
+/** The tools that only read. */
 export function fileTools(): Tool[] {
   return [createListFilesTool(), createSearchTextTool(), createReadFileTool()];
 }
 
-/** The file tools, and those that change files and run programs. */
+/** All tools, including those that change files and run programs. */
 export function workspaceTools(options: RunCommandOptions): Tool[] {
   const { world } = options;
   return [...fileTools(), createWriteFileTool(world), createEditFileTool(world), createRunCommandTool(options)];

@@ -1,20 +1,20 @@
 /**
- * Owns the reading of a file as lines, a chunk at a time.
+ * Reads a file as lines, a chunk at a time.
  *
  * Invariants:
- *  1. Memory is bounded by one chunk and one line's kept part, whatever the file: ten gigabytes, or one endless line.
- *  2. A line's number and its length in bytes are exact as far as was read, also when only its beginning is kept.
- *  3. Bytes that are not UTF-8 become U+FFFD; a cut never splits a character.
- *  4. The signal is looked at between chunks.
+ *  1. Memory is limited to one chunk and the first `lineBytes` of one line, whatever the file.
+ *  2. The number and the byte length of a line are exact, as far as the file was read.
+ *  3. Bytes that are not UTF-8 become U+FFFD. A cut never splits a character.
+ *  4. The signal is checked between chunks.
  */
 
 import type { FileHandle } from "node:fs/promises";
 
 export interface Line {
-  /** The line without its line break, at most the kept bytes of it. */
+  /** The line without its line break, up to `lineBytes`. */
   readonly text: string;
   readonly bytes: number;
-  /** True if there is more of the line than `text`. */
+  /** True if `text` is not the whole line. */
   readonly cut: boolean;
 }
 
@@ -24,13 +24,15 @@ export interface LineBatch {
   readonly lines: readonly Line[];
   /** True if the chunk holds a NUL byte. */
   readonly binary: boolean;
-  /** True for the batch that reached the end of the file. */
+  /** True if this is the end of the file. */
   readonly ended: boolean;
 }
 
 export interface LineBatchOptions {
   readonly signal: AbortSignal;
+  /** How much of a line is held. */
   readonly lineBytes: number;
+  /** How much of the file is read. */
   readonly fileBytes: number;
 }
 
@@ -41,18 +43,18 @@ export async function* lineBatches(handle: FileHandle, options: LineBatchOptions
   const chunk = Buffer.alloc(CHUNK_BYTES);
   let position = 0;
   let number = 1;
-  let kept: Buffer = Buffer.alloc(0);
+  let held: Buffer = Buffer.alloc(0);
   let bytes = 0;
 
   function add(part: Buffer): void {
     bytes += part.length;
-    const room = options.lineBytes + 1 - kept.length;
-    if (room > 0 && part.length > 0) kept = Buffer.concat([kept, part.subarray(0, room)]);
+    const room = options.lineBytes + 1 - held.length;
+    if (room > 0 && part.length > 0) held = Buffer.concat([held, part.subarray(0, room)]);
   }
 
   function take(complete: boolean): Line {
-    const line = lineOf(kept, bytes, options.lineBytes, complete);
-    kept = Buffer.alloc(0);
+    const line = lineOf(held, bytes, options.lineBytes, complete);
+    held = Buffer.alloc(0);
     bytes = 0;
     return number === 1 ? { ...line, text: line.text.replace(/^\uFEFF/, "") } : line;
   }
@@ -85,10 +87,10 @@ export async function* lineBatches(handle: FileHandle, options: LineBatchOptions
   }
 }
 
-function lineOf(kept: Buffer, bytes: number, limit: number, complete: boolean): Line {
+function lineOf(held: Buffer, bytes: number, limit: number, complete: boolean): Line {
   const cut = bytes > limit || !complete;
-  let end = Math.min(kept.length, limit);
-  if (bytes > limit) while (end > 0 && ((kept[end] ?? 0) & 0xc0) === 0x80) end--;
-  else if (kept[end - 1] === 13) end--;
-  return { text: kept.toString("utf8", 0, end), bytes, cut };
+  let end = Math.min(held.length, limit);
+  if (bytes > limit) while (end > 0 && ((held[end] ?? 0) & 0xc0) === 0x80) end--;
+  else if (held[end - 1] === 13) end--;
+  return { text: held.toString("utf8", 0, end), bytes, cut };
 }

@@ -1,18 +1,18 @@
 /**
- * Owns the matching of lines against what a model looks for.
+ * Finds the lines that match a text or a regular expression.
  *
  * Invariants:
- *  1. A regular expression is run under a watchdog: one that backtracks without end is stopped after MATCH_MS and reported, not
- *     waited for.
+ *  1. A regular expression runs under a watchdog. One that backtracks without end is stopped after MATCH_MS and reported.
  *  2. Plain text is compared without a locale.
  */
 
+import { errorText } from "../errors.ts";
 import { createWatchdog } from "../watchdog.ts";
 import type { Refusal } from "./workspace.ts";
 
 export interface LineMatch {
   readonly index: number;
-  /** Where in the line the match begins. */
+  /** Where the match begins in the line. */
   readonly column: number;
 }
 
@@ -25,25 +25,23 @@ export interface LineMatcherOptions {
   readonly caseSensitive: boolean;
 }
 
-/** A call that is aborted meanwhile must be over in 100 ms. */
+/** An aborted call must end within 100 ms. */
 const MATCH_MS = 80;
-const PATTERN_LIMIT = 1000;
+const PATTERN_LENGTH = 1000;
 
 export function createLineMatcher(query: string, { regex, caseSensitive }: LineMatcherOptions): LineMatcher | Refusal {
   if (!regex) {
     const wanted = caseSensitive ? query : query.toLowerCase();
     return { match: (lines) => collect(lines, (line) => (caseSensitive ? line : line.toLowerCase()).indexOf(wanted)) };
   }
-  if (query.length > PATTERN_LIMIT)
-    return { refused: `\`query\` is longer than ${PATTERN_LIMIT} characters. Give a shorter pattern.` };
+  if (query.length > PATTERN_LENGTH)
+    return { refused: `\`query\` is longer than ${PATTERN_LENGTH} characters. Give a shorter pattern.` };
   let pattern: RegExp;
   try {
     pattern = new RegExp(query, caseSensitive ? "" : "i");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return {
-      refused: `\`query\` is not a valid regular expression (${reason}). Mend it, or leave \`regex\` out to search for the text as it is.`,
-    };
+    const remedy = "Correct it, or leave `regex` out to search for plain text";
+    return { refused: `\`query\` is not a valid regular expression (${errorText(error)}). ${remedy}.` };
   }
   const watchdog = createWatchdog(MATCH_MS);
   return {

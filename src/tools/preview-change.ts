@@ -1,50 +1,51 @@
-/** What a call of `write_file` or `edit_file` would make of its file, for the person who is asked about it. Changes nothing. */
+/** The change that a call of `write_file` or `edit_file` would make, for the person who is asked about it. */
 
 import type { Json } from "../core/values/json.ts";
-import { editArguments, editText, fileText } from "./edit-file.ts";
+import { EDIT_ARGUMENTS, editableText, editText } from "./edit-file.ts";
 import { writeTarget } from "./replace-file.ts";
-import { seeFile } from "./seen-file.ts";
-import { errorCode, openWorkspace, pathShown, type Refusal } from "./workspace.ts";
-import { CONTENT_BYTES, writeArguments } from "./write-file.ts";
+import { readSeenFile } from "./seen-file.ts";
+import { errorCode, escapedPath, openWorkspace, type Refusal } from "./workspace.ts";
+import { CONTENT_BYTES, WRITE_ARGUMENTS } from "./write-file.ts";
 
 export interface ChangePreview {
-  /** The file's path from the workspace, symlinks followed. */
-  readonly shown: string;
+  /** The file's real path, from the workspace. */
+  readonly relative: string;
   /** True if the file has more than one name. */
   readonly linked: boolean;
-  /** Null: there is no such file. */
+  /** Null: the file does not exist. */
   readonly before: Buffer | null;
   readonly after: Buffer;
-  /** What the answer sends back, so that the change is made to the file that was seen. */
+  /** The mark of the file (seen-file.ts). It goes back with the answer, so that no other file is changed. */
   readonly seen: string;
 }
 
-/** Null for a tool that changes no file. A refusal says why the call would fail as the file is now. */
+/** Changes nothing. Null for other tools. A refusal says why the call would fail as the file is now. */
 export async function previewChange(
   tool: string,
   input: Json,
   folder: string,
 ): Promise<ChangePreview | Refusal | null> {
   if (tool !== "write_file" && tool !== "edit_file") return null;
-  const wanted = tool === "write_file" ? writeArguments(input) : editArguments(input);
-  if ("refused" in wanted) return wanted;
+  const given = tool === "write_file" ? WRITE_ARGUMENTS.read(input) : EDIT_ARGUMENTS.read(input);
+  if ("refused" in given) return given;
+  const { values } = given;
   const workspace = await openWorkspace(folder);
   if ("refused" in workspace) return workspace;
   try {
-    const target = await writeTarget(workspace, wanted.path);
+    const target = await writeTarget(workspace, values.path);
     if ("refused" in target) return target;
-    const { mark, bytes, stats } = await seeFile(target.absolute, target.absolute);
-    const named = `"${pathShown(target.shown)}"`;
-    if (stats !== null && bytes === null) return { refused: `${named} is too long to be shown.` };
-    const { shown, linked } = target;
-    if ("content" in wanted) return { shown, linked, before: bytes, after: Buffer.from(wanted.content), seen: mark };
-    if (bytes === null) return { refused: `there is no ${named} to edit.` };
-    const text =
-      bytes.length > CONTENT_BYTES ? { refused: `${named} is too long to be edited.` } : fileText(bytes, named);
+    const { absolute, relative, linked } = target;
+    const { mark: seen, bytes: before, stats } = await readSeenFile(absolute, absolute);
+    const name = `"${escapedPath(relative)}"`;
+    if (stats !== null && before === null) return { refused: `${name} is too long to be shown.` };
+    if ("content" in values) return { relative, linked, before, after: Buffer.from(values.content), seen };
+    if (before === null) return { refused: `there is no ${name} to edit.` };
+    if (before.length > CONTENT_BYTES) return { refused: `${name} is too long to be edited.` };
+    const text = editableText(before, name);
     if (typeof text !== "string") return text;
-    const edited = editText(text, wanted, named);
-    return "refused" in edited ? edited : { shown, linked, before: bytes, after: Buffer.from(edited.text), seen: mark };
+    const edited = editText(text, values, name);
+    return "refused" in edited ? edited : { relative, linked, before, after: Buffer.from(edited.text), seen };
   } catch (error) {
-    return { refused: `"${pathShown(wanted.path)}" cannot be read (${errorCode(error)}).` };
+    return { refused: `"${escapedPath(values.path)}" cannot be read (${errorCode(error)}).` };
   }
 }

@@ -1,8 +1,8 @@
-/** What every file tool answers with: a text within its bound, or a failure the model can act on. */
+/** The answers of tools: a text of limited length, or a failure that the model can act on. */
 
 import type { ToolOutput } from "../contracts/tool.ts";
 
-/** No result of a file tool is longer than this. */
+/** The most bytes of a result of a file tool. */
 const RESULT_BYTES = 64 * 1024;
 
 export function succeeded(text: string): ToolOutput {
@@ -13,19 +13,21 @@ export function failed(sentence: string): ToolOutput {
   return { text: `Error: ${sentence}`, failed: true };
 }
 
+export const STOPPED = "the call was stopped before it was done. Nothing was changed.";
+
 export function stopped(): ToolOutput {
-  return failed("the call was stopped before it was done. Nothing was changed.");
+  return failed(STOPPED);
 }
 
-/** Takes lines as long as the whole stays within the bound. */
+/** Collects lines up to the limit of a result. */
 export interface BoundedLines {
-  /** False if there was no room: the line was left out, and the result is full. */
+  /** False if there was no room: the line is left out, and so are all later ones. */
   add(line: string): boolean;
   readonly count: number;
   text(): string;
 }
 
-/** `reserve` is kept free for what stands before and after the lines. */
+/** `reserve` bytes stay free for the text before and after the lines. */
 export function createBoundedLines(reserve = 2048): BoundedLines {
   const lines: string[] = [];
   let room = RESULT_BYTES - reserve;
@@ -45,4 +47,9 @@ export function createBoundedLines(reserve = 2048): BoundedLines {
     },
     text: () => lines.join("\n"),
   };
+}
+
+/** `1 file`, `2 files`. */
+export function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

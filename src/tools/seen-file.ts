@@ -1,8 +1,8 @@
 /**
- * Owns the mark of a file as a person saw it: a hash of its real path and its content, or of its path and that there was none. A change that was
- * allowed is made only if the file still has the mark that was shown with it.
+ * The mark of a file that a person saw before they allowed a change: a hash of its real path and its content, or of its
+ * path and the fact that there was no file. The change is made only if the file still has the mark.
  *
- * The mark of a file that is longer than READ_BYTES, which nobody is shown, is made from its size, inode and time.
+ * A file longer than READ_BYTES is not shown to anyone. Its mark is made from its size, inode and time.
  */
 
 import { createHash } from "node:crypto";
@@ -15,18 +15,18 @@ const READ_BYTES = 8 * 1024 * 1024;
 
 export interface SeenFile {
   readonly mark: string;
-  /** Null: there is no such file. */
+  /** Null: the file does not exist. */
   readonly stats: Stats | null;
-  /** Null: there is none, or it is longer than is read. */
+  /** Null: the file does not exist, or is longer than READ_BYTES. */
   readonly bytes: Buffer | null;
 }
 
-/** What the model is told of a change that was allowed for another content. */
+/** For the model, if the user allowed the change of another content. */
 export const CHANGED_SINCE =
   "the file changed since the change was shown to the user. Nothing was written. Read it again, then ask again.";
 
-/** `path` opens the file whose real path is `absolute`. Rejects if it cannot be read. */
-export async function seeFile(path: string, absolute: string): Promise<SeenFile> {
+/** `path` leads to the file, and `absolute` is its real path. Rejects if it cannot be read. */
+export async function readSeenFile(path: string, absolute: string): Promise<SeenFile> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: unknown) => {
       if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return null;

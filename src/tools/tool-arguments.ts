@@ -1,132 +1,196 @@
 /**
- * Owns the reading of a tool's arguments: what a model wrote, field by field.
+ * The arguments of a tool. One table gives the JSON Schema that models see and the check of what they write.
  *
  * Invariants:
- *  1. Nothing throws. The first problem found is kept in `problem`, names the field and says what to write instead.
- *  2. An unknown property is a problem; null means left out.
- *  3. Values read after a problem are harmless stand-ins: check `problem` before using any.
+ *  1. Nothing throws. The first problem names the argument and says what to write instead.
+ *  2. An unknown argument is a problem. Null counts as left out.
  */
 
-import { jsonObjectIs } from "../core/values/json.ts";
-import type { Json } from "../core/values/json.ts";
+import { type Json, jsonObjectIs } from "../core/values/json.ts";
 import type { Refusal } from "./workspace.ts";
 
-export interface ArgumentReader {
-  readonly problem: string | null;
-  requiredText(field: string): string;
-  text(field: string): string | undefined;
-  /** May be empty, may be long, and must be there. */
-  content(field: string, maxBytes: number): string;
-  /** At least one text, none with a NUL. */
-  requiredTexts(field: string, bounds: { readonly count: number; readonly bytes: number }): readonly string[];
-  flag(field: string): boolean;
-  count(field: string, range: { readonly min: number; readonly max: number; readonly standard: number }): number;
+/** One argument. */
+export interface Argument<T> {
+  /** Null: models do not see the argument. */
+  readonly schema: { readonly [keyword: string]: Json } | null;
+  readonly required: boolean;
+  /** The value. After a problem was reported it is not used. */
+  read(value: Json | undefined, reading: Reading): T;
 }
 
-const TEXT_LIMIT = 10_000;
+interface Reading {
+  readonly name: string;
+  /** The arguments of a valid call. */
+  readonly example: string;
+  report(problem: string): void;
+}
 
-/** `example` is a valid call's arguments, shown when the arguments are no object at all. */
-export function createArgumentReader(input: Json, known: readonly string[], example: string): ArgumentReader {
-  let problem: string | null = null;
-  const values = new Map<string, Json>();
+export interface ToolArguments<T> {
+  readonly schema: Json;
+  read(input: Json): { readonly values: T } | Refusal;
+}
 
-  function report(sentence: string): void {
-    problem ??= sentence;
-  }
+export type ArgumentsOf<Table> = Table extends ToolArguments<infer T> ? T : never;
 
-  if (!jsonObjectIs(input)) {
-    const got = typeof input === "string" ? "a text" : input === null ? "null" : describe(input);
-    report(`the arguments must be a JSON object, and were ${got}. Write for example ${example}.`);
-  } else {
-    for (const [name, value] of Object.entries(input)) {
-      if (!known.includes(name)) {
-        report(
-          `\`${name.slice(0, 100)}\` is not an argument of this tool. Leave it out; the arguments are ${known.map((field) => `\`${field}\``).join(", ")}.`,
-        );
-      } else if (value !== null) {
-        values.set(name, value);
-      }
-    }
-  }
+const TEXT_LENGTH = 10_000;
 
-  function text(field: string): string | undefined {
-    const value = values.get(field);
-    if (value === undefined) return undefined;
-    if (typeof value !== "string") {
-      report(`\`${field}\` must be a text, and was ${describe(value)}. Write it in double quotes.`);
-      return undefined;
-    }
-    if (value.length > TEXT_LIMIT) report(`\`${field}\` is longer than ${TEXT_LIMIT} characters. Give a shorter one.`);
-    return value;
-  }
-
+/** `problemOf` checks what concerns several arguments; null means no problem. */
+export function defineArguments<T extends object>(
+  table: { readonly [Name in keyof T]: Argument<T[Name]> },
+  example: string,
+  problemOf: (values: T) => string | null = () => null,
+): ToolArguments<T> {
+  const all = Object.entries<Argument<unknown>>(table);
+  const names = all.map(([name]) => name);
+  const required = all.filter(([, argument]) => argument.required).map(([name]) => name);
   return {
-    get problem() {
-      return problem;
+    schema: {
+      type: "object",
+      properties: Object.fromEntries(all.flatMap(([name, { schema }]) => (schema === null ? [] : [[name, schema]]))),
+      ...(required.length === 0 ? {} : { required }),
     },
-    text,
-    requiredText(field) {
-      const value = text(field);
-      if (value === undefined || value === "") {
-        report(`\`${field}\` is missing or empty. Write for example ${example}.`);
-        return "";
+    read(input) {
+      if (!jsonObjectIs(input)) {
+        const got = typeof input === "string" ? "a text" : input === null ? "null" : describe(input);
+        return { refused: `the arguments must be a JSON object, and were ${got}. Write for example ${example}.` };
       }
-      return value;
+      const unknown = Object.keys(input).find((name) => !names.includes(name));
+      if (unknown !== undefined) {
+        const known = names.map((name) => `\`${name}\``).join(", ");
+        const problem = `\`${unknown.slice(0, 100)}\` is not an argument of this tool`;
+        return { refused: `${problem}. Leave it out; the arguments are ${known}.` };
+      }
+      const problems: string[] = [];
+      const report = (problem: string): void => void problems.push(problem);
+      const read = all.map(([name, argument]) => [
+        name,
+        argument.read(input[name] ?? undefined, { name, example, report }),
+      ]);
+      const values = Object.fromEntries(read) as T;
+      const problem = problems[0] ?? problemOf(values);
+      return problem === null ? { values } : { refused: problem };
     },
-    content(field, maxBytes) {
-      const value = values.get(field);
+  };
+}
+
+/** A text that must be there and not be empty. */
+export function requiredText(description: string): Argument<string> {
+  return {
+    schema: { type: "string", minLength: 1, description },
+    required: true,
+    read(value, reading) {
+      const given = textIn(value, TEXT_LENGTH, reading) ?? "";
+      if (given === "")
+        reading.report(`\`${reading.name}\` is missing or empty. Write for example ${reading.example}.`);
+      return given;
+    },
+  };
+}
+
+/** A text with a default: another text, or undefined. */
+export function optionalText<Default extends string | undefined>(
+  standard: Default,
+  description: string,
+  maxLength = TEXT_LENGTH,
+): Argument<string | Default> {
+  return {
+    schema: { type: "string", description },
+    required: false,
+    read: (value, reading) => textIn(value, maxLength, reading) ?? standard,
+  };
+}
+
+/** The content of a file, or a part of it: it must be there, and may be empty and long. */
+export function fileContent(maxBytes: number, description: string): Argument<string> {
+  return {
+    schema: { type: "string", description },
+    required: true,
+    read(value, { name, example, report }) {
       if (typeof value !== "string") {
         const got = value === undefined ? "is missing" : `must be a text, and was ${describe(value)}`;
-        report(`\`${field}\` ${got}. Write for example ${example}.`);
+        report(`\`${name}\` ${got}. Write for example ${example}.`);
         return "";
       }
-      if (!value.isWellFormed()) report(`\`${field}\` holds half a character (a lone surrogate). Write it whole.`);
+      if (!value.isWellFormed()) report(`\`${name}\` holds half a character (a lone surrogate). Write it whole.`);
       const bytes = Buffer.byteLength(value);
       if (bytes > maxBytes)
-        report(`\`${field}\` has ${bytes} bytes; at most ${maxBytes} are taken. Write it in parts.`);
+        report(`\`${name}\` has ${bytes} bytes; at most ${maxBytes} are accepted. Write it in parts.`);
       return value;
     },
-    requiredTexts(field, bounds) {
-      const value = values.get(field);
-      if (value === undefined || !Array.isArray(value) || value.length === 0) {
+  };
+}
+
+/** At least one text, none with a NUL. */
+export function textList(
+  most: { readonly items: number; readonly bytes: number },
+  description: string,
+): Argument<readonly string[]> {
+  return {
+    schema: { type: "array", items: { type: "string" }, minItems: 1, description },
+    required: true,
+    read(value, { name, example, report }) {
+      if (!Array.isArray(value) || value.length === 0) {
         const got = value === undefined ? "is missing" : `must be a list of texts, and was ${describe(value)}`;
-        report(`\`${field}\` ${got}. Write for example ${example}.`);
+        report(`\`${name}\` ${got}. Write for example ${example}.`);
         return [];
       }
-      const texts = value.filter((item) => typeof item === "string");
-      if (texts.length < value.length)
-        report(`every item of \`${field}\` must be a text. Write for example ${example}.`);
-      if (texts.some((item) => item.includes("\0"))) report(`\`${field}\` holds a NUL character. Write it without.`);
-      const bytes = texts.reduce((sum, item) => sum + Buffer.byteLength(item) + 1, 0);
-      if (texts.length > bounds.count || bytes > bounds.bytes) {
-        report(
-          `\`${field}\` has ${texts.length} items and ${bytes} bytes; at most ${bounds.count} items and ${bounds.bytes} bytes are taken.`,
-        );
+      const items = value.filter((item) => typeof item === "string");
+      if (items.length < value.length)
+        report(`every item of \`${name}\` must be a text. Write for example ${example}.`);
+      if (items.some((item) => item.includes("\0"))) report(`\`${name}\` holds a NUL character. Write it without.`);
+      const bytes = items.reduce((sum, item) => sum + Buffer.byteLength(item) + 1, 0);
+      if (items.length > most.items || bytes > most.bytes) {
+        const limit = `at most ${most.items} items and ${most.bytes} bytes are accepted`;
+        report(`\`${name}\` has ${items.length} items and ${bytes} bytes; ${limit}.`);
       }
-      return texts;
+      return items;
     },
-    flag(field) {
-      const value = values.get(field);
-      if (value === undefined) return false;
-      if (typeof value === "boolean") return value;
-      report(`\`${field}\` must be true or false, and was ${describe(value)}. Write true or false without quotes.`);
+  };
+}
+
+/** True or false. Default: false. */
+export function flag(description: string): Argument<boolean> {
+  return {
+    schema: { type: "boolean", description: `${description} Default: false.` },
+    required: false,
+    read(value, { name, report }) {
+      if (value === undefined || typeof value === "boolean") return value ?? false;
+      report(`\`${name}\` must be true or false, and was ${describe(value)}. Write true or false without quotes.`);
       return false;
     },
-    count(field, { min, max, standard }) {
-      const value = values.get(field);
+  };
+}
+
+export function wholeNumber(
+  { min, max, standard }: { readonly min: number; readonly max: number; readonly standard: number },
+  description: string,
+): Argument<number> {
+  return {
+    schema: {
+      type: "integer",
+      minimum: min,
+      maximum: max,
+      description: `${description} Default: ${standard}.`,
+    },
+    required: false,
+    read(value, { name, report }) {
       if (value === undefined) return standard;
       if (typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= max) return value;
-      report(
-        `\`${field}\` must be a whole number from ${min} to ${max}, and was ${describe(value)}. Write for example ${standard}.`,
-      );
+      const rule = `must be a whole number from ${min} to ${max}`;
+      report(`\`${name}\` ${rule}, and was ${describe(value)}. Write for example ${standard}.`);
       return standard;
     },
   };
 }
 
-/** What `Tool.check` says of arguments that were read: the refusal, or null. */
-export function argumentsRefused(read: object | Refusal): string | null {
-  return "refused" in read ? read.refused : null;
+function textIn(value: Json | undefined, maxLength: number, { name, report }: Reading): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string") {
+    report(`\`${name}\` must be a text, and was ${describe(value)}. Write it in double quotes.`);
+    return undefined;
+  }
+  if (value.length > maxLength) report(`\`${name}\` is longer than ${maxLength} characters. Give a shorter one.`);
+  return value;
 }
 
 function describe(value: Json): string {

@@ -4,8 +4,7 @@ import { join } from "node:path";
 
 import { expect, onTestFinished, test } from "vitest";
 
-import { IGNORE_NOTHING } from "./ignore.ts";
-import { createWalkTally, walk } from "./walk.ts";
+import { createWalk } from "./walk.ts";
 import { openWorkspace } from "./workspace.ts";
 
 test("a walk ends where the signal aborts, without opening further folders", async () => {
@@ -20,19 +19,12 @@ test("a walk ends where the signal aborts, without opening further folders", asy
   const from = await workspace.locate(".");
   if ("refused" in from) throw new Error(from.refused);
   const controller = new AbortController();
-  const tally = createWalkTally();
+  const walk = await createWalk(workspace, { from, pattern: undefined, depth: 9, signal: controller.signal });
   const seen: string[] = [];
-  for await (const { path } of walk(workspace, {
-    from,
-    depth: 9,
-    ignore: IGNORE_NOTHING,
-    sight: workspace.sightFrom("."),
-    signal: controller.signal,
-    tally,
-  })) {
+  for await (const { path } of walk.entries()) {
     seen.push(path);
     controller.abort();
   }
   expect(seen).toEqual(["a/file.txt"]);
-  expect(tally.folders).toBe(2);
+  expect(walk.tally.folders).toBe(2);
 });

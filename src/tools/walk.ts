@@ -1,99 +1,109 @@
 /**
- * Owns the walk over a workspace's folders.
+ * Walks over the files of a folder of the workspace.
  *
  * Invariants:
- *  1. Paths come in the order of their UTF-16 code units, whatever the file system's order or the locale.
- *  2. Symlinks are named, never followed. On Linux a folder is held open while it is read, so that swapping it for a symlink changes nothing.
- *  3. At most ENTRIES_LIMIT names are held and read, and the tally says when there were more.
- *  4. The signal stops it between any two names, and between a few names there is always a turn of the event loop: the costlier the
- *     patterns, the fewer names.
- *  5. What the rules of the call deny is not there; what they ask about is left out and counted.
+ *  1. Paths come in the order of their UTF-16 code units, whatever the order of the file system or the locale.
+ *  2. Symlinks are named, never followed. On Linux a folder is held open while it is read, so that swapping it for a
+ *     symlink has no effect.
+ *  3. At most MAX_NAMES names are held and read, and the tally says when there were more.
+ *  4. The signal stops it between any two names. After a few names other work runs: the costlier the patterns, the fewer
+ *     names.
+ *  5. Files that the rules of the call deny are left out; those that the rules ask about are left out and counted.
  */
 
 import { constants } from "node:fs";
 import { open, opendir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { createGlob } from "../core/text/glob.ts";
+import { type Ignore, IGNORE_NOTHING, readIgnore } from "./ignore.ts";
+import type { PathTarget, Visibility, Workspace } from "./workspace.ts";
 
-import { type Ignore, IGNORE_NOTHING } from "./ignore.ts";
-import type { Place, Sight, Workspace } from "./workspace.ts";
-
-export const ENTRIES_LIMIT = 100_000;
-const STEPS_IN_TURN = 1_000_000;
+export const MAX_NAMES = 100_000;
+const STEPS_AT_ONCE = 1_000_000;
 const NAME_LENGTH = 255;
+
+type Kind = "file" | "folder" | "symlink";
 
 export interface WalkEntry {
   readonly path: string;
-  /** `folder` only for one that the depth left unopened. */
-  readonly kind: "file" | "folder" | "symlink";
+  /** `folder`: it was not opened, because of `depth`. */
+  readonly kind: Kind;
 }
 
-/** Filled in by the walk. */
+/** Filled by the walk. */
 export interface WalkTally {
   folders: number;
   unreadable: number;
   /** Pipes, sockets and devices. */
   irregular: number;
-  /** What the rules ask about: it is not shown, and its content not read, before the call names it. */
+  /** Files that the rules ask about. They are neither listed nor read unless the call names them. */
   asked: number;
   overfull: boolean;
 }
 
 export interface WalkOptions {
-  readonly from: Place;
-  /** How many levels of folders are opened: 1 is the folder itself. */
+  readonly from: PathTarget;
+  /** Only files that match, by their path from `from`. A file that is itself `from` always matches. */
+  readonly pattern: string | undefined;
+  /** How many levels of folders are opened. 1: only `from`. */
   readonly depth: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Walk {
+  readonly tally: WalkTally;
+  readonly visibility: Visibility;
+  entries(): AsyncGenerator<WalkEntry>;
+}
+
+interface Limits {
   readonly ignore: Ignore;
-  readonly sight: Sight;
+  readonly visibility: Visibility;
   readonly signal: AbortSignal;
   readonly tally: WalkTally;
 }
 
-interface Pending {
-  readonly path: string;
-  readonly name: string;
-  readonly kind: "file" | "folder" | "symlink";
+interface Pending extends WalkEntry {
   readonly level: number;
 }
 
-export function createWalkTally(): WalkTally {
-  return { folders: 0, unreadable: 0, irregular: 0, asked: 0, overfull: false };
-}
+export async function createWalk(workspace: Workspace, options: WalkOptions): Promise<Walk> {
+  const { from, pattern, depth, signal } = options;
+  const tally: WalkTally = { folders: 0, unreadable: 0, irregular: 0, asked: 0, overfull: false };
+  const visibility = workspace.visibilityBelow(from.relative);
+  const glob = pattern === undefined ? null : createGlob(pattern);
+  const start = from.relative === "." ? "" : from.relative;
+  const found = await readIgnore(workspace);
+  // If the call names an ignored folder, the patterns do not apply: they would hide everything in it.
+  const ignore = start !== "" && found.leavesOut(start, true) ? IGNORE_NOTHING : found;
 
-export async function* walk(workspace: Workspace, options: WalkOptions): AsyncGenerator<WalkEntry> {
-  const { from, signal } = options;
-  if (from.kind === "file") {
-    yield { path: from.shown, kind: "file" };
-    return;
-  }
-  const start = from.shown === "." ? "" : from.shown;
-  // Asked for by name, an ignored folder is shown: its rules would hide everything in it.
-  const ignore: Ignore = start !== "" && options.ignore.leavesOut(start, true) ? IGNORE_NOTHING : options.ignore;
-  const stack: Pending[] = [{ path: start, name: "", kind: "folder", level: 0 }];
-  let seen = 0;
-  while (!signal.aborted) {
-    const item = stack.pop();
-    if (item === undefined) return;
-    if (item.kind !== "folder") {
-      yield { path: item.path, kind: item.kind };
-      continue;
+  async function* entries(): AsyncGenerator<WalkEntry> {
+    if (from.kind === "file") {
+      yield { path: from.relative, kind: "file" };
+      return;
     }
-    if (item.level >= options.depth) {
-      yield { path: item.path, kind: "folder" };
-      continue;
-    }
-    const found = await readFolder(workspace, item, { ...options, ignore }, ENTRIES_LIMIT - seen);
-    seen += found.length;
-    for (let index = found.length - 1; index >= 0; index--) {
-      const child = found[index];
-      if (child !== undefined) stack.push(child);
+    const stack: Pending[] = [{ path: start, kind: "folder", level: 0 }];
+    let names = 0;
+    while (!signal.aborted) {
+      const item = stack.pop();
+      if (item === undefined) return;
+      if (item.kind === "folder" && item.level < depth) {
+        const inside = await readFolder(workspace, item, { ignore, visibility, signal, tally }, MAX_NAMES - names);
+        names += inside.length;
+        for (const child of inside.toReversed()) stack.push(child);
+        continue;
+      }
+      const matches = glob?.matches(start === "" ? item.path : item.path.slice(start.length + 1));
+      if (glob === null || (item.kind !== "folder" && matches === true)) yield { path: item.path, kind: item.kind };
     }
   }
+  return { tally, visibility, entries };
 }
 
 async function readFolder(
   workspace: Workspace,
   folder: Pending,
-  { ignore, sight, signal, tally }: WalkOptions,
+  { ignore, visibility, signal, tally }: Limits,
   room: number,
 ): Promise<readonly Pending[]> {
   const absolute = join(workspace.root, folder.path);
@@ -104,21 +114,15 @@ async function readFolder(
       const held = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : absolute;
       if ((await realpath(held)) !== absolute) return [];
       tally.folders++;
-      for await (const entry of await opendir(held, { bufferSize: namesInTurn(ignore.cost + sight.cost) })) {
+      for await (const entry of await opendir(held, { bufferSize: namesAtOnce(ignore.cost + visibility.cost) })) {
         if (signal.aborted) break;
         const path = folder.path === "" ? entry.name : `${folder.path}/${entry.name}`;
-        const kind = entry.isDirectory()
-          ? "folder"
-          : entry.isFile()
-            ? "file"
-            : entry.isSymbolicLink()
-              ? "symlink"
-              : null;
-        if (ignore.leavesOut(path, kind === "folder")) continue;
-        const seen = sight.of(path, false);
-        if (seen === "ask") tally.asked++;
-        if (seen !== "seen") continue;
-        if (kind === null) {
+        const folderIs = entry.isDirectory();
+        if (ignore.leavesOut(path, folderIs)) continue;
+        const visible = visibility.of(path, false);
+        if (visible === "ask") tally.asked++;
+        if (visible !== "visible") continue;
+        if (!folderIs && !entry.isFile() && !entry.isSymbolicLink()) {
           tally.irregular++;
           continue;
         }
@@ -126,8 +130,8 @@ async function readFolder(
           tally.overfull = true;
           break;
         }
-        const name = kind === "folder" ? `${entry.name}/` : entry.name;
-        found.set(name, { path, name, kind, level: folder.level + 1 });
+        const kind = folderIs ? "folder" : entry.isFile() ? "file" : "symlink";
+        found.set(folderIs ? `${entry.name}/` : entry.name, { path, kind, level: folder.level + 1 });
       }
     } finally {
       await handle.close();
@@ -136,11 +140,11 @@ async function readFolder(
     tally.unreadable++;
   }
   if (signal.aborted) return [];
-  // By code units, which is what sorting without a comparison does, and much faster.
+  // Sorting without a comparison function sorts by code units.
   return [...found.keys()].toSorted().flatMap((name) => found.get(name) ?? []);
 }
 
-/** How many names are looked at between two turns of the event loop. */
-function namesInTurn(cost: number): number {
-  return Math.min(256, Math.max(1, Math.floor(STEPS_IN_TURN / (NAME_LENGTH * (cost + 1)))));
+/** How many names are read before other work runs. */
+function namesAtOnce(cost: number): number {
+  return Math.min(256, Math.max(1, Math.floor(STEPS_AT_ONCE / (NAME_LENGTH * (cost + 1)))));
 }

@@ -1,27 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { rename, symlink, unlink } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { expect, onTestFinished, test } from "vitest";
 
-import { openWorkspace, pathIsInside, pathShown } from "./workspace.ts";
-import type { Workspace } from "./workspace.ts";
-
-/** A real folder, in one of its own, so that a test may put things beside it. */
-function temporaryFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
-  const parent = realpathSync(mkdtempSync(join(tmpdir(), "errand-tools-")));
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
-  const folder = join(parent, "ws");
-  mkdirSync(folder);
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
-  return folder;
-}
+import { temporaryFolder } from "./tool-run.test-support.ts";
+import { escapedPath, openWorkspace, pathIsInside, type Workspace } from "./workspace.ts";
 
 async function opened(folder: string): Promise<Workspace> {
   const workspace = await openWorkspace(folder);
@@ -41,7 +27,7 @@ test("a file inside is opened by its relative path, its absolute path and a path
   for (const path of ["src/a.txt", join(folder, "src/a.txt"), "src/../src/./a.txt"]) {
     const file = await workspace.openFile(path);
     if ("refused" in file) throw new Error(file.refused);
-    expect(file).toMatchObject({ shown: "src/a.txt", size: 1 });
+    expect(file).toMatchObject({ relative: "src/a.txt", size: 1 });
     await file.handle.close();
   }
 });
@@ -78,15 +64,15 @@ test("a symlink that leads out is refused, as a file, as a folder on the way and
     expect(await refusalOf(workspace, path)).toContain("leads out of the workspace");
   }
   expect(await workspace.locate("folder-link")).toHaveProperty("refused");
-  expect(await workspace.locate("good")).toMatchObject({ shown: "real.txt", kind: "file" });
+  expect(await workspace.locate("good")).toMatchObject({ relative: "real.txt", kind: "file" });
 });
 
 test("a workspace that is itself reached through a symlink works", async () => {
   const folder = temporaryFolder({ "a.txt": "a" });
   symlinkSync(folder, `${folder}-link`);
   const workspace = await opened(`${folder}-link`);
-  expect(await workspace.locate("a.txt")).toMatchObject({ shown: "a.txt" });
-  expect(await workspace.locate(join(folder, "a.txt"))).toMatchObject({ shown: "a.txt" });
+  expect(await workspace.locate("a.txt")).toMatchObject({ relative: "a.txt" });
+  expect(await workspace.locate(join(folder, "a.txt"))).toMatchObject({ relative: "a.txt" });
 });
 
 test("a pipe without a writer is refused at once instead of hanging", async () => {
@@ -134,7 +120,7 @@ test("a workspace that does not exist is a refusal, not an exception", async () 
 });
 
 test("a line break in a file's name cannot forge a line", () => {
-  expect(pathShown("a\nb\u001b[31m")).toBe("a\\u000ab\\u001b[31m");
+  expect(escapedPath("a\nb\u001b[31m")).toBe("a\\u000ab\\u001b[31m");
 });
 
 test("a folder that is swapped for a symlink while a file in it is opened never lets a file from outside through", async () => {

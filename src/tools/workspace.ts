@@ -1,12 +1,13 @@
 /**
- * Owns the border of an agent's folder: every path a file tool touches passes here, and so does every file it opens.
+ * The border of an agent's folder: every path that a tool uses, and every file that it reads, is checked here.
  *
  * Invariants:
- *  1. A path is judged by its real path, after all symlinks, against the workspace's real path, by whole segments.
- *  2. Only regular files are opened, without waiting (a FIFO cannot hang a tool) and without following a last symlink.
- *  3. What was opened is what was judged: after opening, the path must still lead, inside, to the same inode.
- *  4. Where the call has rules, what was opened is what the kernel judged: the same real path, and not a second name of another file.
- *     A denied file is not opened by any path. (The kernel judges the path as text, core/permissions.)
+ *  1. A path is checked by its real path, after all symlinks, against the workspace's real path, by whole segments.
+ *  2. Only regular files are opened, without waiting (a FIFO cannot block a tool) and without following a last symlink.
+ *  3. The opened file is the checked one: after opening, the path must still lead, inside, to the same inode.
+ *  4. If the call has rules, the opened file is the one that the kernel judged: it has the same real path, and is not a
+ *     second name of another file. A denied file is opened by no path. (The kernel judges the path as text,
+ *     core/permissions.)
  *  5. `.errand`, where Errand keeps its own records, is outside.
  *  6. Nothing throws: a refusal is a sentence for the model that says what to do.
  */
@@ -16,20 +17,19 @@ import type { Stats } from "node:fs";
 import { lstat, open, readlink, realpath } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
-
 import type { CallRules } from "../contracts/tool.ts";
-import type { Json } from "../core/values/json.ts";
 import type { FileFacts } from "../core/permissions/permissions.ts";
 
 export interface Refusal {
   readonly refused: string;
 }
 
-export interface Place {
+/** What a path leads to. */
+export interface PathTarget {
   /** The real path. */
   readonly absolute: string;
-  /** The path as tools show it: from the workspace, with `/`; `.` for the workspace itself. */
-  readonly shown: string;
+  /** From the workspace, with `/`; `.` for the workspace itself. */
+  readonly relative: string;
   readonly kind: "file" | "folder";
   /** True for a file that has more than one name. */
   readonly linked: boolean;
@@ -37,39 +37,40 @@ export interface Place {
 
 export interface OpenedFile {
   readonly handle: FileHandle;
-  readonly shown: string;
+  /** From the workspace, with `/`. */
+  readonly relative: string;
   readonly size: number;
 }
 
 export interface Workspace {
   /** The workspace's real path. */
   readonly root: string;
-  /** Where the path leads, whatever the rules of the call say. */
-  find(path: string): Promise<Place | Refusal>;
-  /** Where the path leads, if the rules of the call allow it. */
-  locate(path: string): Promise<Place | Refusal>;
-  /** A file that the call names. The caller closes the handle. */
+  /** What the path leads to, whatever the rules of the call say. */
+  find(path: string): Promise<PathTarget | Refusal>;
+  /** What the path leads to, if the rules of the call allow it. */
+  locate(path: string): Promise<PathTarget | Refusal>;
+  /** Opens a file that the call names. The caller closes the handle. */
   openFile(path: string): Promise<OpenedFile | Refusal>;
-  /** A file that a walk found, if it may be seen. The caller closes the handle. */
-  openFound(path: string, sight: Sight): Promise<OpenedFile | Refusal>;
-  /** Why the rules of the call do not allow what its path really leads to; null if they do. */
-  rulesRefuse(path: string, shown: string, linked: boolean): Refusal | null;
-  /** What a walk may see beneath a folder that the call names. */
-  sightFrom(shown: string): Sight;
+  /** Opens a file that a walk found, if it is visible. The caller closes the handle. */
+  openFound(path: string, visibility: Visibility): Promise<OpenedFile | Refusal>;
+  /** Why the rules of the call do not allow the target of its path; null if they do. */
+  rulesRefuse(path: string, target: Pick<PathTarget, "relative" | "linked">): Refusal | null;
+  /** Which files a walk may show, below a folder that the call names. */
+  visibilityBelow(folder: string): Visibility;
 }
 
-/** What of the files that a walk finds may be seen: `ask` for what the user would have to be asked about. */
-export interface Sight {
-  of(shown: string, linked: boolean): "seen" | "ask" | "hidden";
-  /** Steps for a character of a path, at most. */
+export interface Visibility {
+  /** `ask`: the rules ask the user about it. `linked`: the file has more than one name. */
+  of(relativePath: string, linked: boolean): "visible" | "ask" | "hidden";
+  /** The most steps for one character of a path. */
   readonly cost: number;
 }
 
-const PATH_LIMIT = 4096;
+const PATH_LENGTH = 4096;
 const RECORDS_FOLDER = ".errand";
-/** Outputs of commands that were too long to be shown: the one place among the records that may be read. */
+/** Outputs of commands that were too long for the answer: the only records that may be read. */
 export const OUTPUT_FOLDER = `${RECORDS_FOLDER}/output`;
-/** What `errorCode` says of an error that is not the operating system's. */
+/** The result of `errorCode` for an error that is not the operating system's. */
 export const NO_CODE = "unknown error";
 
 export async function openWorkspace(folder: string, rules?: CallRules): Promise<Workspace | Refusal> {
@@ -77,19 +78,18 @@ export async function openWorkspace(folder: string, rules?: CallRules): Promise<
   try {
     root = await realpath(folder);
   } catch (error) {
-    return {
-      refused: `the workspace cannot be opened (${errorCode(error)}). Tell the user that the folder is gone or unreadable.`,
-    };
+    const remedy = "Tell the user that the folder is gone or unreadable.";
+    return { refused: `the workspace cannot be opened (${errorCode(error)}). ${remedy}` };
   }
 
-  async function judge(path: string): Promise<{ readonly place: Place; readonly stats: Stats } | Refusal> {
-    if (path.length === 0)
-      return {
-        refused: '`path` is empty. Give a path inside the workspace, such as "src", or "." for the workspace itself.',
-      };
+  async function check(path: string): Promise<{ readonly target: PathTarget; readonly stats: Stats } | Refusal> {
+    if (path === "") {
+      const remedy = 'Give a path inside the workspace, such as "src", or "." for the workspace itself.';
+      return { refused: `\`path\` is empty. ${remedy}` };
+    }
     if (path.includes("\0")) return { refused: "`path` holds a NUL character. Write the path without it." };
-    if (path.length > PATH_LIMIT)
-      return { refused: `\`path\` is longer than ${PATH_LIMIT} characters. Give a shorter one.` };
+    if (path.length > PATH_LENGTH)
+      return { refused: `\`path\` is longer than ${PATH_LENGTH} characters. Give a shorter one.` };
     const wanted = resolve(root, path);
     if (!pathIsInside(root, wanted)) return outside(path);
     let absolute: string;
@@ -101,47 +101,49 @@ export async function openWorkspace(folder: string, rules?: CallRules): Promise<
     } catch (error) {
       return { refused: sentenceFor(error, path) };
     }
-    const shown = relative(root, absolute).split(sep).join("/") || ".";
-    if (shown.split("/").includes(RECORDS_FOLDER) && !shown.startsWith(`${OUTPUT_FOLDER}/`)) {
-      return {
-        refused: `${quote(path)} is in ${RECORDS_FOLDER}, where Errand keeps its own records; it cannot be read. Look elsewhere.`,
-      };
+    const inside = pathFrom(root, absolute);
+    if (inside.split("/").includes(RECORDS_FOLDER) && !inside.startsWith(`${OUTPUT_FOLDER}/`)) {
+      const reason = `is in ${RECORDS_FOLDER}, where Errand keeps its own records`;
+      return { refused: `${quote(path)} ${reason}; it cannot be read. Look elsewhere.` };
     }
-    if (stats.isDirectory()) return { place: { absolute, shown, kind: "folder", linked: false }, stats };
-    if (stats.isFile()) return { place: { absolute, shown, kind: "file", linked: stats.nlink > 1 }, stats };
-    return { refused: `${quote(path)} is ${kindOf(stats)}, not a regular file. Only regular files can be read.` };
+    if (!stats.isDirectory() && !stats.isFile())
+      return { refused: `${quote(path)} is ${kindOf(stats)}, not a regular file. Only regular files can be read.` };
+    const kind = stats.isDirectory() ? "folder" : "file";
+    return { target: { absolute, relative: inside, kind, linked: kind === "file" && stats.nlink > 1 }, stats };
   }
 
-  function rulesRefuse(path: string, shown: string, linked: boolean): Refusal | null {
+  function rulesRefuse(path: string, target: Pick<PathTarget, "relative" | "linked">): Refusal | null {
     if (rules === undefined) return null;
-    if (rules.judge.of(judgedForm(shown), linked) === "deny") return notPermitted(path);
+    const real = normalized(target.relative);
+    if (rules.judge.of(real, target.linked) === "deny") return notPermitted(path);
     const expected = rules.file.real ?? writtenPath(root, path);
-    if (judgedForm(shown) === expected && linked === (rules.file.linked ?? false)) return null;
+    if (real === expected && target.linked === (rules.file.linked ?? false)) return null;
     return { refused: `${quote(path)} was replaced after the call was judged. Try again.` };
   }
 
-  function sightFrom(start: string): Sight {
-    if (rules === undefined) return { of: () => "seen", cost: 0 };
-    const { judge: judgeFile } = rules;
-    // The call is under way, so what it names was allowed, by a rule or by the user: that goes for what is beneath, too.
-    const asked = judgeFile.of(judgedForm(start), false) === "ask";
+  function visibilityBelow(folder: string): Visibility {
+    if (rules === undefined) return { of: () => "visible", cost: 0 };
+    const { judge } = rules;
+    // The call runs, so a rule or the user allowed the folder that it names. That holds for everything below it, too.
+    const allowedByUser = judge.of(normalized(folder), false) === "ask";
     return {
-      of(shown, linked) {
-        const decided = judgeFile.of(judgedForm(shown), linked);
-        return decided === "deny" ? "hidden" : decided === "ask" && !(asked && !linked) ? "ask" : "seen";
+      of(path, linked) {
+        const decision = judge.of(normalized(path), linked);
+        if (decision === "deny") return "hidden";
+        return decision === "ask" && !(allowedByUser && !linked) ? "ask" : "visible";
       },
-      cost: judgeFile.cost,
+      cost: judge.cost,
     };
   }
 
-  async function openJudged(
+  async function openChecked(
     path: string,
-    refusalOf: (shown: string, linked: boolean) => Refusal | null,
+    refuse: (target: Pick<PathTarget, "relative" | "linked">) => Refusal | null,
   ): Promise<OpenedFile | Refusal> {
-    const judged = await judge(path);
-    if ("refused" in judged) return judged;
-    const { absolute, shown, kind, linked } = judged.place;
-    const refused = refusalOf(shown, linked);
+    const checked = await check(path);
+    if ("refused" in checked) return checked;
+    const { absolute, relative: inside, kind } = checked.target;
+    const refused = refuse(checked.target);
     if (refused !== null) return refused;
     if (kind === "folder") return { refused: `${quote(path)} is a folder. Use list_files to see what is in it.` };
     let handle: FileHandle;
@@ -152,14 +154,14 @@ export async function openWorkspace(folder: string, rules?: CallRules): Promise<
     }
     try {
       const opened = await handle.stat();
-      const again = await judge(path);
+      const again = await check(path);
       const same = !("refused" in again) && again.stats.ino === opened.ino && again.stats.dev === opened.dev;
       const where = await openedPath(handle, absolute);
-      const late = same ? refusalOf(again.place.shown, opened.nlink > 1) : null;
-      if (opened.isFile() && same && again.place.absolute === where && late === null)
-        return { handle, shown, size: opened.size };
+      const refusedNow = same ? refuse({ relative: again.target.relative, linked: opened.nlink > 1 }) : null;
+      if (opened.isFile() && same && again.target.absolute === where && refusedNow === null)
+        return { handle, relative: inside, size: opened.size };
       await handle.close();
-      return late ?? { refused: `${quote(path)} was replaced while it was being opened. Try again.` };
+      return refusedNow ?? { refused: `${quote(path)} was replaced while it was being opened. Try again.` };
     } catch (error) {
       await handle.close();
       return { refused: sentenceFor(error, path) };
@@ -169,74 +171,81 @@ export async function openWorkspace(folder: string, rules?: CallRules): Promise<
   return {
     root,
     rulesRefuse,
-    sightFrom,
+    visibilityBelow,
     async find(path) {
-      const judged = await judge(path);
-      return "refused" in judged ? judged : judged.place;
+      const checked = await check(path);
+      return "refused" in checked ? checked : checked.target;
     },
     async locate(path) {
-      const judged = await judge(path);
-      if ("refused" in judged) return judged;
-      return rulesRefuse(path, judged.place.shown, judged.place.linked) ?? judged.place;
+      const checked = await check(path);
+      if ("refused" in checked) return checked;
+      return rulesRefuse(path, checked.target) ?? checked.target;
     },
-    openFile: (path) => openJudged(path, (shown, linked) => rulesRefuse(path, shown, linked)),
-    openFound: (path, sight) =>
-      openJudged(path, (shown, linked) => (sight.of(shown, linked) === "seen" ? null : notPermitted(path))),
+    openFile: (path) => openChecked(path, (target) => rulesRefuse(path, target)),
+    openFound: (path, visibility) =>
+      openChecked(path, (target) =>
+        visibility.of(target.relative, target.linked) === "visible" ? null : notPermitted(path),
+      ),
   };
 }
 
-/** Where an open file really is: on Linux the kernel knows, elsewhere it is where it was opened. */
+/** The real path of an open file. On Linux the kernel knows it; elsewhere it is the path that was opened. */
 async function openedPath(handle: FileHandle, opened: string): Promise<string> {
   return process.platform === "linux" ? readlink(`/proc/self/fd/${handle.fd}`) : opened;
 }
 
-/** A path as rules judge it: one of several forms in which Unicode writes the same characters. */
-function judgedForm(path: string): string {
+/** Rules compare paths in one Unicode form, because the same characters can be written in several. */
+function normalized(path: string): string {
   return path.normalize("NFC");
 }
 
-/** The path as the kernel read it, had no symlink been on its way. */
-function writtenPath(root: string, path: string): string {
-  return judgedForm(relative(root, resolve(root, path)).split(sep).join("/") || ".");
+/** The path from the workspace, with `/`; `.` for the workspace itself. */
+export function pathFrom(root: string, absolute: string): string {
+  return relative(root, absolute).split(sep).join("/") || ".";
 }
 
-/** What rules must know of the place that a path leads to; null where it is as written. */
+/** The path as the kernel read it: without following symlinks. */
+function writtenPath(root: string, path: string): string {
+  return normalized(pathFrom(root, resolve(root, path)));
+}
+
+/** What rules must know of the target of a path; null if the path leads where it says. */
 export function factsOf(
   { root }: Workspace,
   path: string,
-  { shown, linked }: Pick<Place, "shown" | "linked">,
+  target: Pick<PathTarget, "relative" | "linked">,
 ): FileFacts | null {
-  const real = judgedForm(shown);
+  const real = normalized(target.relative);
   const moved = real !== writtenPath(root, path);
-  if (!moved && !linked) return null;
-  return { ...(moved ? { real } : {}), ...(linked ? { linked: true } : {}) };
+  if (!moved && !target.linked) return null;
+  return { ...(moved ? { real } : {}), ...(target.linked ? { linked: true } : {}) };
 }
 
-/** Where the path of a call leads, for the tools that open what is there. */
-export async function locatePath(path: Json | undefined, workspace: string): Promise<FileFacts | null> {
-  const found = await openWorkspace(workspace);
-  const given = typeof path === "string" ? path : ".";
-  const place = "refused" in found ? found : await found.locate(given);
-  return "refused" in found || "refused" in place ? null : factsOf(found, given, place);
+/** Where the path of a call really leads, for tools that open what exists. */
+export async function locatePath(path: string, folder: string): Promise<FileFacts | null> {
+  const workspace = await openWorkspace(folder);
+  if ("refused" in workspace) return null;
+  const target = await workspace.locate(path);
+  return "refused" in target ? null : factsOf(workspace, path, target);
 }
 
 function notPermitted(path: string): Refusal {
   return { refused: `${quote(path)} is not permitted here. Go on without it.` };
 }
 
-/** True if `path` is `root` or beneath it, by whole segments: `/ws-other` is not inside `/ws`. */
+/** True if `path` is `root` or below it, by whole segments: `/ws-other` is not inside `/ws`. */
 export function pathIsInside(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** A path as it can stand in a line of a result: a control character in a name cannot forge another line. */
-export function pathShown(path: string): string {
+/** Escapes control characters, so that a name cannot forge a line of a result. */
+export function escapedPath(path: string): string {
   return path.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
 
-/** The code of a failed operation, such as ENOENT. Errors of another realm count too, so `instanceof` would be wrong. */
+/** The code of a failed operation, such as ENOENT. No `instanceof`: errors of another realm count too. */
 export function errorCode(error: unknown): string {
   return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
     ? error.code
@@ -244,9 +253,8 @@ export function errorCode(error: unknown): string {
 }
 
 function outside(path: string): Refusal {
-  return {
-    refused: `${quote(path)} leads out of the workspace. Give a path inside it, such as "src/index.ts"; symlinks that lead out are not followed.`,
-  };
+  const remedy = 'Give a path inside it, such as "src/index.ts"; symlinks that lead out are not followed.';
+  return { refused: `${quote(path)} leads out of the workspace. ${remedy}` };
 }
 
 function sentenceFor(error: unknown, path: string): string {
@@ -273,5 +281,5 @@ function kindOf(stats: Stats): string {
 }
 
 function quote(path: string): string {
-  return `"${pathShown(path.length > 200 ? `${path.slice(0, 200)}…` : path)}"`;
+  return `"${escapedPath(path.length > 200 ? `${path.slice(0, 200)}…` : path)}"`;
 }

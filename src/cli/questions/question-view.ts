@@ -77,7 +77,7 @@ function fileFacts(args: { readonly [name: string]: Json }, preview: Preview | n
   if (preview === null || "refused" in preview) return {};
   const written = path.split("/").filter((name) => name !== "" && name !== ".");
   return {
-    ...(written.join("/") === preview.shown ? {} : { real: preview.shown }),
+    ...(written.join("/") === preview.relative ? {} : { real: preview.relative }),
     ...(preview.linked ? { linked: true } : {}),
   };
 }
@@ -90,7 +90,7 @@ function fileLines(args: { readonly [name: string]: Json }, preview: Preview, fo
   const path = typeof args["path"] === "string" ? args["path"] : "";
   const place = field("folder", folder ?? "");
   if ("refused" in preview) return [field("path", path), place, field("fails", preview.refused)];
-  const real = preview.shown === path ? [] : [field("really", preview.shown)];
+  const real = preview.relative === path ? [] : [field("really", preview.relative)];
   const what = preview.before === null ? "a new file" : `in the place of ${countLabel(preview.before.length, "byte")}`;
   return [field("path", path), ...real, place, field("writes", `${countLabel(preview.after.length, "byte")}, ${what}`)];
 }

@@ -1,16 +1,16 @@
 /**
- * Owns what is kept of a stream of any length: its beginning and its end.
+ * Holds the beginning and the end of a stream of any length.
  *
  * Invariants:
- *  1. Memory is `headBytes` and `tailBytes`, whatever comes in.
- *  2. What fits is kept whole; of what does not, a line between the parts says how many bytes were left out of how many, and all of it
- *     goes to `whole`, in order.
+ *  1. Memory is limited to `headBytes` and `tailBytes`.
+ *  2. A short stream is held whole. Of a longer one, a line between the parts says how many bytes of how many were left
+ *     out, and all bytes go to `whole`, in order.
  *  3. A cut never splits a character.
  */
 
 export interface BoundedOutput {
   add(chunk: Buffer): void;
-  /** All bytes that came in. */
+  /** The length of the stream so far. */
   readonly bytes: number;
   text(): string;
 }
@@ -24,7 +24,7 @@ export function createBoundedOutput(
   const tail = Buffer.alloc(tailBytes);
   let bytes = 0;
 
-  /** The tail is written round and round: byte n of the rest stands at n modulo its length. */
+  /** The tail is a ring buffer: byte n after the head is at position n modulo its length. */
   function addToTail(chunk: Buffer, from: number): void {
     const kept = chunk.subarray(Math.max(0, chunk.length - tailBytes));
     let at = (from + chunk.length - kept.length) % tailBytes;
@@ -70,14 +70,14 @@ function continues(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** Where the characters of a piece begin: behind the rest of one that was cut. */
+/** The position of the first whole character. */
 function startOfCharacters(piece: Buffer): number {
   let start = 0;
   while (start < CHARACTER_BYTES - 1 && continues(piece[start])) start++;
   return start;
 }
 
-/** Where the whole characters of a piece end: before one that was cut. */
+/** The end of the last whole character. */
 function endOfCharacters(piece: Buffer): number {
   let lead = piece.length - 1;
   while (lead > piece.length - CHARACTER_BYTES && continues(piece[lead])) lead--;

@@ -1,27 +1,27 @@
 /**
- * Owns the question whether commands can run in a pid namespace of their own: then the kernel ends everything a command started,
- * and the command cannot read this process's environment through /proc. Ordinary users get one inside a user namespace that keeps
- * their uid, where the system allows that.
+ * Finds out whether commands can run in a pid namespace of their own. Then the kernel ends all processes of a command,
+ * and the command cannot read this process's environment through /proc. If the system allows it, ordinary users get the
+ * namespace inside a user namespace that keeps their uid.
  *
- * Asked once for each factory of tools, by trying it: a permission that looks granted may not be.
+ * It tries each way, because permissions that look granted may not be.
  */
 
 import { spawn } from "node:child_process";
 
 export interface Enclosure {
-  /** The program that makes the namespace, with its arguments; empty where there is none to be had. */
+  /** The program that makes the namespace, with its arguments; empty without a namespace. */
   readonly prefix: readonly string[];
 }
 
 const NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child"] as const;
-/** Programs such as initdb and Chromium refuse to run as uid 0, so the user's own uid is kept. */
+/** Keeps the user's uid, because programs such as initdb and Chromium refuse to run as uid 0. */
 const USER_NAMESPACE = ["unshare", "-U", "--map-current-user", "--pid", "--fork", "--kill-child"] as const;
-/** Kills the command's tree also when this process is killed. */
+/** Kills the command's processes also if this process is killed. */
 const WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"] as const;
-/** The command is not the namespace's first process: that one ignores signals, and must take notice of orphans. */
+/** A shell is the namespace's first process, because the first process ignores signals and must reap orphans. */
 const FIRST_PROCESS = ["/bin/sh", "-c", '"$@"; exit $?', "sh"] as const;
 
-/** Ways to enclose a command, the best first. */
+/** The best first. */
 export const ENCLOSURES: readonly (readonly string[])[] = [
   [...WITH_PARENT, ...NAMESPACE, "--mount-proc", ...FIRST_PROCESS],
   [...NAMESPACE, "--mount-proc", ...FIRST_PROCESS],

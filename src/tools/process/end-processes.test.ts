@@ -33,7 +33,7 @@ async function until(done: () => boolean): Promise<void> {
 
 test("a process that has no environment yet is looked at again, and ended once it shows the mark", async () => {
   const pid = start(`sleep 0.3; exec env ${MARK_NAME}=${MARK} sleep 60`);
-  await until(() => processMark(pid, MARK) === "unsettled" && processStartedAt(pid) > 0);
+  await until(() => processMark(pid, MARK) === "unclear" && processStartedAt(pid) > 0);
   const command = { root: GONE, mark: MARK, startedAt: processStartedAt(pid), namespaced: false };
   expect(await endProcesses(command, world)).toBe(0);
   expect(aliveIs(pid)).toBe(false);
@@ -41,7 +41,7 @@ test("a process that has no environment yet is looked at again, and ended once i
 
 test("a process without an environment is left alone if it is older, and not waited for long if it is younger", async () => {
   const pid = start("sleep 60 & wait");
-  await until(() => processMark(pid, MARK) === "unsettled" && processStartedAt(pid) > 0);
+  await until(() => processMark(pid, MARK) === "unclear" && processStartedAt(pid) > 0);
   const older = { root: GONE, mark: MARK, startedAt: processStartedAt(pid) + 1, namespaced: false };
   let waits = 0;
   const counting = {

@@ -1,13 +1,14 @@
 /**
- * Owns the ending of a command's processes: all of them, and waits until they are gone.
+ * Ends all processes of a command and waits until they are gone.
  *
  * Invariants:
- *  1. Outside a pid namespace every process is stopped before any is killed, in rounds until none is new: what is stopped starts
- *     nothing, and its children keep their parent, by which they are found.
- *  2. Inside one, everything but the namespace's starter is killed: with its first process the kernel ends all others, also those
- *     that cannot be recognised, and the starter ends by itself when they have ended.
- *  3. It resolves when no process is left, or after PATIENCE_MS with those that would not go. Where one cannot be told yet, because it is just
- *     becoming another program, or ended while the table was read, it looks again.
+ *  1. Without a pid namespace, every process is stopped before any is killed, in rounds until no new one appears. A
+ *     stopped process starts no others, and its children keep their parent, which identifies them.
+ *  2. In a namespace, all processes but its starter are killed. When its first process dies, the kernel ends all others,
+ *     including those that cannot be recognised. Then the starter ends by itself.
+ *  3. It resolves when no process is left, or after MAX_WAIT_MS with the number of those that are. It reads the process
+ *     table again while the owner of a process is unclear: a process that is just becoming another program has no
+ *     environment, and one that ended during the reading may have started another.
  */
 
 import type { World } from "../../contracts/world.ts";
@@ -16,47 +17,47 @@ import { commandProcesses, type ProcessEntry, processMark, readProcessTable } fr
 export interface CommandProcesses {
   readonly root: number;
   readonly mark: string;
-  /** When the root was started: what is older is not the command's. */
+  /** When the root was started. Older processes are not the command's. */
   readonly startedAt: number;
   readonly namespaced: boolean;
 }
 
-const PATIENCE_MS = 5_000;
-/** How long a clear answer is waited for: others may start processes without an environment, or so many that no reading is whole. */
-const UNSETTLED_MS = 1_000;
+const MAX_WAIT_MS = 5_000;
+/** The longest wait for a clear process table. Other users may start processes all the time. */
+const UNCLEAR_MS = 1_000;
 const POLL_MS = 5;
 const ROUNDS = 100;
-const UNSETTLED_ROUNDS = 10;
+const UNCLEAR_ROUNDS = 10;
 
-/** How many processes were still there at the end: 0 unless the system refused. */
+/** Returns how many processes are left: 0, unless the system refused to end some. */
 export async function endProcesses(command: CommandProcesses, world: Pick<World, "after">): Promise<number> {
   if (!command.namespaced) stopAll(command);
   for (let waited = 0; ; waited += POLL_MS) {
-    const { left, unsettled } = look(command);
-    if (left.length === 0 && (!unsettled || waited >= UNSETTLED_MS)) {
-      // Without a process table the group is all that can be named.
+    const { left, unclear } = findProcesses(command);
+    if (left.length === 0 && (!unclear || waited >= UNCLEAR_MS)) {
+      // Without a process table only the process group is known.
       send(-command.root, "SIGKILL");
       return 0;
     }
-    if (waited >= PATIENCE_MS) return left.length;
+    if (waited >= MAX_WAIT_MS) return left.length;
     for (const { pid } of targets(command, left)) send(pid, "SIGKILL");
     await new Promise<void>((resolve) => void world.after(POLL_MS, resolve));
   }
 }
 
-/** Those that are known to be the command's, and whether others may turn out to be. */
-function look({ root, mark, startedAt }: CommandProcesses): {
+/** The live processes of the command. `unclear`: there may be more. */
+function findProcesses({ root, mark, startedAt }: CommandProcesses): {
   readonly left: readonly ProcessEntry[];
-  readonly unsettled: boolean;
+  readonly unclear: boolean;
 } {
-  const { entries, torn } = readProcessTable();
-  let unsettled = torn;
+  const { entries, incomplete } = readProcessTable();
+  let unclear = incomplete;
   const found = commandProcesses(entries, root, (entry) => {
     const marked = processMark(entry.pid, mark);
-    if (marked === "unsettled" && entry.alive && !entry.kernel && entry.startedAt >= startedAt) unsettled = true;
+    if (marked === "unclear" && entry.alive && !entry.kernel && entry.startedAt >= startedAt) unclear = true;
     return marked === "marked";
   });
-  return { left: found.filter(({ alive }) => alive), unsettled };
+  return { left: found.filter(({ alive }) => alive), unclear };
 }
 
 function targets({ root, namespaced }: CommandProcesses, found: readonly ProcessEntry[]): readonly ProcessEntry[] {
@@ -66,14 +67,14 @@ function targets({ root, namespaced }: CommandProcesses, found: readonly Process
 
 function stopAll(command: CommandProcesses): void {
   const stopped = new Set<number>();
-  let unsettledRounds = 0;
+  let unclearRounds = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const { left, unsettled } = look(command);
+    const { left, unclear } = findProcesses(command);
     const fresh = left.filter(({ pid }) => !stopped.has(pid));
     if (fresh.length === 0) {
-      // Who cannot be told soon is left to the killing, which does not hold this process up.
-      if (!unsettled || unsettledRounds === UNSETTLED_ROUNDS) return;
-      unsettledRounds += 1;
+      // This loop blocks the process, so it gives up soon. The loop that kills does not block.
+      if (!unclear || unclearRounds === UNCLEAR_ROUNDS) return;
+      unclearRounds += 1;
     }
     for (const { pid } of fresh) {
       stopped.add(pid);
@@ -82,11 +83,10 @@ function stopAll(command: CommandProcesses): void {
   }
 }
 
-/** It may have gone meanwhile. */
 function send(pid: number, signal: "SIGSTOP" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Nothing to do: the caller looks again.
+    // The process has ended, or cannot be ended: the caller reads the process table again.
   }
 }

@@ -1,11 +1,12 @@
 /**
- * Owns the reading of the process table: who is alive, and which of them belong to one command.
+ * Reads the process table and finds the processes of one command.
  *
  * Invariants:
- *  1. A process belongs to the command if it is its root, a descendant of one that belongs, in a session of one that belongs (the
- *     root leads a session of its own, so every such session was made inside), or carries the command's mark in its environment.
- *  2. This process, its ancestors' session and process 1 never belong.
- *  3. Nothing throws: a process that ends while it is read is not there. Where there is no /proc the table is empty.
+ *  1. A process belongs to the command if it is the root, a descendant of one that belongs, in a session of one that
+ *     belongs, or has the command's mark in its environment. (The root leads a session of its own, so the sessions of
+ *     its processes were made by the command.)
+ *  2. This process, its session, its ancestors and process 1 never belong.
+ *  3. Nothing throws: a process that ends while it is read is left out. Without /proc the table is empty.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,26 +15,23 @@ export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly session: number;
-  /** False for a zombie: it runs no more and waits for its parent to take notice. */
+  /** False for a zombie. */
   readonly alive: boolean;
-  /** True for a thread of the kernel. */
+  /** True for a kernel thread. */
   readonly kernel: boolean;
-  /** When it was started, in ticks since the machine was. */
+  /** In ticks since the machine was started. */
   readonly startedAt: number;
 }
 
 const GONE: ReadonlySet<string> = new Set(["ENOENT", "ESRCH"]);
 
-/** The name of the environment variable that marks what a command started. */
+/** The environment variable that marks the processes of a command. */
 export const MARK_NAME = "ERRAND_COMMAND";
 
 export interface ProcessTable {
   readonly entries: readonly ProcessEntry[];
-  /**
-   * True if a process ended while the table was read. It may have started another one, which is not in the table: on a busy machine reading
-   * takes long enough for a chain of processes to run ahead of it.
-   */
-  readonly torn: boolean;
+  /** True if a process ended while the table was read: it may have started another one that is not in the table. */
+  readonly incomplete: boolean;
 }
 
 export function readProcessTable(): ProcessTable {
@@ -41,28 +39,28 @@ export function readProcessTable(): ProcessTable {
   try {
     names = readdirSync("/proc");
   } catch {
-    return { entries: [], torn: false };
+    return { entries: [], incomplete: false };
   }
   const pids = names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number);
   const entries = pids.flatMap(entryOf);
-  return { entries, torn: entries.length < pids.length };
+  return { entries, incomplete: entries.length < pids.length };
 }
 
 /**
- * Whether the process was started with the mark; `unsettled` if it has no environment, as every process for a moment while it becomes another program,
- * or if it has ended since. Environments of other users cannot be read, and count as unmarked.
+ * Whether the process has the mark in its environment. `unclear`: it has ended, or has no environment, as every process
+ * for a moment when it starts another program. Processes of other users cannot be read and count as unmarked.
  */
-export function processMark(pid: number, mark: string): "marked" | "unmarked" | "unsettled" {
+export function processMark(pid: number, mark: string): "marked" | "unmarked" | "unclear" {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
-    if (environment === "") return "unsettled";
+    if (environment === "") return "unclear";
     return environment.split("\0").includes(`${MARK_NAME}=${mark}`) ? "marked" : "unmarked";
   } catch (error) {
-    return error instanceof Error && "code" in error && GONE.has(String(error.code)) ? "unsettled" : "unmarked";
+    return error instanceof Error && "code" in error && GONE.has(String(error.code)) ? "unclear" : "unmarked";
   }
 }
 
-/** When the process was started; 0 where that cannot be read, which is before all others. */
+/** When the process was started; 0 if that cannot be read. */
 export function processStartedAt(pid: number): number {
   return entryOf(pid)[0]?.startedAt ?? 0;
 }
@@ -91,12 +89,12 @@ export function commandProcesses(
   return [...found.values()];
 }
 
-/** The bit of a process's flags that says that it is a thread of the kernel. */
+/** The flag of kernel threads. */
 const KERNEL_FLAG = 0x200000;
-/** Where the fields stand that are read, counted from the state. */
+/** Positions of fields, counted from the state. */
 const FIELD = { state: 0, parent: 1, session: 3, flags: 6, startedAt: 19 } as const;
 
-/** A name may hold spaces and brackets: the fields begin behind the last one. */
+/** The name may hold spaces and brackets, so the fields begin after the last bracket. Empty if it cannot be read. */
 function entryOf(pid: number): readonly ProcessEntry[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -1,11 +1,11 @@
 /**
- * Owns the life of one command's processes, from start to the last one's end.
+ * Runs one command and waits until all of its processes have ended.
  *
  * Invariants:
- *  1. It resolves when nothing of the command runs any more, however it ended: by itself, at its time limit, on abort, or because it
- *     printed too much. What it left running when it ended is ended too.
- *  2. Memory is bounded by what is kept of the outputs (bounded-output.ts).
- *  3. The command gets no input, no shell, and no variable of the environment but those it was given and its mark.
+ *  1. It resolves when no process of the command runs, however the command ended: by itself, at its time limit, by an
+ *     abort, or because it printed too much. Processes that it left behind are ended too.
+ *  2. Memory is limited to the shown part of the outputs (bounded-output.ts).
+ *  3. The command gets no input, no shell, and no environment variables except the given ones and its mark.
  *  4. Nothing throws: a program that cannot be started is an outcome.
  */
 
@@ -14,7 +14,7 @@ import type { World } from "../../contracts/world.ts";
 import { type BoundedOutput, createBoundedOutput } from "./bounded-output.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { endProcesses } from "./end-processes.ts";
-import { createKeptOutput, type KeptOutput } from "./kept-output.ts";
+import { createSavedOutput, type SavedOutput } from "./saved-output.ts";
 import { MARK_NAME, processStartedAt } from "./process-table.ts";
 
 export type ProcessEnd = "exited" | "time-limit" | "stopped" | "output-limit" | "not-started";
@@ -23,13 +23,13 @@ export interface ProcessOutcome {
   readonly end: ProcessEnd;
   readonly code: number | null;
   readonly signal: string | null;
-  /** Why it was not started: the code of the system's error. */
+  /** The system's error code, if the program could not be started. */
   readonly problem: string | null;
   readonly stdout: BoundedOutput;
   readonly stderr: BoundedOutput;
-  /** The whole of them, where they were too long to be shown. */
-  readonly kept: { readonly stdout: KeptOutput; readonly stderr: KeptOutput };
-  /** Processes that the system would not end. */
+  /** The whole outputs, if they are too long to be shown. */
+  readonly saved: { readonly stdout: SavedOutput; readonly stderr: SavedOutput };
+  /** How many processes could not be ended. */
   readonly left: number;
 }
 
@@ -38,7 +38,7 @@ export interface ProcessRequest {
   readonly program: string;
   readonly parameters: readonly string[];
   readonly folder: string;
-  /** Where outputs that are too long to be shown are kept. */
+  /** Outputs that are too long to be shown are saved below it. */
   readonly workspace: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly limitMs: number;
@@ -46,7 +46,7 @@ export interface ProcessRequest {
   readonly signal: AbortSignal;
   readonly enclosure: Enclosure;
   readonly world: Pick<World, "after" | "random">;
-  /** When it was asked for: kept outputs are named after it, so that they sort by age. */
+  /** Saved outputs are named after it, so that they sort by age. */
   readonly startedAt: number;
 }
 
@@ -58,7 +58,7 @@ interface Exit {
 
 const STDOUT = { head: 20 * 1024, tail: 20 * 1024 };
 const STDERR = { head: 8 * 1024, tail: 8 * 1024 };
-/** How long the outputs may stay open after the last known process has ended. */
+/** How long the outputs are read after the last known process has ended. */
 const CLOSING_MS = 500;
 const MARK_DIGITS = 32;
 const NAME_DIGITS = 8;
@@ -67,16 +67,16 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   const { world, signal, enclosure } = request;
   const mark = world.random(MARK_DIGITS);
   const name = `${request.startedAt}-${mark.slice(0, NAME_DIGITS)}`;
-  const kept = {
-    stdout: createKeptOutput(request.workspace, `${name}-stdout.txt`),
-    stderr: createKeptOutput(request.workspace, `${name}-stderr.txt`),
+  const saved = {
+    stdout: createSavedOutput(request.workspace, `${name}-stdout.txt`),
+    stderr: createSavedOutput(request.workspace, `${name}-stderr.txt`),
   };
-  const stdout = createBoundedOutput(STDOUT.head, STDOUT.tail, (chunk) => kept.stdout.add(chunk));
-  const stderr = createBoundedOutput(STDERR.head, STDERR.tail, (chunk) => kept.stderr.add(chunk));
+  const stdout = createBoundedOutput(STDOUT.head, STDOUT.tail, (chunk) => saved.stdout.add(chunk));
+  const stderr = createBoundedOutput(STDERR.head, STDERR.tail, (chunk) => saved.stderr.add(chunk));
   const namespaced = enclosure.prefix.length > 0;
   const child = start(request, mark);
   if (typeof child === "string") {
-    return { end: "not-started", code: null, signal: null, problem: child, stdout, stderr, kept, left: 0 };
+    return { end: "not-started", code: null, signal: null, problem: child, stdout, stderr, saved, left: 0 };
   }
   const root = child.pid;
   const startedAt = root === undefined ? 0 : processStartedAt(root);
@@ -119,12 +119,12 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   const exit = await exited;
   cancelLimit();
   signal.removeEventListener("abort", onAbort);
-  // A namespace's starter exits after all that was in it; elsewhere something may have been left behind.
+  // The starter of a namespace exits after all processes in it. Without one, processes may have been left behind.
   if (!namespaced || ending !== null) await (ending ?? endAll());
-  await closing(child, closed, world);
-  kept.stdout.close();
-  kept.stderr.close();
-  return { end: exit.problem === null ? end : "not-started", ...exit, stdout, stderr, kept, left };
+  await waitForOutputs(child, closed, world);
+  saved.stdout.close();
+  saved.stderr.close();
+  return { end: exit.problem === null ? end : "not-started", ...exit, stdout, stderr, saved, left };
 }
 
 function start(request: ProcessRequest, mark: string): ChildProcess | string {
@@ -135,7 +135,7 @@ function start(request: ProcessRequest, mark: string): ChildProcess | string {
       cwd: request.folder,
       env: { ...request.environment, [MARK_NAME]: mark },
       stdio: ["ignore", "pipe", "pipe"],
-      // A session of its own, by which its processes are known.
+      // A session of its own identifies its processes.
       detached: true,
     });
   } catch (error) {
@@ -143,13 +143,13 @@ function start(request: ProcessRequest, mark: string): ChildProcess | string {
   }
 }
 
-/** A process that could not be recognised may hold the outputs open for ever: they are read to their end only for a while. */
-async function closing(child: ChildProcess, closed: Promise<void>, world: Pick<World, "after">): Promise<void> {
+/** Waits a while for the end of the outputs. An unrecognised process may hold them open for ever. */
+async function waitForOutputs(child: ChildProcess, closed: Promise<void>, world: Pick<World, "after">): Promise<void> {
   let cancel = (): void => {};
-  const late = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     cancel = world.after(CLOSING_MS, resolve);
   });
-  await Promise.race([closed, late]);
+  await Promise.race([closed, timeout]);
   cancel();
   child.stdout?.destroy();
   child.stderr?.destroy();

@@ -1,19 +1,19 @@
 /**
- * Keeps the whole of an output that is too long to be shown, in a file of the workspace that `read_file` can read.
+ * Saves an output that is too long for the answer in a file of the workspace that `read_file` can read.
  *
  * Invariants:
- *  1. The file stands in `.errand/output`, is private, and holds the first KEPT_BYTES of the stream. No symlink is followed on the way.
- *  2. At most KEPT_FILES stay; the oldest go first.
- *  3. Nothing throws: where the file cannot be written, `problem` says why, and the shown part is all there is.
+ *  1. The file is in `.errand/output`, is private, and holds the first MAX_BYTES of the stream. No symlink is followed.
+ *  2. At most MAX_FILES stay. The oldest are removed first.
+ *  3. Nothing throws: if the file cannot be written, `problem` says why.
  */
 
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode, OUTPUT_FOLDER } from "../workspace.ts";
 
-export interface KeptOutput {
+export interface SavedOutput {
   add(chunk: Buffer): void;
-  /** The file's path from the workspace; null while nothing had to be kept, or nothing could be. */
+  /** The file's path from the workspace; null if there is no file. */
   readonly path: string | null;
   readonly problem: string | null;
   /** Bytes in the file. */
@@ -21,11 +21,11 @@ export interface KeptOutput {
   close(): void;
 }
 
-const KEPT_BYTES = 16 * 1024 * 1024;
-const KEPT_FILES = 20;
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 20;
 
-/** `name` is that of the file; names that are made later sort later. */
-export function createKeptOutput(workspace: string, name: string): KeptOutput {
+/** Later files must have a `name` that sorts later. */
+export function createSavedOutput(workspace: string, name: string): SavedOutput {
   let descriptor: number | null = null;
   let problem: string | null = null;
   let bytes = 0;
@@ -38,17 +38,17 @@ export function createKeptOutput(workspace: string, name: string): KeptOutput {
       if (!lstatSync(folder).isDirectory()) throw Object.assign(new Error(folder), { code: "ENOTDIR" });
     }
     const older = readdirSync(folder).toSorted();
-    for (const old of older.slice(0, Math.max(0, older.length - KEPT_FILES + 1))) unlinkSync(join(folder, old));
+    for (const old of older.slice(0, Math.max(0, older.length - MAX_FILES + 1))) unlinkSync(join(folder, old));
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     return openSync(join(folder, name), flags, 0o600);
   }
 
   return {
     add(chunk) {
-      if (problem !== null || bytes === KEPT_BYTES) return;
+      if (problem !== null || bytes === MAX_BYTES) return;
       try {
         descriptor ??= open();
-        const part = chunk.subarray(0, KEPT_BYTES - bytes);
+        const part = chunk.subarray(0, MAX_BYTES - bytes);
         for (let done = 0; done < part.length;) done += writeSync(descriptor, part, done);
         bytes += part.length;
       } catch (error) {
