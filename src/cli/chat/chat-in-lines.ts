@@ -1,55 +1,61 @@
 /**
- * A chat without a terminal: a line of standard input is a message, and what the agent answers once it and its runs are at rest goes to
- * standard output, before the next line is read. With `--json` the lines are those of `run`, with an `answer` or an `error` for each message.
+ * A chat without a terminal. Each line of standard input is a message; its answer is printed when the agent and its
+ * runs are at rest, before the next line is read. With `--json` it prints the lines of `run`, with an `answer` or an
+ * `error` for each message.
  */
 
 import { answerOf } from "../../core/journal/spoken.ts";
 import type { CommandCall } from "../command.ts";
 import type { Display, Said } from "../display/display.ts";
 import { createJsonDisplay, jsonLine, problemRecord } from "../display/jsonl.ts";
-import { type AnswerOutput, createAnswerOutput, createPlainDisplay } from "../display/plain.ts";
+import { createPlainDisplay } from "../display/plain.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { linesOf } from "../journal/file-lines.ts";
 import { type Problem, problemOf, reportProblem } from "../problem.ts";
 import { parkedProblem } from "../run/parked-problem.ts";
 import { type Stop, watchStops } from "../run/stops.ts";
-import { outcomeOf } from "../run/tree-outcome.ts";
-import { treeAtRest, treeParked } from "../../view/tree-model.ts";
+import { DONE, type Ended, outcomeOf } from "../run/tree-outcome.ts";
+import { terminalText } from "../text/terminal-text.ts";
+import { treeAtRest, treeParked, type TreeModel } from "../../view/tree-model.ts";
 import type { ChatSetting } from "./chat-setting.ts";
 import { openSession, type Session } from "./session.ts";
 
 export async function chatInLines(call: CommandCall, setting: ChatSetting): Promise<ExitCode> {
   const { options, host } = call;
   const json = options.json === true;
-  const output = createAnswerOutput(host);
-  const display = json ? createJsonDisplay(host) : createPlainDisplay(host, { output, held: false });
-  const rounds = createRounds(display, json ? null : output);
+  const display = json
+    ? { ...createJsonDisplay(host), flush: () => undefined }
+    : createPlainDisplay(host, (text) => host.out(`${terminalText(text)}\n`), true);
+  const rounds = createRounds(display, display.flush);
   const stops = watchStops(host, null);
   let session: Session | null = null;
-  let code: ExitCode = EXIT.done;
+  let ended: Ended = DONE;
 
-  function tell(problem: Problem): void {
+  function report(problem: Problem): void {
     if (json) host.out(jsonLine(problemRecord(problem)));
     reportProblem(problem, host, options.debug === true);
   }
 
   /** Sends the lines one after the other. */
   async function converse(opened: Session): Promise<null> {
+    const { model } = opened.following;
     for await (const line of linesOf(host.input())) {
       if (line.trim() === "") continue;
-      await rounds.answered(await opened.send(line.trim()));
-      const { model } = opened.following;
-      const { problem, code: failed } = treeParked(model)
+      const answered = rounds.next();
+      await opened.send(line.trim());
+      await answered;
+      const parked = treeParked(model);
+      const { problem, code } = parked
         ? { problem: parkedProblem(model, opened.store), code: EXIT.failed }
         : outcomeOf(model);
       if (problem === null) continue;
-      tell(problem);
-      if (code === EXIT.done) code = failed;
-      // Whatever came next would only wait behind the question.
-      if (treeParked(model)) break;
+      report(problem);
+      if (ended.code === EXIT.done) ended = { code, outcome: "failed", problem: null };
+      // The next message would only wait behind the question.
+      if (parked) break;
     }
-    // What an earlier process left may be under way still.
-    if (setting.tree !== null) await rounds.rest();
+    // Work that an earlier process left may still be under way.
+    if (setting.tree !== null) await rounds.first;
     return null;
   }
 
@@ -59,115 +65,77 @@ export async function chatInLines(call: CommandCall, setting: ChatSetting): Prom
       setting,
       display: rounds.display,
       onFailure: stops.onFailure,
-      allSaid: () => rounds.allSaid(),
+      onShown: rounds.shown,
       onTaken: rounds.taken,
     });
-    rounds.follow(session);
     const stop = await Promise.race([converse(session), stops.first]);
-    if (stop !== null) code = await stopped(stop, session, tell);
+    if (stop?.type === "failure") report(problemOf(stop.error));
+    if (stop?.type === "signal" && stop.signal === "SIGINT") await session.cancel();
+    if (stop !== null) ended = endedBy(stop);
     await session.close();
-    rounds.release();
     const { model, now } = session.following;
-    display.end({ code, outcome: outcomeWord(code), problem: null, model, now: now() });
-    return code;
+    display.end({ ...ended, model, now: now() });
+    return ended.code;
   } finally {
     await session?.close();
     stops.close();
   }
 }
 
-async function stopped(stop: Stop, session: Session, tell: (problem: Problem) => void): Promise<ExitCode> {
-  if (stop.type === "failure") {
-    tell(problemOf(stop.error));
-    return EXIT.failed;
-  }
-  if (stop.type === "signal" && stop.signal !== "SIGINT")
-    return stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated;
-  await session.cancel();
-  return EXIT.interrupted;
-}
-
-function outcomeWord(code: ExitCode): "done" | "failed" | "interrupted" | "terminated" {
-  if (code === EXIT.done) return "done";
-  if (code === EXIT.interrupted) return "interrupted";
-  return code === EXIT.hangup || code === EXIT.terminated ? "terminated" : "failed";
+function endedBy(stop: Stop): Ended {
+  if (stop.type !== "signal") return { code: EXIT.failed, outcome: "failed", problem: null };
+  if (stop.signal === "SIGINT") return { code: EXIT.interrupted, outcome: "interrupted", problem: null };
+  return { code: stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated, outcome: "terminated", problem: null };
 }
 
 interface Rounds {
-  /** The display, listened to. */
+  /** The given display; what it is given is collected for the answer. */
   readonly display: Display;
-  follow(session: Session): void;
-  taken(post: string): void;
-  allSaid(): void;
-  /** Resolves once the tree has come to rest, or waits for an answer, after it had taken this message. */
-  answered(post: string): Promise<void>;
-  /** Resolves once nothing is under way that could go on by itself. */
-  rest(): Promise<void>;
-  /** Shows what was held back of an answer that is not whole. */
-  release(): void;
+  taken(): void;
+  shown(model: TreeModel): void;
+  /** Resolves when the tree, after taking another message, is at rest or waits for an answer. */
+  next(): Promise<void>;
+  /** Resolves when the tree is at rest, or waits for an answer, for the first time. */
+  readonly first: Promise<void>;
 }
 
-/**
- * From what is said to an answer for each time that the tree comes to rest. With `output` an answer is held back until then, so that a
- * program that talks with the agent reads it as one.
- */
-function createRounds(display: Display, output: AnswerOutput | null): Rounds {
-  let session: Session | null = null;
-  let round: Said[] = [];
-  let held: (() => void)[] = [];
-  let turns: number | null = null;
-  const taken = new Set<string>();
-  const settled = new Set<string>();
-  const waiting = new Map<string, () => void>();
-  const resting = Promise.withResolvers<void>();
-
-  function settle(): void {
-    resting.resolve();
-    for (const post of taken) {
-      settled.add(post);
-      waiting.get(post)?.();
-    }
-    taken.clear();
-  }
-
-  function release(): void {
-    for (const show of held) show();
-    held = [];
-    output?.restart();
-  }
-
+/** Each time the tree comes to rest, what the agent said since the last time is one answer. */
+function createRounds(display: Display, flush: () => void): Rounds {
+  let said: Said[] = [];
+  /** Of the last turn that ended in this round. */
+  let outcome: "done" | "failed" | "cancelled" | null = null;
+  let taken = false;
+  let next = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<void>();
   return {
-    release,
     display: {
       ...display,
-      said(said, final) {
-        round.push(said);
-        if (output === null || said.kind === "commentary") display.said(said, final);
-        else held.push(() => display.said(said, final));
+      changed(model, changes, now) {
+        const root = model.agents.get(0)?.id;
+        for (const change of changes) if (change.type === "turn-ended" && change.agent === root) ({ outcome } = change);
+        display.changed(model, changes, now);
+      },
+      said(message, final) {
+        said.push(message);
+        display.said(message, final);
       },
     },
-    follow(opened) {
-      session = opened;
+    taken: () => void (taken = true),
+    shown(model) {
+      const parked = treeParked(model);
+      if (!parked && !treeAtRest(model)) return;
+      if (outcome === "done" && !parked) display.answer(answerOf(said));
+      flush();
+      said = [];
+      outcome = null;
+      first.resolve();
+      if (taken) next.resolve();
+      taken = false;
     },
-    taken: (post) => void taken.add(post),
-    allSaid() {
-      const model = session?.following.model;
-      const root = model?.agents.get(0);
-      if (model === undefined || root === undefined) return;
-      // A turn that was under way when the chat began is answered here.
-      turns ??= treeAtRest(model) ? root.turns : root.turns - 1;
-      if (!treeParked(model) && !treeAtRest(model)) return;
-      release();
-      if (treeParked(model)) return settle();
-      if (root.turns > turns && root.outcome === "done") display.answer(answerOf(round));
-      turns = root.turns;
-      round = [];
-      settle();
+    next() {
+      next = Promise.withResolvers();
+      return next.promise;
     },
-    answered(post) {
-      if (settled.has(post)) return Promise.resolve();
-      return new Promise((resolve) => waiting.set(post, resolve));
-    },
-    rest: () => resting.promise,
+    first: first.promise,
   };
 }

@@ -1,4 +1,4 @@
-/** A chat at a keyboard: what keys and signals do, from the first to leaving. */
+/** A chat at a keyboard: what keys, lines and signals do, until the user leaves. */
 
 import { ErrandError } from "../../errors.ts";
 import type { CommandCall } from "../command.ts";
@@ -7,53 +7,51 @@ import type { Key, Keys, Off, Screen } from "../host.ts";
 import { type Problem, problemOf, reportProblem } from "../problem.ts";
 import { createQuestionDesk } from "../questions/question-desk.ts";
 import { keepProjectRule } from "../settings/project-rules.ts";
+import { countLabel } from "../../view/amounts.ts";
 import { createColours } from "../text/colours.ts";
 import { terminalLine } from "../text/terminal-text.ts";
-import { treeIdle } from "../../view/tree-model.ts";
+import { openRuns, treeIdle, type TreeModel } from "../../view/tree-model.ts";
 import { HELP, readCommand } from "./chat-commands.ts";
 import { createChatScreen } from "./chat-screen.ts";
 import type { ChatSetting } from "./chat-setting.ts";
-import { leavingLines } from "./leaving-lines.ts";
 import { createLineEditor } from "./line-editor.ts";
 import { openSession, type Session } from "./session.ts";
-
-interface Leaving {
-  readonly code: ExitCode;
-  readonly problem: Problem | null;
-}
-
-interface Terminal {
-  readonly screen: Screen;
-  readonly keys: Keys;
-}
 
 export async function chatInTerminal(
   call: CommandCall,
   setting: ChatSetting,
-  { screen, keys }: Terminal,
+  { screen, keys }: { readonly screen: Screen; readonly keys: Keys },
 ): Promise<ExitCode> {
   const { host, options } = call;
   const colours = createColours(host.colours.out);
-  const left = Promise.withResolvers<Leaving>();
+  const left = Promise.withResolvers<{ readonly code: ExitCode; readonly problem: Problem | null }>();
   const leave = (code: ExitCode, problem: Problem | null = null): void => left.resolve({ code, problem });
-  const editor = createLineEditor();
-  const shown = createChatScreen(host, screen, editor);
+  const opened = Promise.withResolvers<Session>();
   let session: Session | null = null;
   let cancelling = false;
-  const opened = Promise.withResolvers<Session>();
-  /** Lines are taken one after the other. */
-  let taking = Promise.resolve();
-  // Before the prompt is seen: what is typed early is kept, and not taken by the terminal.
-  let offKeys = keys.listenForEditing(pressed);
+  /** Lines are handled one after the other. */
+  let handled = Promise.resolve();
+
+  const editor = createLineEditor();
+  const typing = {
+    paused: () => stopListening(),
+    resumed() {
+      stopListening();
+      stopListening = keys.listenForEditing(pressed);
+    },
+  };
+  const shown = createChatScreen({ host, screen, editor, typing });
+  // Listens before the prompt is shown, so that the terminal itself does not take what is typed early.
+  let stopListening = keys.listenForEditing(pressed);
 
   const desk = createQuestionDesk({
     host,
-    answer: (question, given) => void opened.promise.then((talk) => talk.answer(question, given)).catch(tell),
+    answer: (question, given) => void opened.promise.then((talk) => talk.answer(question, given)).catch(printProblem),
     allowInProject: (rule) => void keepProjectRule(host, rule).then((words) => shown.print([words])),
     changed: (asking) => (asking ? editor.putAside() : editor.bringBack()),
   });
 
-  function tell(thrown: unknown): void {
+  function printProblem(thrown: unknown): void {
     const { message, remedy } = problemOf(thrown);
     shown.print([colours.red(terminalLine(message)), ...(remedy === undefined ? [] : [terminalLine(remedy)])]);
   }
@@ -63,6 +61,7 @@ export async function chatInTerminal(
     return model === undefined || model.tree === "" || treeIdle(model);
   }
 
+  /** Ctrl-C cancels what is under way, then clears the line, then leaves. */
   function interrupted(): void {
     if (cancelling) return host.leave(EXIT.interrupted);
     if (!idle() && session !== null) {
@@ -79,9 +78,9 @@ export async function chatInTerminal(
     }
   }
 
-  async function take(line: string, talk: Session): Promise<void> {
+  async function handle(line: string, talk: Session): Promise<void> {
     const command = readCommand(line);
-    shown.heard(line);
+    shown.sent(line);
     if (command === null) await talk.send(line);
     else if (command.name === null) shown.print(["There is no such command; /help lists those that there are."]);
     else if (command.name === "help") shown.print(HELP);
@@ -93,13 +92,13 @@ export async function chatInTerminal(
 
   function pressed(key: Key): void {
     if (key.ctrl && key.name === "d" && editor.text === "") return leave(EXIT.done);
-    // Too early to be meant for the question that is shown now.
+    // The user cannot have read the question yet.
     if (desk.state === "early") return;
     const line = editor.press(key);
     shown.typed();
     if (line === null) return;
-    if (desk.take(line)) shown.heard(line);
-    else taking = taking.then(async () => take(line, await opened.promise)).catch(tell);
+    if (desk.take(line)) shown.sent(line);
+    else handled = handled.then(async () => handle(line, await opened.promise)).catch(printProblem);
   }
 
   const offs: Off[] = [
@@ -107,6 +106,11 @@ export async function chatInTerminal(
     host.onSignal("SIGTERM", () => leave(EXIT.terminated)),
     host.onSignal("SIGHUP", () => leave(EXIT.hangup)),
   ];
+  const release = (): void => {
+    stopListening();
+    desk.close();
+    shown.close();
+  };
   try {
     session = await openSession({
       call,
@@ -119,27 +123,13 @@ export async function chatInTerminal(
         },
       },
       onFailure: (error) => leave(EXIT.failed, problemOf(error)),
-      onText: shown.saying,
+      onText: shown.writing,
     });
-    shown.past(session.past);
+    shown.printHistory(session.past);
     editor.remember(session.past.filter(({ from }) => from === "user").map(({ text }) => text));
     opened.resolve(session);
-    offs.push(
-      host.onSignal("SIGTSTP", () => {
-        offKeys();
-        shown.pause();
-        host.suspend();
-      }),
-      host.onSignal("SIGCONT", () => {
-        offKeys();
-        offKeys = keys.listenForEditing(pressed);
-        shown.goOn();
-      }),
-    );
     const { code, problem } = await left.promise;
-    offKeys();
-    desk.close();
-    shown.close();
+    release();
     const { model } = session.following;
     await session.close();
     for (const line of leavingLines(model, session.store)) host.out(`${line}\n`);
@@ -147,13 +137,12 @@ export async function chatInTerminal(
     return code;
   } finally {
     for (const off of offs) off();
-    offKeys();
-    desk.close();
-    shown.close();
+    release();
     await session?.close();
   }
 }
 
+/** `given`: the number of a run, or the beginning of its id. Returns what to tell the user. */
 async function cancelRun(given: string, { following: { model }, cancelRun }: Session): Promise<string> {
   const found = [...model.agents.values()].filter(
     ({ number, run }) => run !== null && (String(number) === given || (given.length >= 6 && run.id.startsWith(given))),
@@ -165,4 +154,16 @@ async function cancelRun(given: string, { following: { model }, cancelRun }: Ses
     });
   }
   return (await cancelRun(run.id)) ? `Run ${number} is cancelled.` : `Run ${number} had ended.`;
+}
+
+/** What is kept, what was under way, and how to come back. */
+function leavingLines(model: TreeModel, store: string): string[] {
+  if (model.tree === "") return [];
+  if (store === "memory") return ["the conversation is gone, because the store was in memory"];
+  const back = `the conversation is kept; come back with: errand chat ${model.tree}`;
+  if (treeIdle(model)) return [back];
+  const open = openRuns(model).length;
+  const what = open === 0 ? "a turn" : countLabel(open, "run");
+  const [was, waits] = open > 1 ? ["were", "wait"] : ["was", "waits"];
+  return [`${what} ${was} under way and ${waits} in the store; errand resume goes on, and so does errand chat`, back];
 }

@@ -1,18 +1,16 @@
 /**
- * A chat in a terminal. What was said stays above; at the bottom stand what the agent is saying, the tree while it works, and the line that is
- * being typed.
+ * A chat in a terminal. The conversation stays above; at the bottom are the text that the agent is writing, the tree
+ * while it works, and the line that the user types.
  *
  * Invariants:
- *  1. Whatever happens above, the typed line and its cursor stay as they are. All that happens at one moment is one write.
- *  2. However the process ends, the terminal gets its cursor and its ways of pasting back.
- *  3. What is drawn again leaves a row of the window free above it: some terminals keep what is erased from the first row on.
+ *  1. Whatever is written above, the typed line and its cursor stay as they are.
+ *  2. The frame leaves one row of the window free above it: some terminals keep what is erased from the first row on.
  */
 
-import type { CancelTimer } from "../../contracts/world.ts";
 import type { HistoryItem } from "../../core/journal/history.ts";
 import type { Display } from "../display/display.ts";
-import { createFrame, type Place } from "../display/frame.ts";
-import type { Host, Off, Screen } from "../host.ts";
+import { type Drawing, type MovingFrame, openMovingFrame } from "../display/moving-frame.ts";
+import type { Host, Screen } from "../host.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { createColours } from "../text/colours.ts";
@@ -21,234 +19,189 @@ import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { lastRows } from "../text/wrap.ts";
 import { totalsLine } from "../display/totals-line.ts";
 import { treeLines } from "../display/tree-lines.ts";
-import { createTreeModel, treeIdle } from "../../view/tree-model.ts";
+import { type AgentModel, createTreeModel, treeIdle, type TreeModel } from "../../view/tree-model.ts";
 import { layoutInput } from "./input-layout.ts";
 import type { LineEditor } from "./line-editor.ts";
-import { recentTree, sinceNow } from "./recent-tree.ts";
 
-const FRAME_MS = 100;
 const MARK = "› ";
-/** The terminal puts marks around what is pasted, so that a pasted line end is not taken for Enter. */
-const PASTE_ON = "\u001b[?2004h";
-const PASTE_OFF = "\u001b[?2004l";
-/** What of a conversation is shown when one comes back to it. */
+/** How much of an earlier conversation is shown. */
 const PAST_ITEMS = 4;
 const PAST_ROWS = 8;
+/** The rows above and below the frame, an empty row at its top, and one above the typed line. */
+const ROWS_BESIDE = 4;
 
 export interface ChatScreen extends Display {
   /** The typed line has changed. */
   typed(): void;
-  /** More of what the agent is saying. */
-  saying(text: string): void;
-  /** What the user said. */
-  heard(text: string): void;
-  /** Lines that answer the user, not the agent's. */
+  /** The next part of the text that the agent is writing. */
+  writing(text: string): void;
+  /** A line that the user sent. */
+  sent(text: string): void;
+  /** Prints lines of Errand itself. */
   print(lines: readonly string[]): void;
-  /** The whole tree, with the numbers of its runs. */
+  /** Prints the whole tree, with the numbers of its runs. */
   printTree(): void;
-  past(items: readonly HistoryItem[]): void;
-  /** Gives the terminal back for a while, and takes it again. */
-  pause(): void;
-  goOn(): void;
+  printHistory(items: readonly HistoryItem[]): void;
 }
 
-export function createChatScreen(host: Host, screen: Screen, editor: LineEditor): ChatScreen {
+export interface ChatScreenParts {
+  readonly host: Host;
+  readonly screen: Screen;
+  readonly editor: LineEditor;
+  /** Called when Ctrl-Z gives the terminal back, and when it is taken again. */
+  readonly typing: { paused(): void; resumed(): void };
+}
+
+export function createChatScreen({ host, screen, editor, typing }: ChatScreenParts): ChatScreen {
   const colours = createColours(host.colours.out);
-  const frame = createFrame(screen.draw);
+  let frame: MovingFrame | null = null;
   let model = createTreeModel();
   let now = (): number => 0;
-  let saying = "";
-  let noticed: string | null = null;
-  let busy = false;
-  /** When the tree began to work: runs that ended before are of no interest now. */
-  let since = sinceNow(model);
-  /** What is to be written above with the next drawing. */
-  let unsaid = "";
-  let drawing = false;
-  let ticks = 0;
-  let timer: CancelTimer | null = null;
-  let offs: Off[] = [];
+  let written = "";
+  let notice: string | null = null;
+  let working = false;
+  /** The tree when it began to work: runs that had ended by then are not drawn. */
+  let start = startOf(model);
   let choices: readonly string[] = [];
+  let ticks = 0;
 
-  /** Draws what there is to draw at the end of this moment. */
-  function draw(): void {
-    if (drawing) return;
-    drawing = true;
-    host.world.soon(flush);
-  }
-
-  function flush(): void {
-    drawing = false;
-    if (offs.length === 0) return;
-    const { lines, cursor } = view();
-    frame.draw(lines, cursor, unsaid);
-    unsaid = "";
-  }
-
-  function view(): { readonly lines: string[]; readonly cursor: Place } {
+  function drawing(tick: number): Drawing {
+    ticks = tick;
     const { columns, rows } = screen.size();
     const width = Math.max(4, columns - 1);
-    const input = layoutInput(editor.text, editor.cursor, {
-      width,
-      height: Math.max(1, Math.floor(rows / 3)),
-      mark: MARK,
-    });
+    const inputHeight = Math.max(1, Math.floor(rows / 3));
+    const input = layoutInput(editor.text, editor.cursor, { width, height: inputHeight, mark: MARK });
     const status = statusLines(width);
-    // The row above the frame and the one below it, an empty line at its top, and one above the typed line.
-    const room = Math.max(0, rows - input.rows.length - status.length - 4);
+    const room = Math.max(0, rows - input.rows.length - status.length - ROWS_BESIDE);
     const height = Math.min(room, Math.max(2, Math.floor((room * 2) / 3)));
-    const picture = busy && height > 0 ? treeLines(recentTree(model, since), { ...look(width), height }) : [];
-    const said = lastRows(terminalText(saying).trim(), width, Math.max(0, room - picture.length - 1));
-    const above = said.length === 0 || saying.trim() === "" ? picture : [...said, "", ...picture];
+    const tree = working && height > 0 ? treePicture(treeSince(model, start), height) : [];
+    const text = terminalText(written).trim();
+    const said = text === "" ? [] : lastRows(text, width, Math.max(0, room - tree.length - 1));
+    const above = said.length === 0 ? tree : [...said, "", ...tree];
     const top = above.length + status.length === 0 ? [] : [""];
-    const lines = [...top, ...above, ...status, "", ...input.rows];
-    return { lines, cursor: { row: lines.length - input.rows.length + input.cursor.row, column: input.cursor.column } };
+    const before = [...top, ...above, ...status, ""];
+    const cursor = { row: before.length + input.cursor.row, column: input.cursor.column };
+    return { lines: [...before, ...input.rows], cursor, moves: working || written !== "" };
   }
 
-  function look(width: number): Parameters<typeof treeLines>[1] {
-    return { width, now: now(), frame: ticks, colours };
+  function treePicture(shown: TreeModel, height?: number): string[] {
+    const width = Math.max(4, screen.size().columns - 1);
+    return treeLines(shown, { width, now: now(), frame: ticks, colours, ...(height === undefined ? {} : { height }) });
   }
 
   function statusLines(width: number): string[] {
-    const lines: string[] = [];
-    if (busy) {
-      const totals = totalsLine(recentTree(model, since), now());
-      lines.push(colours.dim(fitWidth(`${totals} · ${noticed ?? "Ctrl-C cancels"}`, width)));
+    const asked = choices.map((line) => colours.yellow(fitWidth(line, width)));
+    if (!working) return asked;
+    const totals = totalsLine(treeSince(model, start), now());
+    return [colours.dim(fitWidth(`${totals} · ${notice ?? "Ctrl-C cancels"}`, width)), ...asked];
+  }
+
+  /** Prints text above the frame, after an empty line. */
+  function print(text: string): void {
+    frame?.above(`\n${text}\n`);
+  }
+
+  function userLines(text: string): string {
+    return colours.bold(`${MARK}${text.replaceAll("\n", `\n${" ".repeat(MARK.length)}`)}`);
+  }
+
+  /** When the tree comes to rest, its last picture stays above. */
+  function updateWorking(): void {
+    const works = model.tree !== "" && !treeIdle(model);
+    if (works && !working) start = startOf(model);
+    if (!works && working) {
+      const recent = treeSince(model, start);
+      if (recent.agents.size > 1) print(treePicture(recent).join("\n"));
+      notice = null;
     }
-    return [...lines, ...choices.map((line) => colours.yellow(fitWidth(line, width)))];
+    working = works;
   }
 
-  /** Stays above, after an empty line. */
-  function say(text: string): void {
-    unsaid += `\n${text}\n`;
-    draw();
-  }
-
-  function tick(): void {
-    timer ??= host.world.after(FRAME_MS, () => {
-      timer = null;
-      ticks += 1;
-      draw();
-      if (busy) tick();
-    });
-  }
-
-  /** The tree began to work, or came to rest: then its last picture stays. */
-  function moved(): void {
-    const working = model.tree !== "" && !treeIdle(model);
-    if (working && !busy) since = sinceNow(model);
-    if (!working && busy) {
-      const recent = recentTree(model, since);
-      if (recent.agents.size > 1) say(treeLines(recent, look(Math.max(4, screen.size().columns - 1))).join("\n"));
-      noticed = null;
-    }
-    busy = working;
-    if (busy) tick();
-  }
-
-  function endings(changes: readonly ReadableEvent[]): void {
+  function printFailedTurns(changes: readonly ReadableEvent[]): void {
     for (const change of changes) {
-      if (change.type !== "turn-ended" || change.agent !== model.agents.get(0)?.id || change.outcome === "done")
-        continue;
-      if (change.outcome === "cancelled") say(colours.dim("(cancelled)"));
-      else
-        say(colours.red(terminalLine(`the turn failed (${change.reason ?? "unknown reason"}): ${change.error ?? ""}`)));
+      if (change.type !== "turn-ended" || change.agent !== model.agents.get(0)?.id) continue;
+      if (change.outcome === "cancelled") print(colours.dim("(cancelled)"));
+      if (change.outcome !== "failed") continue;
+      const why = `the turn failed (${change.reason ?? "unknown reason"}): ${change.error ?? ""}`;
+      print(colours.red(terminalLine(why)));
     }
-  }
-
-  function take(): void {
-    screen.draw(PASTE_ON);
-    offs = [
-      host.onExit(give),
-      screen.onResize(() => {
-        frame.resized(screen.size().columns);
-        draw();
-      }),
-    ];
-  }
-
-  function give(): void {
-    frame.abandon();
-    screen.draw(PASTE_OFF);
   }
 
   return {
     begin({ model: name, because, store, recovered }) {
-      for (const told of [`model ${name} (because ${because}) · store ${store}`, "Enter sends, Ctrl-D leaves, /help"]) {
-        host.out(`${colours.dim(fitWidth(told, screen.size().columns - 1))}\n`);
-      }
+      for (const line of [`model ${name} (because ${because}) · store ${store}`, "Enter sends, Ctrl-D leaves, /help"])
+        host.out(`${colours.dim(fitWidth(line, screen.size().columns - 1))}\n`);
       if (recovered > 0) host.out(`going on with ${countLabel(recovered, "unfinished tree")} of an earlier process\n`);
-      take();
-      draw();
+      frame = openMovingFrame({ host, screen, drawing, typing });
+      frame.draw();
     },
-    past(items) {
+    printHistory(items) {
       for (const { from, text } of items.slice(-PAST_ITEMS)) {
-        const shown = terminalText(text).trim().split("\n");
-        const rows = shown.length > PAST_ROWS ? [...shown.slice(0, PAST_ROWS), "…"] : shown;
-        say(from === "user" ? userLines(rows.join("\n")) : rows.join("\n"));
+        const lines = terminalText(text).trim().split("\n");
+        const shown = (lines.length > PAST_ROWS ? [...lines.slice(0, PAST_ROWS), "…"] : lines).join("\n");
+        print(from === "user" ? userLines(shown) : shown);
       }
     },
     changed(changed, changes, time) {
       model = changed;
       now = time;
-      if (model.agents.get(0)?.thinking !== true) saying = "";
-      moved();
-      endings(changes);
-      draw();
+      if (model.agents.get(0)?.thinking !== true) written = "";
+      updateWorking();
+      printFailedTurns(changes);
+      frame?.draw();
     },
     said({ text }) {
-      saying = "";
-      say(terminalText(text).trim());
+      written = "";
+      print(terminalText(text).trim());
     },
     draining: () => undefined,
     notice(text) {
-      noticed = text;
-      draw();
+      notice = text;
+      frame?.draw();
     },
     ask(question) {
-      if (typeof question?.text === "string") say(question.text);
+      if (typeof question?.text === "string") print(question.text);
       choices = question?.choices ?? [];
-      draw();
+      frame?.draw();
     },
     answer: () => undefined,
     end: () => undefined,
-    typed: draw,
-    saying(text) {
-      saying += text;
-      tick();
+    typed: () => frame?.draw(),
+    writing(text) {
+      // Later parts are drawn with the next movement of the frame.
+      if (written === "") frame?.draw();
+      written += text;
     },
-    heard: (text) => say(userLines(terminalText(text))),
-    print: (lines) => say(lines.join("\n")),
+    sent: (text) => print(userLines(terminalText(text))),
+    print: (lines) => print(lines.join("\n")),
     printTree() {
       const numbered = [...model.agents].map(([number, agent]) => {
         return [number, number === 0 ? agent : { ...agent, name: `${number}: ${agent.name}` }] as const;
       });
-      say(treeLines({ ...model, agents: new Map(numbered) }, look(Math.max(4, screen.size().columns - 1))).join("\n"));
+      print(treePicture({ ...model, agents: new Map(numbered) }).join("\n"));
     },
-    pause() {
-      flush();
-      for (const off of offs) off();
-      offs = [];
-      give();
-    },
-    goOn() {
-      frame.reopen();
-      take();
-      draw();
-    },
-    close() {
-      if (offs.length === 0) return;
-      flush();
-      timer?.();
-      timer = null;
-      for (const off of offs) off();
-      offs = [];
-      frame.close([]);
-      screen.draw(PASTE_OFF);
-    },
+    close: () => frame?.close([]),
   };
+}
 
-  function userLines(text: string): string {
-    return colours.bold(`${MARK}${text.replaceAll("\n", `\n${" ".repeat(MARK.length)}`)}`);
-  }
+interface Start {
+  readonly at: number;
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+function startOf({ at, agents }: TreeModel): Start {
+  const { tokens = 0, cost = 0 } = agents.get(0) ?? {};
+  return { at, tokens, cost };
+}
+
+/** The tree without runs that ended before `start`, and with what its root used since then. */
+function treeSince(model: TreeModel, start: Start): TreeModel {
+  const agents = [...model.agents.values()].flatMap((agent): AgentModel[] => {
+    const { run, endedAt, tokens, cost } = agent;
+    if (run === null)
+      return [{ ...agent, startedAt: start.at, tokens: tokens - start.tokens, cost: cost - start.cost }];
+    return run.state !== "ended" || (endedAt ?? 0) >= start.at ? [agent] : [];
+  });
+  return { ...model, agents: new Map(agents.map((agent) => [agent.number, agent])) };
 }

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { displayWidth } from "../text/display-width.ts";
-import { type InputLayout, layoutInput } from "./input-layout.ts";
+import type { WrappedText } from "../text/wrap.ts";
+import { layoutInput } from "./input-layout.ts";
 
 const view = { width: 10, height: 5, mark: "> " };
 
 /** The rows with a bar where the cursor is. */
-function shown({ rows, cursor }: InputLayout): string[] {
+function shown({ rows, cursor }: WrappedText): string[] {
   return rows.map((row, index) => {
     if (index !== cursor.row) return row;
     let column = 0;

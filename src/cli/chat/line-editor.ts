@@ -1,10 +1,10 @@
 /**
- * The line that a person types, of one or several lines, and the history of those before.
+ * The message that a user types, of one or several lines, and the history of earlier ones.
  *
  * Invariants:
- *  1. The cursor never stands inside of what is one character to a reader.
- *  2. A paste is text and nothing else: no key of it is pressed, and no control character gets in.
- *  3. Going through the history changes nothing of it, and coming back finds the line as it was left.
+ *  1. The cursor is never inside of what a reader sees as one character.
+ *  2. Pasted text is only inserted: it presses no key, and its control characters are removed.
+ *  3. Moving through the history does not change it, and coming back shows the typed text as it was left.
  */
 
 import type { Key } from "../host.ts";
@@ -13,23 +13,23 @@ import { terminalText } from "../text/terminal-text.ts";
 
 export interface LineEditor {
   readonly text: string;
-  /** Where the next character goes, in UTF-16 units. */
+  /** Where the next character is inserted, in UTF-16 units. */
   readonly cursor: number;
-  /** Takes a key. Returns the line when it was sent, else null. */
+  /** Returns the message if the key sent it, else null. */
   press(key: Key): string | null;
   clear(): void;
-  /** Puts the line aside, so that another one can be typed, and brings it back. */
+  /** Puts the text aside so that something else can be typed; `bringBack` restores it. */
   putAside(): void;
   bringBack(): void;
-  /** Lines of an earlier conversation, to go back to. */
-  remember(lines: readonly string[]): void;
+  /** Adds messages of an earlier conversation to the history. */
+  remember(messages: readonly string[]): void;
 }
 
 export function createLineEditor(): LineEditor {
   const history: string[] = [];
   let text = "";
   let cursor = 0;
-  /** Which of the history is shown; its length for the line that is being typed, which is kept meanwhile. */
+  /** Which entry of the history is shown; its length for the text being typed, which is in `draft` meanwhile. */
   let shown = history.length;
   let draft = "";
   let aside: { readonly text: string; readonly cursor: number } | null = null;
@@ -47,55 +47,42 @@ export function createLineEditor(): LineEditor {
     set(text.slice(0, from) + text.slice(to), from);
   }
 
-  function before(): number {
-    return clustersOf(text.slice(0, cursor)).at(-1)?.index ?? 0;
-  }
+  const before = (): number => clustersOf(text.slice(0, cursor)).at(-1)?.index ?? 0;
+  const after = (): number => cursor + (clustersOf(text.slice(cursor))[0]?.text.length ?? 0);
+  const wordBefore = (): number => cursor - (/\S*\s*$/.exec(text.slice(0, cursor))?.[0].length ?? 0);
+  const wordAfter = (): number => cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
+  const lineStart = (): number => text.lastIndexOf("\n", cursor - 1) + 1;
 
-  function after(): number {
-    return cursor + (clustersOf(text.slice(cursor))[0]?.text.length ?? 0);
-  }
-
-  function wordBefore(): number {
-    return cursor - (/\S*\s*$/.exec(text.slice(0, cursor))?.[0].length ?? 0);
-  }
-
-  function wordAfter(): number {
-    return cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
-  }
-
-  function lineBegin(): number {
-    return text.lastIndexOf("\n", cursor - 1) + 1;
-  }
-
-  function lineEnd(): number {
-    const end = text.indexOf("\n", cursor);
+  function lineEnd(from = cursor): number {
+    const end = text.indexOf("\n", from);
     return end === -1 ? text.length : end;
   }
 
-  /** To the line above or below, as near to the same column as there are characters; false where there is none. */
+  /** Moves to the line above or below, near the same column. Returns false if there is no such line. */
   function toLine(direction: -1 | 1): boolean {
-    const column = clustersOf(text.slice(lineBegin(), cursor)).length;
-    const begin = direction === -1 ? text.lastIndexOf("\n", lineBegin() - 2) + 1 : lineEnd() + 1;
-    if (direction === -1 ? lineBegin() === 0 : lineEnd() === text.length) return false;
-    const end = text.indexOf("\n", begin);
-    const line = text.slice(begin, end === -1 ? text.length : end);
-    cursor = begin + (clustersOf(line)[column]?.index ?? line.length);
+    if (direction === -1 ? lineStart() === 0 : lineEnd() === text.length) return false;
+    const column = clustersOf(text.slice(lineStart(), cursor)).length;
+    const start = direction === -1 ? text.lastIndexOf("\n", lineStart() - 2) + 1 : lineEnd() + 1;
+    const line = text.slice(start, lineEnd(start));
+    cursor = start + (clustersOf(line)[column]?.index ?? line.length);
     return true;
   }
 
-  function toHistory(index: number): void {
-    if (index < 0 || index > history.length) return;
+  /** Returns false if there is no such entry. */
+  function toHistory(index: number): boolean {
+    if (index < 0 || index > history.length) return false;
     if (shown === history.length) draft = text;
     shown = index;
     set(history[index] ?? draft);
+    return true;
   }
 
   function send(): string | null {
-    const line = text.trim();
-    if (line === "") return null;
-    if (history.at(-1) !== line) history.push(line);
+    const message = text.trim();
+    if (message === "") return null;
+    if (history.at(-1) !== message) history.push(message);
     clear();
-    return line;
+    return message;
   }
 
   function clear(): void {
@@ -104,25 +91,27 @@ export function createLineEditor(): LineEditor {
     shown = history.length;
   }
 
-  function control(name: string): void {
-    if (name === "a") cursor = lineBegin();
-    else if (name === "e") cursor = lineEnd();
-    else if (name === "b") cursor = before();
-    else if (name === "f") cursor = after();
-    else if (name === "d") remove(cursor, after());
-    else if (name === "h") remove(before(), cursor);
-    else if (name === "k") remove(cursor, lineEnd());
-    else if (name === "u") remove(lineBegin(), cursor);
-    else if (name === "w") remove(wordBefore(), cursor);
-    else if (name === "left") cursor = wordBefore();
-    else if (name === "right") cursor = wordAfter();
-  }
-
-  function alternate(name: string): void {
-    if (name === "b" || name === "left") cursor = wordBefore();
-    else if (name === "f" || name === "right") cursor = wordAfter();
-    else if (name === "d") remove(cursor, wordAfter());
-  }
+  const actions = new Map<string, () => unknown>(
+    (
+      [
+        ["enter alt-return", () => insert("\n")],
+        ["left ctrl-b", () => (cursor = before())],
+        ["right ctrl-f", () => (cursor = after())],
+        ["alt-b alt-left ctrl-left", () => (cursor = wordBefore())],
+        ["alt-f alt-right ctrl-right", () => (cursor = wordAfter())],
+        ["home ctrl-a", () => (cursor = lineStart())],
+        ["end ctrl-e", () => (cursor = lineEnd())],
+        ["up", () => toLine(-1) || toHistory(shown - 1)],
+        ["down", () => toLine(1) || toHistory(shown + 1)],
+        ["backspace ctrl-h", () => remove(before(), cursor)],
+        ["alt-backspace ctrl-backspace ctrl-w", () => remove(wordBefore(), cursor)],
+        ["delete ctrl-d", () => remove(cursor, after())],
+        ["alt-d", () => remove(cursor, wordAfter())],
+        ["ctrl-u", () => remove(lineStart(), cursor)],
+        ["ctrl-k", () => remove(cursor, lineEnd())],
+      ] as const
+    ).flatMap(([keys, action]) => keys.split(" ").map((key) => [key, action] as const)),
+  );
 
   return {
     get text() {
@@ -141,26 +130,18 @@ export function createLineEditor(): LineEditor {
       if (aside !== null) set(aside.text, aside.cursor);
       aside = null;
     },
-    remember(lines) {
-      history.unshift(...lines);
-      shown += lines.length;
+    remember(messages) {
+      history.unshift(...messages);
+      shown += messages.length;
     },
     press({ name, text: typed, ctrl, meta }) {
       if (name === "return" && !meta) return send();
-      // Ctrl-J and Alt-Enter begin another line of the same message.
-      if (name === "enter" || name === "return") insert("\n");
+      const modified = actions.get(`${ctrl ? "ctrl-" : ""}${meta ? "alt-" : ""}${name}`);
+      // A named key does the same with a modifier that changes nothing.
+      const action = modified ?? (name.length > 1 ? actions.get(name) : undefined);
+      if (action !== undefined) action();
       else if (name === "paste") insert(terminalText(typed));
-      else if (name === "backspace") remove(meta || ctrl ? wordBefore() : before(), cursor);
-      else if (name === "delete") remove(cursor, after());
-      else if (name === "home") cursor = lineBegin();
-      else if (name === "end") cursor = lineEnd();
-      else if (name === "up" && !toLine(-1)) toHistory(shown - 1);
-      else if (name === "down" && !toLine(1)) toHistory(shown + 1);
-      else if (name === "left" && !ctrl && !meta) cursor = before();
-      else if (name === "right" && !ctrl && !meta) cursor = after();
-      else if (ctrl) control(name);
-      else if (meta) alternate(name);
-      else if (terminalText(typed) === typed && name !== "tab") insert(typed);
+      else if (!ctrl && !meta && name !== "tab" && terminalText(typed) === typed) insert(typed);
       return null;
     },
   };

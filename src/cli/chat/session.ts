@@ -1,4 +1,4 @@
-/** A conversation with one agent: opens the runtime, makes the tree with the first message, and follows it until the end. */
+/** A conversation with one agent: opens the runtime, opens a tree with the first message, and follows it. */
 
 import type { HistoryItem } from "../../core/journal/history.ts";
 import type { ErrandError } from "../../errors.ts";
@@ -15,6 +15,7 @@ import { newPostId } from "../store/deliver.ts";
 import { type Owned, ownFile, ownStore } from "../store/own-store.ts";
 import { noticeLine } from "../problem.ts";
 import type { Told } from "../run/work-on-trees.ts";
+import type { TreeModel } from "../../view/tree-model.ts";
 import type { ChatSetting } from "./chat-setting.ts";
 
 const CLOSE_WITHIN_MS = 3_000;
@@ -24,11 +25,11 @@ export interface SessionRequest {
   readonly setting: ChatSetting;
   readonly display: Display;
   readonly onFailure: (error: ErrandError) => void;
-  /** All that was said so far is shown. */
-  readonly allSaid?: () => void;
-  /** The tree has taken a message of this session. */
-  readonly onTaken?: (post: string) => void;
-  /** What the agent is saying, as it comes. */
+  /** Called when every message so far is shown. */
+  readonly onShown?: (model: TreeModel) => void;
+  /** Called when the tree has taken a message of this session. */
+  readonly onTaken?: () => void;
+  /** The text that the agent is writing, as it comes. */
   readonly onText?: (text: string) => void;
 }
 
@@ -36,10 +37,10 @@ export interface Session {
   /** The file or the URL of its store. */
   readonly store: string;
   readonly following: Following;
-  /** What was said before this session, oldest first. */
+  /** The conversation before this session, oldest first. */
   readonly past: readonly HistoryItem[];
-  /** Resolves when the message is durable, with its id. */
-  send(text: string): Promise<string>;
+  /** Resolves when the message is durable. */
+  send(text: string): Promise<void>;
   answer(question: string, answer: GivenAnswer): Promise<void>;
   /** Ends the turn and every run. */
   cancel(): Promise<void>;
@@ -48,25 +49,24 @@ export interface Session {
 }
 
 export async function openSession(request: SessionRequest): Promise<Session> {
-  const { call, setting, display, onFailure } = request;
+  const { call, setting, display, onFailure, onShown, onTaken, onText } = request;
   const { host } = call;
-  let agent: Agent | null = null;
-  const told = (notice: ErrandError): void => {
-    const waits = notice.code === "tree-quarantined" && notice.details["tree"] === agent?.id;
-    if (waits) onFailure(notice);
-    else display.notice(noticeLine(notice));
-  };
-  const { path: store, opened: errand } = await open(call, setting, { onFailure, onNotice: (notice) => told(notice) });
   const { model, because } = setting;
+  let agent: Agent | null = null;
+  const { path: store, opened: errand } = await open(call, setting, {
+    onFailure,
+    onNotice(notice) {
+      const stopped = notice.code === "tree-quarantined" && notice.details["tree"] === agent?.id;
+      if (stopped) onFailure(notice);
+      else display.notice(noticeLine(notice));
+    },
+  });
   display.begin({ model, because, store: storeName(store), recovered: errand.recovered });
-  const following = createFollowing(host.world, display, request.allSaid);
+  const following = createFollowing(host.world, display, () => onShown?.(following.model));
   const posts = new Set<string>();
-  if (request.onText !== undefined) {
-    const { onText } = request;
-    errand.onText(({ tree, agent: speaker, text }) => {
-      if (tree === agent?.id && speaker === agent.id) onText(text);
-    });
-  }
+  errand.onText(({ tree, agent: speaker, text }) => {
+    if (tree === agent?.id && speaker === agent.id) onText?.(text);
+  });
 
   function follow(found: Agent, past: number): void {
     agent = found;
@@ -75,9 +75,9 @@ export async function openSession(request: SessionRequest): Promise<Session> {
         tree: found.id,
         past,
         unattended: false,
-        // A conversation is never over by itself.
+        // A conversation does not end by itself.
         begun: ({ facts: [input] }) => {
-          if (input?.type === "message-posted" && posts.delete(input.id)) request.onTaken?.(input.id);
+          if (input?.type === "message-posted" && posts.delete(input.id)) onTaken?.();
           return false;
         },
       })
@@ -100,7 +100,6 @@ export async function openSession(request: SessionRequest): Promise<Session> {
       const id = newPostId(host.world);
       posts.add(id);
       await agent?.post(text, { id });
-      return id;
     },
     answer: errand.answer,
     async cancel() {

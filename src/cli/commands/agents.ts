@@ -12,7 +12,7 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { agentOptions } from "../run/agent-options.ts";
 import { createColours } from "../text/colours.ts";
-import { meantLabel } from "../text/nearest.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
 
 export const agentsCommand: CommandAction = async (call) => {
   const all = listed(await folderDefinitions(call, agentOptions(call).tools, ({ model }) => model), call.host);
@@ -45,7 +45,7 @@ function one(name: string, all: readonly Listed[], { options, host }: CommandCal
   const found = all.filter((item) => item.name === name).toSorted((a, b) => useOf(a) - useOf(b));
   if (found.length === 0) {
     const names = all.flatMap((item) => (item.name === null ? [] : [item.name]));
-    throw new ErrandError("definition-unknown", `There is no agent or skill "${name}"${meantLabel(name, names)}`, {
+    throw new ErrandError("definition-unknown", `There is no agent or skill "${name}"${didYouMean(name, names)}`, {
       remedy: "errand agents lists them.",
     });
   }

@@ -15,7 +15,7 @@ import { resolveSettings, settingAsks, settingItem, type SettingRow } from "../s
 import { riskyRuleNotices } from "../settings/permission-rules.ts";
 import { NONE, type Setting, SETTINGS } from "../settings/setting-table.ts";
 import { readSources, unknownNotices } from "../settings/settings.ts";
-import { meantLabel } from "../text/nearest.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
 import { tableLines } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { chooseScope } from "../store/choose-scope.ts";
@@ -28,7 +28,7 @@ export const configCommand: CommandAction = async (call) => {
   const [action, key, value] = call.args;
   if (action === undefined) return list(call);
   if (!ACTIONS.includes(action))
-    throw usage(`"${action}" is nothing that config does${meantLabel(action, ACTIONS)}`, "errand config --help");
+    throw usage(`"${action}" is nothing that config does${didYouMean(action, ACTIONS)}`, "errand config --help");
   if (key === undefined) throw usage(`config ${action} needs a key`, `errand config ${action} model`);
   const setting = settingNamed(key);
   if (action === "get") return get(setting, call);
@@ -129,7 +129,7 @@ function settingNamed(key: string): Setting {
   const found = SETTINGS.find((setting) => setting.key === key);
   if (found !== undefined) return found;
   const keys = SETTINGS.map((setting) => setting.key);
-  throw usage(`There is no setting "${key}"${meantLabel(key, keys)}`, "errand config");
+  throw usage(`There is no setting "${key}"${didYouMean(key, keys)}`, "errand config");
 }
 
 /** What was typed, as a file holds it. */

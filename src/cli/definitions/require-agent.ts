@@ -3,7 +3,7 @@
 import { ErrandError } from "../../errors.ts";
 import type { AgentDefinition } from "../../runtime/definitions/catalog.ts";
 import type { Host } from "../host.ts";
-import { meantLabel } from "../text/nearest.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
 import { type FolderDefinitions, sourceName } from "./folder-definitions.ts";
 
 export function requireAgent(name: string, { read, builtIn, options }: FolderDefinitions, host: Host): AgentDefinition {
@@ -20,7 +20,7 @@ export function requireAgent(name: string, { read, builtIn, options }: FolderDef
     throw new ErrandError("model-unknown", `The agent "${name}" of ${sourceName(file, host)} cannot be used: ${why}`, {
       remedy: "To go without a key: --model offline/rehearsal.",
     });
-  const meant = meantLabel(
+  const meant = didYouMean(
     name,
     known.map((definition) => definition.name),
   );

@@ -5,7 +5,7 @@
 
 import type { Host, Screen } from "../host.ts";
 import { jsonLine } from "../display/jsonl.ts";
-import { openMovingFrame } from "../display/moving-frame.ts";
+import { type Drawing, openMovingFrame } from "../display/moving-frame.ts";
 import { createColours } from "../text/colours.ts";
 import { fitWidth } from "../text/display-width.ts";
 import { terminalText } from "../text/terminal-text.ts";
@@ -74,17 +74,17 @@ function createTreeScreen(host: Host, screen: Screen): DemoScreen {
   let model: TreeModel | null = null;
   let now: () => number = () => 0;
   let working = true;
-  /** The drawing that stands still while no process works. */
-  let still = 0;
-  const frame = openMovingFrame(host, screen, (tick) => {
-    if (model === null || model.tree === "") return null;
-    if (working) still = tick;
+  const frame = openMovingFrame({ host, screen, drawing });
+
+  function drawing(tick: number): Drawing {
+    if (model === null || model.tree === "") return { lines: [], moves: false };
     const { columns, rows } = screen.size();
     const width = Math.max(1, columns - 1);
-    const picture = treeLines(model, { width, height: rows - LINES_BESIDE, now: now(), frame: still, colours });
+    const picture = treeLines(model, { width, height: rows - LINES_BESIDE, now: now(), frame: tick, colours });
     const below = fitWidth(working ? "Ctrl-C leaves" : SILENCE, width);
-    return ["", ...picture, working ? colours.dim(below) : colours.red(below)];
-  });
+    return { lines: ["", ...picture, working ? colours.dim(below) : colours.red(below)], moves: working };
+  }
+
   return {
     begin: lines.begin,
     step: lines.step,

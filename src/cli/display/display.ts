@@ -23,6 +23,8 @@ export interface Setting {
   readonly recovered: number;
 }
 
+export const NO_SETTING: Setting = { model: "", because: "", store: "", recovered: 0 };
+
 /** Something that an agent said to the user. */
 export interface Said {
   readonly id: string;

@@ -22,7 +22,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";
 import { treeTotals } from "../../view/tree-model.ts";
-import type { Display, Said, Setting } from "./display.ts";
+import { type Display, NO_SETTING, type Said } from "./display.ts";
 import { JSON_VERSION, type JsonLine } from "./json-types.ts";
 
 export function jsonLine(value: JsonLine): string {
@@ -35,7 +35,7 @@ export function problemRecord({ code, message, remedy }: Problem): JsonLine {
 }
 
 export function createJsonDisplay(host: Pick<Host, "out">): Display {
-  let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
+  let setting = NO_SETTING;
   let tree = "";
   const messages: Pick<Said, "id" | "kind" | "text">[] = [];
   return {

@@ -1,6 +1,6 @@
 /**
- * The live picture of a tree in a terminal. While the tree works it is drawn ten times a second, and what is said meanwhile stands above
- * it. At the end it stays, with the last of the answer below it.
+ * The live picture of a tree in a terminal. While the tree works it is drawn ten times a second, and messages are
+ * printed above it. At the end the last picture stays, with the last part of the answer below it.
  */
 
 import { answerOf } from "../../core/journal/spoken.ts";
@@ -12,51 +12,67 @@ import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { totalsLine } from "./totals-line.ts";
 import { createTreeModel } from "../../view/tree-model.ts";
 import { treeLines } from "./tree-lines.ts";
-import type { Display, Said, Setting } from "./display.ts";
+import { type Display, NO_SETTING, type Said } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
-import { type MovingFrame, openMovingFrame } from "./moving-frame.ts";
+import { type Drawing, type MovingFrame, openMovingFrame } from "./moving-frame.ts";
 
 /**
- * Beside the picture: an empty line, how to answer a question (two lines, and what is typed) and the totals; the line where the cursor stands; and
- * one above it all, because some terminals keep what is erased from the first row on.
+ * Rows beside the tree: an empty one, three for a question, the totals, the one of the cursor, and one above the frame,
+ * because some terminals keep what is erased from the first row on.
  */
-const LINES_BESIDE = 7;
+const ROWS_BESIDE = 7;
 
 export function createLiveDisplay(host: Host, screen: Screen): Display {
   const colours = createColours(host.colours.out);
   let frame: MovingFrame | null = null;
-  let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
+  let setting = NO_SETTING;
   let model = createTreeModel();
   let now = (): number => 0;
-  /** Parts of the answer that are to stand below the picture: those that nothing comes after. */
+  /** The last parts of the answer, which are printed below the last picture. */
   let pending: Said[] = [];
   let lastShown: Said | null = null;
-  let noticed: string | null = null;
-  let asked: readonly string[] = [];
+  let notice: string | null = null;
+  let question: readonly string[] = [];
   let ticks = 0;
 
-  function lines(tick: number): string[] | null {
-    if (model.tree === "") return null;
+  const width = (): number => Math.max(1, screen.size().columns - 1);
+
+  function picture(height?: number): string[] {
+    if (model.tree === "") return [];
+    const view = { width: width(), now: now(), frame: ticks, colours };
+    return treeLines(model, height === undefined ? view : { ...view, height });
+  }
+
+  function drawing(tick: number): Drawing {
     ticks = tick;
-    const { columns, rows } = screen.size();
-    const width = Math.max(1, columns - 1);
-    const picture = treeLines(model, { width, height: rows - LINES_BESIDE, now: now(), frame: ticks, colours });
+    if (model.tree === "") return { lines: [], moves: false };
     const totals = totalsLine(model, now());
-    const below = noticed === null ? `${totals} · Ctrl-C cancels` : `${noticed} · ${totals}`;
-    const question = asked.map((line) => colours.yellow(fitWidth(line, width)));
-    return [...picture, "", ...question, colours.dim(fitWidth(below, width))];
+    const below = notice === null ? `${totals} · Ctrl-C cancels` : `${notice} · ${totals}`;
+    const asked = question.map((line) => colours.yellow(fitWidth(line, width())));
+    const tree = picture(screen.size().rows - ROWS_BESIDE);
+    return { lines: [...tree, "", ...asked, colours.dim(fitWidth(below, width()))], moves: true };
+  }
+
+  /** Ends the frame; the whole last picture stays. */
+  function closeFrame(): void {
+    frame?.close(picture());
+    frame = null;
+  }
+
+  function printPending(): void {
+    const answer = answerOf(pending);
+    pending = [];
+    if (answer !== null) host.out(`\n${terminalText(answer)}\n`);
   }
 
   return {
     begin(given) {
       setting = given;
-      host.out(
-        `${colours.dim(fitWidth(`model ${given.model} (because ${given.because}) · store ${given.store}`, screen.size().columns - 1))}\n`,
-      );
-      if (given.recovered > 0) {
+      const line = `model ${given.model} (because ${given.because}) · store ${given.store}`;
+      host.out(`${colours.dim(fitWidth(line, screen.size().columns - 1))}\n`);
+      if (given.recovered > 0)
         host.out(`going on with ${countLabel(given.recovered, "unfinished tree")} of an earlier process\n`);
-      }
-      frame = openMovingFrame(host, screen, lines);
+      frame = openMovingFrame({ host, screen, drawing });
     },
     changed(changed, _changes, time) {
       const first = model.tree === "";
@@ -71,48 +87,31 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
     },
     draining: () => undefined,
     notice(text) {
-      noticed = text;
+      notice = text;
       frame?.draw();
     },
-    ask(question) {
-      if (typeof question?.text === "string") frame?.above(question.text);
-      const choices = question?.choices ?? [];
-      asked = choices.length === 0 ? [] : [...choices, `› ${terminalLine(question?.typed ?? "")}`];
+    ask(asked) {
+      if (typeof asked?.text === "string") frame?.above(asked.text);
+      const choices = asked?.choices ?? [];
+      question = choices.length === 0 ? [] : [...choices, `› ${terminalLine(asked?.typed ?? "")}`];
       frame?.draw();
     },
     answer(text) {
-      settle();
+      closeFrame();
       if (text === null) return host.out(`\n${colours.dim("(the agent decided to say nothing)")}\n`);
-      // The picture came after it: the last part of the answer is shown again.
+      // If the whole answer stands above the picture, its last part is printed again below.
       if (pending.length === 0 && lastShown !== null) pending.push(lastShown);
       printPending();
     },
     end(ending) {
-      settle();
+      closeFrame();
       printPending();
       host.out(
-        endingLines(ending, setting, colours)
+        `${endingLines(ending, setting, colours)
           .map((line) => `\n${line}`)
-          .join(""),
+          .join("")}\n`,
       );
-      host.out("\n");
     },
-    close() {
-      settle();
-    },
+    close: closeFrame,
   };
-
-  function printPending(): void {
-    const answer = answerOf(pending);
-    pending = [];
-    if (answer !== null) host.out(`\n${terminalText(answer)}\n`);
-  }
-
-  /** The last picture, which stays. */
-  function settle(): void {
-    const width = Math.max(1, screen.size().columns - 1);
-    const picture = model.tree === "" ? [] : treeLines(model, { width, now: now(), frame: ticks, colours });
-    frame?.close(picture);
-    frame = null;
-  }
 }

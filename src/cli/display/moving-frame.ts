@@ -1,61 +1,99 @@
 /**
- * Lines at the bottom of a terminal that are drawn ten times a second, with text that stays above them.
+ * The frame at the bottom of a terminal while a command works: it is drawn when something changes, and ten times a
+ * second while it moves.
  *
  * Invariants:
- *  1. However the process ends, the terminal gets its cursor back.
- *  2. Ctrl-Z gives the terminal back too; coming back takes it and draws again.
+ *  1. All that changes in one turn of the event loop is one write.
+ *  2. However the process ends, the terminal gets its cursor and its paste mode back. Ctrl-Z gives them back too.
  *  3. After `close` nothing is drawn; closing again does nothing.
  */
 
 import type { CancelTimer } from "../../contracts/world.ts";
 import type { Host, Screen } from "../host.ts";
-import { createFrame } from "./frame.ts";
+import { createFrame, type Position } from "./frame.ts";
 
 const FRAME_MS = 100;
+/** The terminal marks pasted text, so that a pasted line end is not taken for Enter. */
+const MARK_PASTES = "\u001b[?2004h";
+const NO_PASTE_MARKS = "\u001b[?2004l";
+
+export interface Drawing {
+  readonly lines: readonly string[];
+  /** Where the user types; without it the cursor is hidden. */
+  readonly cursor?: Position;
+  /** True: it looks different after a tenth of a second. */
+  readonly moves: boolean;
+}
 
 export interface MovingFrame {
-  /** Draws the lines as they are now. */
+  /** Draws again soon. */
   draw(): void;
-  /** Writes text above the lines, where it stays. */
+  /** Writes text above the frame, where it stays. */
   above(text: string): void;
-  /** Gives the terminal back, with these lines staying. */
+  /** Gives the terminal back; these lines stay. */
   close(lines: readonly string[]): void;
 }
 
-/** `lines` makes what is drawn, given the number of the drawing; null draws nothing yet. */
-export function openMovingFrame(
-  host: Host,
-  screen: Screen,
-  lines: (tick: number) => readonly string[] | null,
-): MovingFrame {
+export interface MovingFrameParts {
+  readonly host: Host;
+  readonly screen: Screen;
+  /** What is drawn; `tick` counts the tenths of a second in which it moved. */
+  readonly drawing: (tick: number) => Drawing;
+  /** Given where the user types in the frame: called when the terminal is given back by Ctrl-Z and taken again. */
+  readonly typing?: { paused(): void; resumed(): void };
+}
+
+export function openMovingFrame({ host, screen, drawing, typing }: MovingFrameParts): MovingFrame {
   const frame = createFrame(screen.draw);
+  let above = "";
   let ticks = 0;
   let timer: CancelTimer | null = null;
-  let used = false;
+  let scheduled = false;
+  let closed = false;
 
-  function draw(): void {
-    const drawn = lines(ticks);
-    if (drawn === null) return;
-    used = true;
-    frame.draw(drawn);
-  }
-
-  function tick(): void {
-    timer = host.world.after(FRAME_MS, () => {
+  function drawNow(): void {
+    scheduled = false;
+    if (closed) return;
+    const { lines, cursor, moves } = drawing(ticks);
+    frame.draw(lines, cursor, above);
+    above = "";
+    if (!moves) return stopTimer();
+    timer ??= host.world.after(FRAME_MS, () => {
+      timer = null;
       ticks += 1;
-      draw();
-      tick();
+      drawNow();
     });
   }
 
+  function stopTimer(): void {
+    timer?.();
+    timer = null;
+  }
+
+  function draw(): void {
+    if (scheduled) return;
+    scheduled = true;
+    host.world.soon(drawNow);
+  }
+
+  function giveBack(): void {
+    if (above !== "") frame.above(above);
+    above = "";
+    frame.abandon();
+    if (typing !== undefined) screen.draw(NO_PASTE_MARKS);
+  }
+
   const offs = [
-    host.onExit(() => frame.abandon()),
+    host.onExit(giveBack),
     host.onSignal("SIGTSTP", () => {
-      frame.abandon();
+      typing?.paused();
+      giveBack();
       host.suspend();
     }),
     host.onSignal("SIGCONT", () => {
       frame.reopen();
+      if (typing !== undefined) screen.draw(MARK_PASTES);
+      typing?.resumed();
       draw();
     }),
     screen.onResize(() => {
@@ -63,21 +101,22 @@ export function openMovingFrame(
       draw();
     }),
   ];
-  tick();
+  if (typing !== undefined) screen.draw(MARK_PASTES);
 
   return {
     draw,
     above(text) {
-      used = true;
-      frame.above(text);
+      above += text.endsWith("\n") ? text : `${text}\n`;
+      draw();
     },
-    close(last) {
-      if (timer === null) return;
-      timer();
-      timer = null;
+    close(lines) {
+      if (closed) return;
+      closed = true;
+      stopTimer();
       for (const off of offs) off();
-      // A terminal that was never drawn on has nothing to be given back.
-      if (used || last.length > 0) frame.close(last);
+      if (above !== "") frame.above(above);
+      frame.close(lines);
+      if (typing !== undefined) screen.draw(NO_PASTE_MARKS);
     },
   };
 }

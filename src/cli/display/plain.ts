@@ -1,6 +1,6 @@
 /**
- * Lines for a log: one for each change of state on standard error, commentary among them, and on standard output the answer (rule D13),
- * so that `errand run … > answer.txt` holds the answer alone.
+ * Lines for a log: one for each change of state on standard error, commentary among them. The answer (rule D13) goes to
+ * standard output, so that `errand run … > answer.txt` holds only the answer.
  */
 
 import { createColours } from "../text/colours.ts";
@@ -9,50 +9,41 @@ import type { Host } from "../host.ts";
 import { elapsedLabel, countLabel, tokensLabel } from "../../view/amounts.ts";
 import { endedWords, errorWords, terminalLine, terminalText } from "../text/terminal-text.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
-import type { Display, Said, Setting } from "./display.ts";
+import { type Display, NO_SETTING, type Said } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 
-/** Standard output, which the displays of several trees share. */
-export interface AnswerOutput {
-  /** Writes a part of an answer, with a blank line before all but the first. */
-  part(text: string): void;
-  /** What comes next is another answer, which begins without a blank line. */
-  restart(): void;
-}
+/** Writes a part of an answer. */
+export type AnswerOutput = (text: string) => void;
 
-export function createAnswerOutput(host: Pick<Host, "out">): AnswerOutput {
+/** Standard output, with a blank line between parts. The displays of several trees share it. */
+export function createAnswerOutput({ out }: Pick<Host, "out">): AnswerOutput {
   let between = "";
-  return {
-    part(text) {
-      host.out(`${between}${terminalText(text)}\n`);
-      between = "\n";
-    },
-    restart() {
-      between = "";
-    },
+  return (text) => {
+    out(`${between}${terminalText(text)}\n`);
+    between = "\n";
   };
 }
 
-/**
- * `held`: an answer is written when it is whole, so that those of several trees do not mix and a program that talks with an agent reads
- * one as one. Else each part is written when it is said.
- */
-export function createPlainDisplay(
-  host: Host,
-  how: { readonly output: AnswerOutput; readonly held: boolean } = { output: createAnswerOutput(host), held: false },
-): Display {
+export interface PlainDisplay extends Display {
+  /** Writes the parts of the answer that are held back. */
+  flush(): void;
+}
+
+/** `held`: parts of an answer are held back until it is whole, so that answers of several trees do not mix. */
+export function createPlainDisplay(host: Host, output: AnswerOutput, held: boolean): PlainDisplay {
   const colours = createColours(host.colours.err);
-  let setting: Setting = { model: "", because: "", store: "", recovered: 0 };
+  let setting = NO_SETTING;
   let parts: Said[] = [];
   const line = (text: string): void => host.err(`${text}\n`);
 
   function flush(): void {
     const answer = answerOf(parts);
     parts = [];
-    if (answer !== null) how.output.part(answer);
+    if (answer !== null) output(answer);
   }
 
   return {
+    flush,
     begin(given) {
       setting = given;
       line(`model ${given.model} (because ${given.because}), store ${given.store}`);
@@ -63,7 +54,7 @@ export function createPlainDisplay(
     said(said) {
       if (said.kind === "commentary") return line(`${terminalLine(said.name)}: ${terminalText(said.text).trim()}`);
       parts.push(said);
-      if (!how.held) flush();
+      if (!held) flush();
     },
     draining: (runs) => line(`waiting for ${countLabel(runs, "open run")}`),
     notice: line,
@@ -83,11 +74,11 @@ export function createPlainDisplay(
   };
 }
 
-/** One line for each change of state. Tools are too many to be told one by one. */
+/** One line for each change of state. Tool calls are left out, because they are too many. */
 export function changeLines(changes: readonly ReadableEvent[]): string[] {
   const started = new Set(changes.flatMap((change) => (change.type === "run-started" ? [change.run] : [])));
   return changes.flatMap((change) => {
-    // A run that starts in the step that made it was never seen waiting.
+    // A run that starts in the step that created it never waited in a queue.
     if (change.type === "run-created" && started.has(change.run)) return [];
     const text = changeLine(change);
     return text === null ? [] : [terminalLine(text)];
@@ -106,18 +97,17 @@ function changeLine(change: ReadableEvent): string | null {
       return `${change.definition} "${change.name}" ${STATES[change.state]}`;
     case "run-ended": {
       const tokens = change.tokens === 0 ? "" : `, ${tokensLabel(change.tokens)} tokens`;
-      const spent = `${elapsedLabel(change.elapsedMs)}${tokens}`;
       const how = endedWords(change.status, change.reason, change.error);
-      return `${change.definition} "${change.name}" ended: ${how} (${spent})`;
+      return `${change.definition} "${change.name}" ended: ${how} (${elapsedLabel(change.elapsedMs)}${tokens})`;
     }
     case "turn-ended":
-      return change.outcome === "done"
-        ? null
-        : `${change.name}: turn ${change.outcome} (${change.reason ?? change.outcome})`;
-    case "model-retry":
-      return `${change.name}: the model failed, attempt ${change.attempt} in ${elapsedLabel(change.retryAt - change.at)}${
-        change.error === null ? "" : `: ${errorWords(change.error)}`
-      }`;
+      if (change.outcome === "done") return null;
+      return `${change.name}: turn ${change.outcome} (${change.reason ?? change.outcome})`;
+    case "model-retry": {
+      const wait = elapsedLabel(change.retryAt - change.at);
+      const why = change.error === null ? "" : `: ${errorWords(change.error)}`;
+      return `${change.name}: the model failed, attempt ${change.attempt} in ${wait}${why}`;
+    }
     case "question-asked":
       return `${change.name} asks: ${change.tool} ${JSON.stringify(change.input)}?`;
     case "question-answered":

@@ -8,7 +8,7 @@ import { workspaceTools } from "../../tools/index.ts";
 import type { CommandCall } from "../command.ts";
 import { noticeLines } from "../problem.ts";
 import { databaseIs } from "../store/scope.ts";
-import { meantLabel } from "../text/nearest.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
 
 type AgentOptions = Pick<
   ErrandOptions,
@@ -60,7 +60,7 @@ function allowedCalls(given: string | undefined, tools: readonly Tool[]): readon
     }
     const names = tools.map(({ name }) => name);
     if (!names.includes(tool)) {
-      throw new ErrandError("usage", `--allow names a tool "${tool}", and there is none${meantLabel(tool, names)}`, {
+      throw new ErrandError("usage", `--allow names a tool "${tool}", and there is none${didYouMean(tool, names)}`, {
         remedy: `The tools are ${names.join(", ")}.`,
       });
     }

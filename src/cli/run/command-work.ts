@@ -17,7 +17,7 @@ export async function commandWork({ options, host }: CommandCall, request: WorkR
     if (json) return createJsonDisplay(host);
     // Only one tree can be drawn; several are lines.
     if (host.screen !== null && !several) return createLiveDisplay(host, host.screen);
-    return createPlainDisplay(host, { output, held: several });
+    return createPlainDisplay(host, output, several);
   });
   try {
     const { code, problem } = await workOnTrees(request, host, displays, json ? null : host.keys);

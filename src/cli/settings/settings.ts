@@ -3,7 +3,7 @@
 import type { LimitChoices } from "../../core/values/limits.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { Host } from "../host.ts";
-import { meantLabel } from "../text/nearest.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
 import { readTrust, realFolder, type TrustItem, trustHolds } from "../trust/trust-file.ts";
 import { configName, PROJECT_CONFIG, projectConfigLinked, readConfig } from "./config-file.ts";
 import { PROJECTS, projectRules } from "./project-rules.ts";
@@ -101,7 +101,7 @@ export function unknownNotices({ project, user, userFile }: SettingSources): str
     ...[...user.keys()].map((key) => [key, userFile] as const),
   ]
     .filter(([key]) => !keys.includes(key))
-    .map(([key, file]) => `"${key}" in ${file} is no setting${meantLabel(key, keys)}`);
+    .map(([key, file]) => `"${key}" in ${file} is no setting${didYouMean(key, keys)}`);
 }
 
 function trustNotices(rows: readonly SettingRow[]): string[] {

@@ -1,8 +1,8 @@
 /**
  * Colours for a terminal, or functions that add none.
  *
- * A colour carries the token of this process, and the writer (terminal-writer.ts) prints only colours that do: a text that was written elsewhere
- * cannot colour anything, also where somebody forgot to take its escape sequences out.
+ * A colour sequence carries the token of this process. The writer (terminal-writer.ts) prints only colours that have it,
+ * so text from elsewhere cannot be coloured, even if its escape sequences were not filtered.
  */
 
 export type Colour = (text: string) => string;
@@ -19,16 +19,15 @@ export interface Colours {
 /** Groups of up to four digits, as the parameters of a sequence have them; null for no colours. */
 export type ColourToken = string | null;
 
-/** A token from hexadecimal digits that nobody can guess. */
+/** `random`: hexadecimal digits that cannot be guessed. */
 export function colourToken(random: string): string {
   return [...random.matchAll(/.{1,3}/g)].map(([digits]) => String(Number.parseInt(digits, 16))).join(";");
 }
 
 export function createColours(token: ColourToken): Colours {
-  const sequence = (code: number): string => (token === null ? "" : `\u001b[${code};${token}m`);
   const style = (opens: number, closes: number): Colour => {
-    const [open, close] = [sequence(opens), sequence(closes)];
     if (token === null) return (text) => text;
+    const [open, close] = [`\u001b[${opens};${token}m`, `\u001b[${closes};${token}m`];
     // Where a style inside this one ends, this one goes on.
     return (text) => `${open}${text.replaceAll(close, close + open)}${close}`;
   };

@@ -1,18 +1,22 @@
 /**
- * How many columns a text takes in a terminal, and cutting it to a number of them. Terminals do not agree about every character;
- * this errs on the wide side, so that a line that should fit does.
+ * How many columns a text takes in a terminal, and cutting text to a width. Terminals do not agree about every
+ * character; where they differ, the wider value is used, so that a line always fits.
  */
 
-/** A cluster that is drawn over two columns: East Asian wide and full-width characters, and pictures. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f1e6}-\u{1f1ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
-/** A cluster of which nothing is drawn in a column of its own. */
+/** A grapheme cluster that takes two columns: East Asian wide and full-width characters, and emoji. */
+const WIDE_RANGES = [
+  String.raw`\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3`,
+  String.raw`\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6`,
+  String.raw`\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f1e6}-\u{1f1ff}\u{20000}-\u{3fffd}`,
+].join("");
+const WIDE = new RegExp(String.raw`[${WIDE_RANGES}]|\p{Emoji_Presentation}|\ufe0f`, "u");
+/** A cluster that takes no column. */
 const EMPTY = /^[\p{Mark}\p{Format}\p{Control}\u200b]+$/u;
 const PLAIN = /^[ -~]*$/;
 const ELLIPSIS = "…";
 const clusters = createClusters();
 
-/** The segmenter is made by the first text that needs it: that takes longer than a short command should. */
+/** The segmenter is created on first use, because that would slow down the start of short commands. */
 function createClusters(): (text: string) => Intl.Segments {
   let segmenter: Intl.Segmenter | null = null;
   return (text) => (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })).segment(text);
@@ -23,10 +27,12 @@ function clusterWidth(cluster: string): number {
   return WIDE.test(cluster) ? 2 : 1;
 }
 
-/** What is one character to a reader, where it begins in the text, and how many columns it takes. */
+/** A grapheme cluster: what a reader sees as one character. */
 export interface Cluster {
   readonly text: string;
+  /** Where it begins in the text. */
   readonly index: number;
+  /** How many columns it takes. */
   readonly width: number;
 }
 
@@ -45,7 +51,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The text, or as much of its beginning as fits with an ellipsis after it. */
+/** Cuts text that is too wide, and adds an ellipsis. */
 export function fitWidth(text: string, width: number): string {
   if (width <= 0) return "";
   if (displayWidth(text) <= width) return text;
@@ -60,7 +66,7 @@ export function fitWidth(text: string, width: number): string {
   return `${kept.trimEnd()}${ELLIPSIS}`;
 }
 
-/** Exactly `width` columns: cut, or filled with spaces. */
+/** Exactly `width` columns: cut, or padded with spaces. */
 export function padWidth(text: string, width: number): string {
   const fitted = fitWidth(text, width);
   return fitted + " ".repeat(Math.max(0, width - displayWidth(fitted)));

@@ -1,21 +1,33 @@
 /**
- * Text of models, tools and children, made harmless for a terminal (rule E4).
+ * Makes text of models, tools and children harmless for a terminal (rule E4).
  *
  * Invariants:
- *  1. What comes out holds no control character but line feed and tab: no escape sequence can be in it, however it was nested.
- *  2. It holds no character that changes the direction of the text around it.
- *  3. Text without any of these comes out as it is.
+ *  1. The result has no control character except line feed and tab, so it has no escape sequence, however nested.
+ *  2. It has no character that changes the direction of the text around it.
+ *  3. Text without such characters is returned unchanged.
  */
 
 import { codePointsPrefix } from "../../core/text/bytes.ts";
 
 /**
- * Whole sequences go with their parameters; what is left of broken ones is text without its escape character. The content of a
- * sequence stops where another could begin, so that the time taken grows with the length of the text and not with its square.
+ * Complete sequences are removed with their parameters; of incomplete ones the escape character is removed (CONTROLS).
+ * The content of a sequence ends where another could begin, so the time is linear in the length of the text.
  */
-const SEQUENCES =
-  // oxlint-disable-next-line no-control-regex
-  /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u0080-\u009f]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-Z\\^-~]/g;
+const SEQUENCES = new RegExp(
+  [
+    // OSC, DCS, SOS, PM and APC, with their content.
+    // oxlint-disable-next-line no-control-regex
+    /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u0080-\u009f]*(?:\u0007|\u001b\\|\u009c)/,
+    // CSI.
+    // oxlint-disable-next-line no-control-regex
+    /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]/,
+    // oxlint-disable-next-line no-control-regex
+    /\u001b[ -/]*[0-Z\\^-~]/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
 const LINE_ENDS = /\r\n?/g;
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
@@ -26,7 +38,7 @@ const SPACES = /\s+/g;
 /** In code points: a few lines at most. */
 const ERROR_LENGTH = 300;
 
-/** Lines and tabs stay. */
+/** Keeps line feeds and tabs. */
 export function terminalText(text: string): string {
   return text
     .toWellFormed()
@@ -36,7 +48,7 @@ export function terminalText(text: string): string {
     .replace(DIRECTIONS, "");
 }
 
-/** The same, with what looks like a colour of colours.ts. Whether it is one, the writer knows. */
+/** Keeps also what looks like a colour of colours.ts. The writer removes those without the token of the process. */
 export function colouredText(text: string): string {
   if (!text.includes("\u001b")) return terminalText(text);
   return text
@@ -45,7 +57,7 @@ export function colouredText(text: string): string {
     .join("");
 }
 
-/** The same on one line. */
+/** The text on one line. */
 export function terminalLine(text: string): string {
   return terminalText(text).replace(SPACES, " ").trim();
 }

@@ -1,16 +1,15 @@
 /**
- * Text that a person decides about, as one can see it: what is not visible, or changes how the text around it looks, is written as `\u{…}`.
- * The sanitised text (terminal-text.ts) leaves such characters out, and would hide a change that is made of them.
+ * Text that a person is asked to approve. Characters that are invisible, or that change how the text around them looks,
+ * are written as `\u{…}`. terminal-text.ts would remove them, and so hide a change that consists of them.
  */
 
 import { terminalText } from "./terminal-text.ts";
 
-/** Controls but tab, formatting and private characters, lone surrogates, and all blanks but the ordinary one. */
+/** Controls except tab, format and private characters, lone surrogates, and all spaces except the ordinary one. */
 const UNSEEN = /[^\P{C}\t]|[^\P{Z} ]/gu;
-/** Letters and marks that have no shape: they change nothing that can be seen, or choose a variant. */
+/** Characters without a shape: they change nothing visible, or select a variant. */
 const SHAPELESS = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** On one line. */
 export function visibleText(text: string): string {
   return terminalText(text.replace(UNSEEN, written).replace(SHAPELESS, written));
 }
@@ -21,7 +20,7 @@ function written(character: string): string {
 
 const PLAIN_WORD = /^[A-Za-z0-9_./:=@%+,-]+$/;
 
-/** The words of a command as one line, quoted as a shell would need it, so that no word can be taken for two or for something else. */
+/** The words of a command on one line, quoted as in a shell, so that each word can be recognised. */
 export function commandLine(words: readonly string[]): string {
   return words.map(quoted).join(" ");
 }

@@ -1,27 +1,29 @@
-/** The names that somebody who mistyped one most likely meant. */
+/** Suggests known names for one that was mistyped. */
 
-const NAMES = 3;
+const SUGGESTIONS = 3;
 
-function nearest(given: string, names: readonly string[]): readonly string[] {
-  const wanted = given.toLowerCase();
-  return names
+/** `; did you mean model or store?`, or nothing. */
+export function didYouMean(typed: string, names: readonly string[]): string {
+  const wanted = typed.toLowerCase();
+  const near = names
     .map((name) => ({ name, distance: distanceTo(name, wanted) }))
     .filter(({ distance }) => distance <= Math.ceil(wanted.length / 3))
     .toSorted((a, b) => a.distance - b.distance)
-    .slice(0, NAMES)
+    .slice(0, SUGGESTIONS)
     .map(({ name }) => name);
+  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 }
 
-/** Any part of a dotted name may be meant, and a beginning is nearer than a typing error. */
+/** The last part of a dotted name may be meant too. A prefix is nearer than a typing error. */
 function distanceTo(name: string, wanted: string): number {
   const whole = name.toLowerCase();
   const last = whole.slice(whole.lastIndexOf(".") + 1);
   if (wanted.length > 1 && (whole.startsWith(wanted) || last.startsWith(wanted))) return 0;
-  return Math.min(edits(whole, wanted), edits(last, wanted));
+  return Math.min(editDistance(whole, wanted), editDistance(last, wanted));
 }
 
-/** Letters to add, to leave out or to replace. */
-function edits(a: string, b: string): number {
+/** Levenshtein distance. */
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [line, letter] of [...a].entries()) {
     const next = [line + 1];
@@ -32,10 +34,4 @@ function edits(a: string, b: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
-}
-
-/** `; did you mean model or store?`, or nothing. */
-export function meantLabel(given: string, names: readonly string[]): string {
-  const near = nearest(given, names);
-  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 }
