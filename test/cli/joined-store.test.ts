@@ -1,9 +1,9 @@
 /** Several stores of a folder read as one. */
 
 import { expect, test } from "vitest";
-import { treesThat } from "../../src/cli/store/find-id.ts";
 import { joinStores } from "../../src/cli/store/joined-store.ts";
 import type { Store } from "../../src/contracts/store.ts";
+import { everyTree } from "../../src/runtime/trees/every-tree.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { birth, commitOf, sampleMail, treeNumber } from "../conformance/store-samples.ts";
 
@@ -23,7 +23,7 @@ test("trees of all are listed newest first, page by page, and each is found wher
   expect(before).toBe(treeNumber(4));
   const rest = await joined.trees({ limit: 9, ...(before === undefined ? {} : { before }) });
   expect([...first, ...rest].map(({ id }) => id)).toEqual(all);
-  expect(await treesThat(joined, ({ busy }) => busy)).toHaveLength(3);
+  expect((await everyTree(joined)).filter(({ busy }) => busy)).toHaveLength(3);
   expect((await joined.tree(treeNumber(3)))?.id).toBe(treeNumber(3));
   expect(await joined.rows(treeNumber(3), 1, 9)).toHaveLength(1);
   expect(await joined.tree(treeNumber(9))).toBeNull();

@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { moveStore } from "../../src/cli/migrate/move-store.ts";
+import { moveStore } from "../../src/runtime/moving/move-store.ts";
 import type { Store } from "../../src/contracts/store.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";

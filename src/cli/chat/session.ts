@@ -11,7 +11,7 @@ import { cancelPolitely } from "../run/cancel-politely.ts";
 import { explainModel } from "../run/explain-model.ts";
 import { createFollowing, type Following } from "../run/follow-tree.ts";
 import { storeName } from "../../stores/store-url.ts";
-import { newPostId } from "../store/deliver.ts";
+import { newPostId } from "../../runtime/messages/deliver.ts";
 import { type Owned, ownFile, ownStore } from "../store/own-store.ts";
 import { noticeLine } from "../problem.ts";
 import type { Told } from "../run/work-on-trees.ts";

@@ -14,7 +14,7 @@ import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { otherAnswerWaits } from "../questions/waiting-answers.ts";
-import { deliverLater, newPostId } from "../store/deliver.ts";
+import { deliverAsMail, newPostId } from "../../runtime/messages/deliver.ts";
 import { requireTrusted, type View, withView } from "../store/open-view.ts";
 import { type Answered, askOnce } from "../questions/ask-once.ts";
 import { keepProjectRule } from "../settings/project-rules.ts";
@@ -122,7 +122,7 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
   const note = choice.type === "no" ? choice.note : "";
   const given = { tree, input, texts: [host.redactor.text(note)] };
   if (await otherAnswerWaits(file.store, given)) throw answeredAlready(question);
-  const { taken, late } = await deliverLater(file, given, host.world);
+  const { taken, late } = await deliverAsMail(file, given, host.world);
   // Looked at again: of two answers that came together the first in the mail counts.
   if (late !== null || (!taken && (await otherAnswerWaits(file.store, given)))) throw answeredAlready(question);
   if (choice.type === "project" && shown.rule !== null) host.out(`${await keepProjectRule(host, shown.rule)}\n`);

@@ -6,10 +6,11 @@
 import type { Store, StoredRun } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import type { PostInput } from "../../runtime/messages/mail.ts";
+import { workspaceTools } from "../../tools/index.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
-import { deliver, newPostId } from "../store/deliver.ts";
+import { deliver, newPostId } from "../../runtime/messages/deliver.ts";
 import { findId, type Found } from "../store/find-id.ts";
 import { requireTrusted, withView } from "../store/open-view.ts";
 import { countLabel } from "../../view/amounts.ts";
@@ -37,7 +38,7 @@ export const cancelCommand: CommandAction = ({ args: [given = ""], options, scop
           return null;
         },
       },
-      host.world,
+      { world: host.world, tools: workspaceTools({ world: host.world, environment: {} }) },
     );
     if (late !== null) throw run === null ? resting(tree) : ended(run);
     const left = taken ? await openRuns(store, found) : open;

@@ -5,26 +5,22 @@
 
 import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { ErrandError } from "../../errors.ts";
-import { readClock } from "../../runtime/clock.ts";
-import { openStoreAt } from "../../runtime/create-runtime.ts";
-import { storeName } from "../../stores/store-url.ts";
+import { finishUpgrade, migrateStore } from "../../runtime/moving/migrate-store.ts";
+import type { Move, Moved } from "../../runtime/moving/move-store.ts";
+import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
+import { countLabel, elapsedLabel } from "../../view/amounts.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { type Move, type Moved, moveStore } from "../migrate/move-store.ts";
-import { requireEnds, withEnds } from "../migrate/open-move.ts";
 import { explainOwned, withView } from "../store/open-view.ts";
-import { countLabel, elapsedLabel } from "../../view/amounts.ts";
 
 /** Work that takes longer says how far it is, this often. */
 const PROGRESS_MS = 1_000;
-/** Clocks that differ by less move no deadline that anybody would notice. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 export const migrateCommand: CommandAction = async (call) => {
-  const { from, to, finish } = call.options;
-  if (finish === true && from === undefined && to === undefined) return finishUpgrade(call);
-  if (finish === true || from === undefined || to === undefined) {
+  const { from, to, finish: finishes } = call.options;
+  if (finishes === true && from === undefined && to === undefined) return finish(call);
+  if (finishes === true || from === undefined || to === undefined) {
     throw new ErrandError("usage", "Give --from with --to, or --finish alone", {
       remedy: "errand migrate --from FILE --to postgres://user@host/database",
     });
@@ -36,19 +32,31 @@ async function move(from: string, to: string, call: CommandCall): Promise<ExitCo
   const { options, host } = call;
   requireEnds(from, to);
   const began = host.world.monotonic();
-  const name = storeName(to);
-  const moved = await withEnds(from, to, host.world, async (source, target) => {
-    const ahead = (target.shared?.now() ?? 0) - (await readClock(source, host.world)).now();
-    if (Math.abs(ahead) >= CLOCKS_DIFFER_MS && source.movedTo() === null) {
-      const come = `${elapsedLabel(Math.abs(ahead))} ${ahead > 0 ? "earlier" : "later"}`;
+  const toName = storeName(to);
+  const moved = await migrateStore({
+    from,
+    to,
+    toName,
+    world: host.world,
+    onProgress: progress(call),
+    onClocksDiffer(aheadMs) {
+      const come = `${elapsedLabel(Math.abs(aheadMs))} ${aheadMs > 0 ? "earlier" : "later"}`;
       host.err(`the clock of the database is another one than that of the file: deadlines come ${come}\n`);
-    }
-    return moveStore({ source, target, to: name, onProgress: progress(call) });
+    },
   });
   const elapsedMs = host.world.monotonic() - began;
-  if (options.json === true) host.out(jsonLine({ type: "migrated", from, to: name, ...moved, elapsedMs }));
-  else host.out(`${lines(from, name, moved, elapsedMs).join("\n")}\n`);
+  if (options.json === true) host.out(jsonLine({ type: "migrated", from, to: toName, ...moved, elapsedMs }));
+  else host.out(`${lines(from, toName, moved, elapsedMs).join("\n")}\n`);
   return EXIT.done;
+}
+
+function requireEnds(from: string, to: string): void {
+  const wrong = (message: string): ErrandError =>
+    new ErrandError("usage", message, { remedy: "errand migrate --from FILE --to postgres://user@host/database" });
+  if (from === to) throw wrong("--from and --to name the same store");
+  if (postgresUrlIs(from)) throw wrong("A store moves from a file to a database, not out of one");
+  if (from === "memory") throw wrong("A store in memory is gone with its process");
+  if (!postgresUrlIs(to)) throw wrong("--to names no PostgreSQL database");
 }
 
 function progress({ options, host }: CommandCall): Move["onProgress"] {
@@ -72,19 +80,14 @@ function lines(from: string, to: string, { trees, rows, mail, already }: Moved, 
   ];
 }
 
-async function finishUpgrade({ options, scope, host }: CommandCall): Promise<ExitCode> {
+async function finish({ options, scope, host }: CommandCall): Promise<ExitCode> {
   const stores = await withView(scope, (_store, { files }) =>
     Promise.all(files.map(async ({ path, store }) => ({ path, before: await store.format() }))),
   );
   for (const { path, before } of stores) {
-    if (before > JOURNAL_FORMAT) {
-      throw new ErrandError(
-        "store-too-new",
-        `New trees are written in format ${before}; this version of Errand knows formats up to ${JOURNAL_FORMAT}.`,
-        { remedy: "Update Errand." },
-      );
-    }
-    if (before < JOURNAL_FORMAT) await raiseFormat(path);
+    await finishUpgrade(path, before).catch((thrown: unknown) => {
+      throw explainOwned(thrown);
+    });
     const now = { store: storeName(path), before, format: JOURNAL_FORMAT };
     if (options.json === true) host.out(jsonLine({ type: "format", ...now }));
     else if (before === JOURNAL_FORMAT)
@@ -92,17 +95,4 @@ async function finishUpgrade({ options, scope, host }: CommandCall): Promise<Exi
     else host.out(`new trees are written in format ${JOURNAL_FORMAT} from now on; it was ${before}\n`);
   }
   return EXIT.done;
-}
-
-async function raiseFormat(path: string): Promise<void> {
-  try {
-    const store = await openStoreAt(path, "own");
-    try {
-      await store.raiseFormat(JOURNAL_FORMAT);
-    } finally {
-      await store.close();
-    }
-  } catch (thrown) {
-    throw explainOwned(thrown);
-  }
 }

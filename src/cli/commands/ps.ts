@@ -9,7 +9,7 @@ import { readClock } from "../../runtime/clock.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
-import { treesThat } from "../store/find-id.ts";
+import { everyTree } from "../../runtime/trees/every-tree.ts";
 import { type View, withView } from "../store/open-view.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { agoLabel, countLabel } from "../../view/amounts.ts";
@@ -18,7 +18,7 @@ import { terminalLine } from "../text/terminal-text.ts";
 
 export const psCommand: CommandAction = ({ options, scope, host }) =>
   withView(scope, async (store, view) => {
-    const trees = options.all === true ? await treesThat(store, () => true) : await treesWithWork(store);
+    const trees = options.all === true ? await everyTree(store) : await treesWithWork(store);
     const open = await openRuns(store);
     if (options.json === true) {
       for (const tree of trees) {
@@ -28,7 +28,7 @@ export const psCommand: CommandAction = ({ options, scope, host }) =>
       return EXIT.done;
     }
     if (trees.length === 0) {
-      const all = await treesThat(store, () => true);
+      const all = await everyTree(store);
       const rest = all.length === 0 ? "" : `; errand ps --all lists ${countLabel(all.length, "tree")} at rest`;
       host.err(options.all === true ? "the store is empty\n" : `no tree has anything to do${rest}\n`);
       return EXIT.done;

@@ -11,7 +11,7 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { differenceLines } from "../journal/difference-lines.ts";
 import { fileChunks, fileThere, linesOf } from "../journal/file-lines.ts";
-import { type Proof, proveFile, proveStored } from "../journal/prove.ts";
+import { type Proof, proveFile, proveStored } from "../../runtime/journals/prove-journal.ts";
 import { findId } from "../store/find-id.ts";
 import { requireJournal, withView } from "../store/open-view.ts";
 import { storeName } from "../../stores/store-url.ts";

@@ -5,11 +5,12 @@
 
 import { notTaken } from "../../runtime/agent.ts";
 import type { PostInput } from "../../runtime/messages/mail.ts";
+import { workspaceTools } from "../../tools/index.ts";
 import type { CommandAction } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import { givenText } from "../run/given-text.ts";
-import { deliver, newPostId } from "../store/deliver.ts";
+import { deliver, newPostId } from "../../runtime/messages/deliver.ts";
 import { findId } from "../store/find-id.ts";
 import { requireTrusted, withView } from "../store/open-view.ts";
 
@@ -37,7 +38,7 @@ export const sendCommand: CommandAction = ({ args: [given = "", message = ""], o
           return null;
         },
       },
-      host.world,
+      { world: host.world, tools: workspaceTools({ world: host.world, environment: {} }) },
     );
     const { by, taken, late } = delivered;
     if (late !== null) throw notTaken(agent, late);

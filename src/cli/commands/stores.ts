@@ -14,7 +14,7 @@ import { registerOf } from "../../stores/trust/standing.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
-import { treesThat } from "../store/find-id.ts";
+import { everyTree } from "../../runtime/trees/every-tree.ts";
 import { requireFile, withStore } from "../store/open-view.ts";
 import { projectFiles, projectFolders, readProjectRecord } from "../store/scope.ts";
 import { countLabel } from "../../view/amounts.ts";
@@ -81,7 +81,7 @@ function look(path: string): Promise<Pick<StoreLine, "trusted" | "trees" | "unfi
   const trusted = postgresUrlIs(path) || storeStanding(path).status === "trusted";
   return withStore(path, async (store, { files: [file] }) => ({
     trusted,
-    trees: (await treesThat(store, () => true)).length,
+    trees: (await everyTree(store)).length,
     unfinished: (await store.unfinished(Number.MAX_SAFE_INTEGER)).length,
     owner: (await file?.owner()) ?? null,
   }));

@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import { problemOf } from "../problem.ts";
 import type { Host } from "../host.ts";
-import { treesThat } from "../store/find-id.ts";
+import { everyTree } from "../../runtime/trees/every-tree.ts";
 import { FORMER_STORE, formerStore } from "../store/former-store.ts";
 import { type StoreFile, withStore } from "../store/open-view.ts";
 import { projectFiles, type StoreScope } from "../store/scope.ts";
@@ -54,14 +54,14 @@ async function checkStore(path: string): Promise<Finding[]> {
 
 function checkForeign(path: string, why: string): Promise<Finding[]> {
   return withStore(path, async (store) => {
-    const trees = await treesThat(store, () => true);
+    const trees = await everyTree(store);
     const text = `${path}, ${countsOf(trees)}; it can be read and does not run: ${why}`;
     return [warning(NAME, text, `If it is yours, look at it and agree: errand trust --store ${path}`)];
   });
 }
 
 async function checkOpened(store: Store, path: string, ownerOf: StoreFile["owner"] | undefined): Promise<Finding[]> {
-  const trees = await treesThat(store, () => true);
+  const trees = await everyTree(store);
   const owner = (await ownerOf?.()) ?? null;
   return [
     ok(NAME, `${postgresUrlIs(path) ? storeName(path) : `${path}, schema ${SCHEMA_VERSION}`}, ${countsOf(trees)}`),

@@ -10,6 +10,7 @@
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { asTreeId, uuidIs } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
+import { everyTree } from "../../runtime/trees/every-tree.ts";
 import { type StoreScope, scopeName } from "./scope.ts";
 
 export type Found =
@@ -17,7 +18,6 @@ export type Found =
   | { readonly kind: "run"; readonly tree: TreeRecord; readonly run: StoredRun };
 
 const BEGINNING = /^[0-9a-f][0-9a-f-]{5,35}$/;
-const TREES_AT_A_TIME = 1_000;
 const CANDIDATES = 4;
 
 export async function findId(store: Store, given: string, scope: StoreScope): Promise<Found> {
@@ -48,7 +48,7 @@ async function ofRun(store: Store, run: StoredRun): Promise<Found> {
 }
 
 async function beginning(store: Store, text: string): Promise<Found | null> {
-  const trees = await treesThat(store, (tree) => tree.id.startsWith(text));
+  const trees = (await everyTree(store)).filter((tree) => tree.id.startsWith(text));
   const runs = new Map<string, StoredRun>();
   // Newest tree first: of a run that forks repeat, the one of the tree made first stays.
   for (const run of await store.runs({ limit: Number.MAX_SAFE_INTEGER })) {
@@ -68,17 +68,4 @@ function ambiguous(text: string, names: readonly string[]): ErrandError {
   return new ErrandError("usage", `"${text}" is the beginning of ${names.length} ids: ${shown}${more}`, {
     remedy: "Give more of the one you mean.",
   });
-}
-
-/** All trees that fit, newest first. */
-export async function treesThat(store: Store, fits: (tree: TreeRecord) => boolean): Promise<TreeRecord[]> {
-  const found: TreeRecord[] = [];
-  for (let last: TreeRecord | undefined, more = true; more;) {
-    const before: { readonly before?: TreeRecord["id"] } = last === undefined ? {} : { before: last.id };
-    const page = await store.trees({ limit: TREES_AT_A_TIME, ...before });
-    found.push(...page.filter(fits));
-    last = page.at(-1);
-    more = page.length === TREES_AT_A_TIME;
-  }
-  return found;
 }

@@ -6,8 +6,7 @@
 
 import type { Store, TreeQuery, TreeRecord } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
-
-const TREES_AT_A_TIME = 1_000;
+import { everyTree } from "../../runtime/trees/every-tree.ts";
 
 /** `stores` are not empty. */
 export function joinStores(stores: readonly Store[]): Store {
@@ -71,16 +70,4 @@ export function joinStores(stores: readonly Store[]): Store {
       for (const store of stores) await store.close();
     },
   };
-}
-
-async function everyTree(store: Store, query: Omit<TreeQuery, "before" | "limit">): Promise<TreeRecord[]> {
-  const found: TreeRecord[] = [];
-  for (let last: TreeRecord | undefined, more = true; more;) {
-    const before: { readonly before?: TreeId } = last === undefined ? {} : { before: last.id };
-    const page = await store.trees({ ...query, ...before, limit: TREES_AT_A_TIME });
-    found.push(...page);
-    last = page.at(-1);
-    more = page.length === TREES_AT_A_TIME;
-  }
-  return found;
 }

@@ -7,7 +7,7 @@ import type { Store } from "../../contracts/store.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { sha256 } from "../../runtime/create-runtime.ts";
 import { openQuestions } from "../../runtime/messages/open-questions.ts";
-import { treesThat } from "../store/find-id.ts";
+import { everyTree } from "../../runtime/trees/every-tree.ts";
 import { treeWord } from "../store/tree-state.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { terminalLine } from "../text/terminal-text.ts";
@@ -25,7 +25,7 @@ export interface StoreContents {
 const SHOWN = 20;
 
 export async function storeContents(store: Store): Promise<StoreContents> {
-  const trees = await treesThat(store, () => true);
+  const trees = await everyTree(store);
   const busy = new Set<string>(await store.unfinished(Number.MAX_SAFE_INTEGER));
   const mail = await store.pendingMail(Number.MAX_SAFE_INTEGER);
   const unfinished = trees.filter(({ id }) => busy.has(id));

@@ -1,17 +1,17 @@
 /**
- * Proving a journal of the store or of a file, with its place for every difference.
+ * Proves a journal of a store or of a file, and says where the first difference is.
  *
  * Invariants:
- *  1. Nothing is written and nothing is called. A store may be written by its owner meanwhile: rows that come are proven too.
- *  2. A journal that is shorter than its tree's record says is broken, though each of its rows is good.
+ *  1. Nothing is written and nothing is called. The owner may write to the store meanwhile: new rows are proven too.
+ *  2. A journal that is shorter than its tree's record says is broken, even if each of its rows is good.
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { JournalRow } from "../../core/journal/journal.ts";
 import { type ReplayDifference, type ReplayReport, replayVerdict } from "../../core/journal/replay.ts";
-import { sha256 } from "../../runtime/create-runtime.ts";
-import { type FileProblem, readJournalFile } from "../../runtime/journals/journal-file.ts";
-import { replayJournal, storedRows } from "../../runtime/journals/replay-tree.ts";
+import { sha256 } from "../create-runtime.ts";
+import { type FileProblem, readJournalFile } from "./journal-file.ts";
+import { replayJournal, storedRows } from "./replay-tree.ts";
 
 export interface Proof {
   readonly tree: string;
@@ -20,7 +20,7 @@ export interface Proof {
   /** `proven`, `intact, …` or `broken at …`. */
   readonly verdict: string;
   readonly good: boolean;
-  /** The line of the file where the difference stands, or the damage that is no row's. */
+  /** The line of the file that has the difference, or damage outside of rows. */
   readonly line: number | null;
   readonly damage: FileProblem | null;
 }

@@ -1,17 +1,16 @@
 /**
- * Carrying one tree into another store, where it is `arriving` until all of them are there.
+ * Copies one tree into another store, where its status is `arriving` until every tree has been copied.
  *
  * Invariants:
- *  1. It may be interrupted anywhere and begun again: rows that are there are not written twice, and everything else is written so that a
- *     repetition changes nothing.
- *  2. The source may have gone on since an interrupted attempt: what it erased, sent or took since then is brought over as well.
+ *  1. It may be interrupted anywhere and started again. Rows that the target has are not written twice, and repeating any other write
+ *     changes nothing.
+ *  2. The source may have changed since an interrupted attempt. What it erased, sent or took since then is copied too.
  */
 
 import type { Store, TreeCommit, TreeRecord } from "../../contracts/store.ts";
 import type { JournalRow } from "../../core/journal/journal.ts";
 import { ErrandError } from "../../errors.ts";
 
-/** Where trees come from and where they go. */
 export interface Way {
   readonly source: Store;
   readonly target: Store;
@@ -21,7 +20,7 @@ const ROWS_AT_A_TIME = 500;
 /** A commit holds no more rows once they have this many characters. */
 const CHARACTERS_AT_A_TIME = 4_000_000;
 
-/** `onRows` is told how many rows were written. */
+/** Calls `onRows` with the number of rows of each commit. */
 export async function carryTree(way: Way, tree: TreeRecord, onRows: (count: number) => void): Promise<void> {
   const { source, target } = way;
   const { id } = tree;
@@ -58,7 +57,7 @@ export async function runsOf(store: Store, { id }: TreeRecord) {
   return (await store.runs({ tree: id, limit: Number.MAX_SAFE_INTEGER })).map(({ tree: _tree, ...run }) => run);
 }
 
-/** The first commit carries the time at which the tree was made, and the last that of its last change. */
+/** This first commit has the time at which the tree was created. The last one has the time of its last change. */
 async function makeTree(target: Store, tree: TreeRecord): Promise<TreeRecord> {
   const { id, agent, kind, format, epoch, createdAt } = tree;
   const last = tree.status === "expired" ? { last: { seq: tree.nextSeq - 1, hash: tree.hash } } : {};
@@ -66,11 +65,11 @@ async function makeTree(target: Store, tree: TreeRecord): Promise<TreeRecord> {
   const begun = { epoch, nextSeq: 1 };
   await target.commit({ trees: [{ ...arriving(tree, begun, 1, { create }), at: createdAt }], acknowledged: [] });
   const made = await target.tree(id);
-  if (made === null) throw new ErrandError("store-differs", `Tree ${id} was carried over and is not there.`);
+  if (made === null) throw new ErrandError("store-differs", `Tree ${id} was copied and is not there.`);
   return made;
 }
 
-/** What a commit says of a tree that is being carried. */
+/** The part of a commit for a tree that is being copied. */
 export function arriving(
   tree: TreeRecord,
   held: Pick<TreeRecord, "epoch">,
@@ -83,7 +82,7 @@ export function arriving(
   return { tree: id, epoch: held.epoch, expectedSeq, ...moving, ...nothing, ...over };
 }
 
-/** Of the rows that are there already, the bodies that are not what the source has now. Whether all else is the same is compared later. */
+/** The bodies of copied rows that the source has changed since. compareTree compares everything else later. */
 async function changedBodies({ source, target }: Way, held: TreeRecord): Promise<TreeCommit["erased"]> {
   const changed: { seq: number; body: string | null }[] = [];
   for (let from = 1; from < held.nextSeq; from += ROWS_AT_A_TIME) {
@@ -97,7 +96,7 @@ async function changedBodies({ source, target }: Way, held: TreeRecord): Promise
   return changed;
 }
 
-/** Rows from `from` on, in portions that one commit can take. */
+/** Rows from `from` on, in pages that one commit can hold. */
 async function* pages(source: Store, { id, nextSeq }: TreeRecord, from: number): AsyncGenerator<JournalRow[]> {
   let page: JournalRow[] = [];
   let characters = 0;

@@ -1,26 +1,33 @@
 /**
- * Moving a store: all of its trees, and the mail that nobody has taken yet.
+ * Moves a store: all of its trees, and the mail that no owner has taken yet.
  *
  * Invariants:
- *  1. A tree can be worked on in one of the two stores at most. In the target it is `arriving` until the source says that it was moved;
- *     the source says so only after every tree was compared, and proven on both sides.
- *  2. Wherever it is interrupted, nothing is lost, and a second attempt ends as one that was not interrupted.
+ *  1. At most one of the two stores can run a tree. In the target it is `arriving` until the source records that it was moved. The source
+ *     records that only after every tree was compared, and its journal proven on both sides.
+ *  2. Nothing is lost wherever the move is interrupted. A second attempt ends like one that was not interrupted.
  */
 
 import { isDeepStrictEqual } from "node:util";
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { ReplayReport } from "../../core/journal/replay.ts";
 import { ErrandError } from "../../errors.ts";
-import { requireFormat } from "../../runtime/trees/tree-format.ts";
-import type { SqliteStore } from "../../stores/sqlite/sqlite-store.ts";
-import { proveStored } from "../journal/prove.ts";
-import { treesThat } from "../store/find-id.ts";
 import { countLabel } from "../../view/amounts.ts";
+import { proveStored } from "../journals/prove-journal.ts";
+import { everyTree } from "../trees/every-tree.ts";
+import { requireFormat } from "../trees/tree-format.ts";
 import { arriving, carryTree, type Way } from "./carry-tree.ts";
 import { compareTree } from "./compare-tree.ts";
 
+/** A store that can be left for another one. */
+export interface MovableStore extends Store {
+  /** The store that it was moved to, or null. */
+  movedTo(): string | null;
+  /** Records that it was moved. False if more mail is waiting than was counted: nothing is recorded then. */
+  leave(to: string, mail: number): Promise<boolean>;
+}
+
 export interface Move extends Way {
-  readonly source: SqliteStore;
+  readonly source: MovableStore;
   /** The target's name, which the source keeps. */
   readonly to: string;
   /** Called with each row and each tree. */
@@ -28,7 +35,7 @@ export interface Move extends Way {
 }
 
 export interface Progress {
-  /** The journals are proven where they are; then they are carried, compared, and proven where they came. */
+  /** First the journals are proven in the source. Then they are copied, compared, and proven in the target. */
   readonly pass: "proving" | "carrying";
   /** Trees that are done, of all. */
   readonly trees: number;
@@ -41,7 +48,7 @@ export interface Moved {
   readonly trees: number;
   readonly rows: number;
   readonly mail: number;
-  /** True if all of it was there before. */
+  /** True if an earlier move has moved everything. */
   readonly already: boolean;
 }
 
@@ -50,7 +57,7 @@ const ELSEWHERE = "Name another database with --to.";
 
 export async function moveStore(move: Move): Promise<Moved> {
   const { source, target } = move;
-  const trees = (await treesThat(source, () => true)).toReversed();
+  const trees = (await everyTree(source)).toReversed();
   const rows = trees.reduce((sum, tree) => sum + (tree.status === "expired" ? 0 : tree.nextSeq - 1), 0);
   const counts = { trees: trees.length, rows };
   const before = source.movedTo();
@@ -88,7 +95,7 @@ function counting({ onProgress }: Move, pass: Progress["pass"], of: number): (tr
   };
 }
 
-/** Throws unless the journal is good; of an expired tree there is none. */
+/** Throws unless the journal is good. An expired tree has no journal. */
 async function proofOf(store: Store, tree: TreeRecord, onRow: () => void): Promise<ReplayReport | null> {
   if (tree.status === "expired") return null;
   const { good, verdict, report } = await proveStored(store, tree, onRow);
@@ -99,14 +106,14 @@ async function proofOf(store: Store, tree: TreeRecord, onRow: () => void): Promi
   });
 }
 
-/** The database is empty, or holds what an interrupted attempt of this move has left. */
+/** Throws unless the database is empty or holds only what an interrupted attempt of this move left there. */
 async function requireRoom(target: Store, trees: readonly TreeRecord[]): Promise<void> {
   const ours = new Set(trees.map(({ id }) => id));
-  const held = await treesThat(target, () => true);
+  const held = await everyTree(target);
   const running = held.find(({ id, status }) => ours.has(id) && status !== "arriving");
   if (running !== undefined) {
     throw new ErrandError("store-not-empty", `${target.description} works on tree ${running.id} already.`, {
-      remedy: `It came there in another way than from this file. ${ELSEWHERE}`,
+      remedy: `It did not come from this file. ${ELSEWHERE}`,
     });
   }
   const others = held.filter(({ id }) => !ours.has(id));
@@ -120,7 +127,7 @@ async function requireRoom(target: Store, trees: readonly TreeRecord[]): Promise
   );
 }
 
-/** Throws unless the target holds every tree of a source that was moved, with the same history; it may have gone on since. */
+/** Throws unless the target holds every tree of the source with the same history. It may have more rows since. */
 async function requireThere({ target, source }: Move, before: string, trees: readonly TreeRecord[]): Promise<void> {
   for (const tree of trees) {
     const held = await target.tree(tree.id);
@@ -138,7 +145,7 @@ async function requireThere({ target, source }: Move, before: string, trees: rea
   }
 }
 
-/** Puts the mail that waits into the target, and then lets the source say that it was moved; mail may come in between. */
+/** Puts the waiting mail into the target, then records in the source that it was moved. More mail may arrive in between. */
 async function carryMail({ source, target, to }: Move): Promise<number> {
   for (;;) {
     const mail = await source.pendingMail(Number.MAX_SAFE_INTEGER);
@@ -153,7 +160,7 @@ async function carryMail({ source, target, to }: Move): Promise<number> {
   }
 }
 
-/** From here on the trees can be worked on in the target. Those that were let go before stay as they are. */
+/** From here on the target can run the trees. Trees that an earlier attempt released stay as they are. */
 async function arrive(target: Store, trees: readonly TreeRecord[]): Promise<void> {
   for (let from = 0; from < trees.length; from += TREES_AT_A_TIME) {
     const parts = [];

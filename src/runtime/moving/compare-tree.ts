@@ -1,4 +1,4 @@
-/** Whether a tree is the same in two stores: its record, every row byte for byte, and all that belongs to it. */
+/** Compares a tree in two stores: its record, every row byte for byte, and everything else that belongs to it. */
 
 import { isDeepStrictEqual } from "node:util";
 import type { Store, TreeRecord } from "../../contracts/store.ts";
@@ -7,11 +7,11 @@ import { runsOf, type Way } from "./carry-tree.ts";
 
 const ROWS_AT_A_TIME = 500;
 
-/** Throws, naming the first thing that differs. The epoch is each store's own, and the status comes last. */
+/** Throws with the name of the first thing that differs. The epoch is each store's own, and the status is set last. */
 export async function compareTree({ source, target }: Way, tree: TreeRecord): Promise<void> {
   const differ = (what: string): ErrandError =>
     new ErrandError("store-differs", `Tree ${tree.id} is not the same in the database: ${what}.`, {
-      remedy: "The file is as it was. Move it to an empty database; if it differs there too, report it.",
+      remedy: "The file is unchanged. Move it to an empty database; if it differs there too, report it.",
       details: { tree: tree.id },
     });
   const arrived = await target.tree(tree.id);
