@@ -1,4 +1,4 @@
-/** Draws delegations a second, in memory and stored, as bars on a logarithmic scale. */
+/** Draws delegations per second, in memory and stored, as bars on a logarithmic scale. */
 
 import type { Results } from "./table.ts";
 import type { Column, Row } from "./plan.ts";
@@ -40,7 +40,8 @@ export function chartOf(results: Results): string {
   }
   const height = y + 10;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" ` +
+      'font-size="13" role="img">',
     "<title>Delegations per second of Errand, its peers and hand-written floors</title>",
     `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
     ...parts,

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --cost`: what a delegation costs in model calls, prompt tokens and bytes, counted over the wire of a local model server.
- * Every delegation is a fresh process. Nothing here depends on the speed of the machine.
+ * `npm run bench -- --cost`: model calls, prompt tokens and bytes of a delegation, counted by a local model server.
+ * Each delegation is a fresh process. The speed of the machine has no influence.
  */
 
 import { execFile } from "node:child_process";
@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const here = join(import.meta.dirname, "cost");
-/** Ids are random, and differ in how many tokens they are: announcements are measured so often, and the largest counts. */
+/** Random ids differ in their number of tokens. An announcement is measured this often, and the largest counts. */
 const ANNOUNCEMENTS = 8;
 
 interface Delegation {
@@ -23,7 +23,7 @@ export interface Cost {
   readonly calls: number;
   readonly tokens: number;
   readonly bytes: number;
-  /** Tokens that stand in every request of a parent and of a child, besides what the user wrote. */
+  /** Tokens in every request of a parent and of a child, without the user's words. */
   readonly parent: number;
   readonly child: number;
   readonly announcement: number;

@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- --figures`: what Errand promises of itself, each measured in fresh processes over a store that an earlier process made.
+ * `npm run bench -- --figures`: Errand's own figures. Each is measured in fresh processes, over a store that an earlier
+ * process made.
  */
 
 import { execFile } from "node:child_process";
@@ -30,7 +31,8 @@ export async function figureLines(quick: boolean, rounds: number, say: (line: st
     const tenThousand = await middle(rounds, () => fanOut(quick ? 1_000 : 10_000));
     add(
       "W2, SQLite FULL, 10,000 children against 1,000",
-      `${(tenThousand.value / thousand.value).toFixed(1)} × the time; ${whole(thousand.peakMb)} and ${whole(tenThousand.peakMb)} MB peak`,
+      `${(tenThousand.value / thousand.value).toFixed(1)} × the time; ` +
+        `${whole(thousand.peakMb)} and ${whole(tenThousand.peakMb)} MB peak`,
       "≤ 12 ×; ≤ 150 MB at 1,000",
     );
     const growth = await middle(rounds, () => growthOf(quick ? 500 : 10_000));
@@ -46,13 +48,13 @@ export async function figureLines(quick: boolean, rounds: number, say: (line: st
       `${(number(full, "openMb") - number(empty, "openMb")).toFixed(1)} MB`,
       "≤ 100 MB",
     );
-    for (const [name, told] of [
+    for (const [name, measured] of [
       ["SQLite FULL", full],
       ["SQLite relaxed", relaxed],
     ] as const) {
       add(
         `waking one of them until its message is stored, ${name}, p50 and p99`,
-        `${number(told, "wakeP50").toFixed(1)} and ${number(told, "wakeP99").toFixed(1)} ms`,
+        `${number(measured, "wakeP50").toFixed(1)} and ${number(measured, "wakeP99").toFixed(1)} ms`,
         "≤ 10 ms p99",
       );
     }
@@ -82,34 +84,34 @@ export async function figureLines(quick: boolean, rounds: number, say: (line: st
   return lines;
 }
 
-type Told = Readonly<Record<string, unknown>>;
+type Output = Readonly<Record<string, unknown>>;
 
-async function figure(name: string, phase: "prepare" | "measure", options: object): Promise<Told> {
+async function figure(name: string, phase: "prepare" | "measure", options: object): Promise<Output> {
   const args = ["--expose-gc", join(here, "figure.ts"), name, phase, JSON.stringify(options)];
   const { stdout } = await run(process.execPath, args, { cwd: here, maxBuffer: 16 * 1024 * 1024 });
-  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "{}") as Told;
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "{}") as Output;
 }
 
-/** Makes the store of a figure, and gives the function that measures over it. */
+/** Makes the store of a figure, and returns the function that measures with it. */
 async function prepared(
   name: string,
   folder: string,
   options: object,
   store = name,
-): Promise<(more: object) => Promise<Told>> {
+): Promise<(more: object) => Promise<Output>> {
   const own = { folder: join(folder, store), ...options };
   mkdirSync(own.folder);
   try {
     await figure(name, "prepare", own);
   } catch (error) {
-    // The one that is to be taken up after a kill has killed itself.
+    // The process of the restart figure kills itself.
     if (!(error instanceof Error && "signal" in error && error.signal === "SIGKILL")) throw error;
   }
   return (more) => figure(name, "measure", { ...own, ...more });
 }
 
-function number(told: Told, name: string): number {
-  const value = told[name];
+function number(output: Output, name: string): number {
+  const value = output[name];
   if (typeof value !== "number") throw new Error(`${name} was not measured`);
   return value;
 }

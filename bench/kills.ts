@@ -2,8 +2,8 @@
  * `npm run bench -- --kills`: what a SIGKILL does to one delegation, in Errand and its peers. A parent hands one item
  * to a child, the child calls one tool with a side effect, its result comes back and the parent answers.
  *
- * Each contender is killed at the same number of points. They are spread evenly over the moments that are seen from
- * outside (a model asked, the tool begun), because these are the same for every library; the times differ.
+ * Each contender is killed at the same number of points. They are spread evenly over the moments that can be observed
+ * from outside (a model asked, the tool begun). These are the same for every library; the times differ.
  */
 
 import { readFileSync } from "node:fs";
@@ -41,8 +41,8 @@ async function killedRow(entrant: Entrant, points: number, say: (line: string) =
     );
   const kills: KillResult[] = [];
   for (const [index, kill] of killPoints(whole.moments, points).entries()) {
-    // On a busy machine a kill may come after the next moment. Then it is repeated, sooner after its own moment,
-    // so that all contenders are killed in the same stretches.
+    // On a busy machine a kill may come after the next moment. Then it is repeated, earlier after its own moment, so
+    // that all contenders are killed between the same moments.
     let outcome = await runDelegation(entrant, { number: 100 + index, kill, patienceMs: PATIENCE_MS });
     for (let tries = 1; !inTime(outcome, kill) && tries < TRIES; tries += 1) {
       const sooner = { ...kill, afterMs: kill.afterMs / 2 ** tries };

@@ -1,6 +1,7 @@
 /**
- * One measurement in a process of its own: `node measure.ts '{"contender": …, "workload": …}'` prints one line of JSON. Every answer of every
- * delegation is compared with what it must be, and so is the number of tool calls; a wrong one ends the process with 1.
+ * Makes one measurement in its own process: `node measure.ts '{"contender": …, "workload": …}'` prints one line of
+ * JSON. Every answer of every delegation is checked, and so is the number of tool calls. A wrong one ends the process
+ * with 1.
  */
 
 import assert from "node:assert/strict";
@@ -12,7 +13,7 @@ import { answerMany, answerOne, askMany, askOne, lookups } from "./script.mjs";
 
 /** What a library is asked to do. */
 interface Session {
-  /** A new conversation: asks its parent agent, and gives what that answers. */
+  /** Starts a conversation. The function sends its parent agent a message and returns the answer. */
   conversation(): Promise<(message: string) => Promise<string>>;
   close(): Promise<void>;
 }
@@ -25,20 +26,20 @@ export interface Measurement {
   readonly contender: string;
   readonly workload: "rate" | "fan-out" | "growth" | "bytes";
   readonly storage: "memory" | "full" | "relaxed";
-  /** Children of a fan-out, delegations of a session; seconds of a rate. */
+  /** The children of a fan-out, the delegations of a session, or the seconds of a rate. */
   readonly size: number;
 }
 
 export interface Measured {
-  /** Delegations a second, wall milliseconds, last tenth against first tenth, or bytes a delegation. */
+  /** Delegations per second, wall milliseconds, last tenth divided by first tenth, or bytes per delegation. */
   readonly value: number;
-  /** How many delegations it is about. */
+  /** The number of delegations that were measured. */
   readonly delegations: number;
-  /** The most memory that the process ever held, in MB. */
+  /** The peak memory of the process in MB. */
   readonly peakMb: number;
 }
 
-/** A session that grows beyond all measure is cut here; what it did until then is what is told. */
+/** A session that takes longer is stopped, and measured up to here. */
 const GROWTH_SECONDS = 60;
 
 async function measure({ contender, workload, storage, size }: Measurement): Promise<Measured> {
@@ -47,9 +48,8 @@ async function measure({ contender, workload, storage, size }: Measurement): Pro
   const path = storage === "memory" ? null : join(folder, "store.db");
   const durability = storage === "relaxed" ? "relaxed" : "full";
   const open = (): Promise<Session> => library.open({ path, durability });
-  // In memory there is only work to be measured, and others on the machine make a process wait, not work: processor time. Whoever waits for a
-  // disk is measured by the wall.
-  const clock = storage === "memory" ? worked : () => performance.now();
+  // In memory measure processor time, which other load on the machine does not change. With a disk measure wall time.
+  const clock = storage === "memory" ? processorMs : () => performance.now();
   let asked = 0;
 
   async function delegate(ask: (message: string) => Promise<string>): Promise<void> {
@@ -71,7 +71,7 @@ async function measure({ contender, workload, storage, size }: Measurement): Pro
 
   async function rate(): Promise<{ value: number; delegations: number }> {
     const session = await open();
-    // A rate is that of a process that has been at it for a while: V8 compiles a large library for some ten thousand delegations.
+    // Warm up first: V8 needs some ten thousand delegations to compile a large library.
     await forSeconds(session, size);
     const { count, seconds } = await forSeconds(session, size);
     await session.close();
@@ -110,7 +110,7 @@ async function measure({ contender, workload, storage, size }: Measurement): Pro
     return { value: between(delegations - tenth, delegations) / between(0, tenth), delegations };
   }
 
-  /** What stays on disk for a delegation: of conversations of their own for size 1, else of one conversation of so many. */
+  /** The bytes on disk for one delegation, with `size` delegations in each conversation. */
   async function bytes(): Promise<{ value: number; delegations: number }> {
     const first = await open();
     await single(first);
@@ -136,13 +136,13 @@ async function measure({ contender, workload, storage, size }: Measurement): Pro
   }
 }
 
-/** Milliseconds of the processor, all threads of the process together. */
-function worked(): number {
+/** The processor time of all threads of the process, in milliseconds. */
+function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** With what the write-ahead log still holds moved into the database. */
+/** The size of the files, after a checkpoint of the write-ahead log. */
 function folderBytes(folder: string): number {
   const database = new DatabaseSync(join(folder, "store.db"));
   database.exec("pragma wal_checkpoint(truncate)");
@@ -152,5 +152,5 @@ function folderBytes(folder: string): number {
 
 const measured = await measure(JSON.parse(process.argv[2] ?? "") as Measurement);
 process.stdout.write(`${JSON.stringify(measured)}\n`);
-// Some libraries keep timers or connections; nothing is left to do.
+// Some libraries keep timers or connections open.
 process.exit(0);

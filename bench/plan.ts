@@ -1,4 +1,4 @@
-/** Who takes part, and what is measured of whom. */
+/** The contenders, and what is measured of each. */
 
 import type { Measurement } from "./measure.ts";
 
@@ -6,7 +6,7 @@ export interface Row {
   readonly title: string;
   readonly contender: string;
   readonly storage: Measurement["storage"];
-  /** Where the versions of its packages are read. */
+  /** The packages whose versions are shown. */
   readonly packages: readonly string[];
   readonly cells: readonly Column[];
 }

@@ -1,15 +1,18 @@
 /**
- * Delegations through PostgreSQL: `node bench/postgres.ts [--workers 1,2] [--rounds 3] [--trees 100] [--delegations 50]`. Prints one JSON object a line for each
- * round of each number of workers.
+ * Delegations through PostgreSQL: `node bench/postgres.ts [--workers 1,2] [--rounds 3] [--trees 100]
+ * [--delegations 50]`. Prints one JSON object a line for each round of each number of workers.
  *
- * A server of its own, with fsync on, in a temporary folder. Each tree is sent one message by a process that runs none; its parent delegates to an awaited child again and
- * again, and the child calls one tool and reports (the default protocol: 4 model calls of the child and 1 of the parent for each delegation, at zero latency). Workers are
- * processes. A delegation's latency is from the row that created its run to the row that ended it, by the database's clock.
+ * It starts its own server, with fsync on, in a temporary folder. A process that runs no trees sends each tree one
+ * message. The parent of the tree delegates to awaited children, one after the other; each child calls one tool and
+ * reports (the default protocol: for each delegation 4 model calls of the child and 1 of the parent, at zero latency).
+ * Each worker is a process. The latency of a delegation is the time between the row that created its run and the row
+ * that ended it, by the clock of the database.
  *
- * Each round has trees of its own and the workers of the one before. The first is that of workers, and of a server, that have done nothing yet: much of its time goes into
- * compiling and planning what they do for the first time. Later ones are those of workers that have been running for some seconds.
+ * Each round has new trees and the same workers. In the first round the workers and the server compile and plan what
+ * they do for the first time.
  *
- * Besides the rate, which is that of the machine and of all that runs on it, a round tells the processor time of the workers and of the server for one delegation.
+ * The rate depends on all that the machine does, so a round also prints the processor time of the workers and of the
+ * server for one delegation.
  */
 
 import { spawn } from "node:child_process";

@@ -1,8 +1,8 @@
-/** The processor time of other processes, in milliseconds, as Linux tells it. */
+/** The processor time of other processes in milliseconds, from /proc of Linux. */
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Of `/proc/PID/stat`, counted from the state, which follows the name in parentheses. */
+/** Fields of `/proc/PID/stat`, counted from the state, which follows the name in parentheses. */
 const PARENT = 1;
 const USER = 11;
 const SYSTEM = 12;
@@ -10,7 +10,7 @@ const ENDED_USER = 13;
 const ENDED_SYSTEM = 14;
 const MS_PER_TICK = 10;
 
-/** Empty for a process that is gone. */
+/** Empty for a process that has ended. */
 function statOf(pid: number): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -30,7 +30,7 @@ export function processorMs(pid: number): number {
   return ticks(statOf(pid), USER, SYSTEM) * MS_PER_TICK;
 }
 
-/** Of a process, its children, and those of its children that have ended. */
+/** The time of a process, of its children, and of those of their children that have ended. */
 export function familyProcessorMs(pid: number): number {
   const parent = ticks(statOf(pid), USER, SYSTEM, ENDED_USER, ENDED_SYSTEM);
   const children = readdirSync("/proc")

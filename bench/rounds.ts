@@ -28,14 +28,14 @@ function run(args: readonly string[]): Promise<{ code: number | null; output: st
   });
 }
 
-/** The line of a stack trace that says what happened. */
+/** The line of a stack trace that has the message. */
 function reasonIn(errors: string): string {
   const lines = errors.split("\n").map((line) => line.trim());
   const named = lines.find((line) => /^(\w*Error|Error)\b.*:/.test(line) || /Assertion failed/.test(line));
   return (named ?? lines.find((line) => line !== "") ?? "it ended without a word").slice(0, 200);
 }
 
-/** The outcome in the middle, by its value; a failure if most rounds failed. */
+/** The outcome with the median value; a failure if most rounds failed. */
 export function medianOf(outcomes: readonly Outcome[]): Outcome | undefined {
   const values = outcomes
     .flatMap((outcome) => ("failed" in outcome ? [] : [outcome]))

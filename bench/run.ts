@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: Errand and its peers side by side. Every measurement is a fresh process. Rounds take turns over all
- * of them, so that other load on the machine affects all alike; the median counts. A complete run writes its table and
- * chart into docs/ or bench/NOTES.md; a run with --only or --quick writes nothing.
+ * `npm run bench`: Errand and its peers. Every measurement is a fresh process. Each round measures all of them once, so
+ * that other load on the machine affects all equally; the median counts. A complete run writes its table and chart into
+ * docs/ or bench/NOTES.md; a run with --only or --quick writes nothing.
  */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -39,15 +39,16 @@ const values = commandOptions(
     },
   },
 );
-const stranger = values.only.find((name) => !CONTENDERS.includes(name));
-if (stranger !== undefined) {
-  process.stderr.write(`errand: nobody here is called ${stranger}. There are ${CONTENDERS.join(", ")}.\n`);
+const unknown = values.only.find((name) => !CONTENDERS.includes(name));
+if (unknown !== undefined) {
+  process.stderr.write(`errand: there is no contender "${unknown}". There are ${CONTENDERS.join(", ")}.\n`);
   process.exit(2);
 }
 const rounds = values.rounds ?? (values.quick ? 1 : 3);
 const rows = ROWS.filter((row) => values.only.length === 0 || values.only.includes(row.contender));
 
-const machine = `Node.js ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}, load ${loadavg()[0]?.toFixed(1)}`;
+const processors = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "?"}`;
+const machine = `Node.js ${process.versions.node}, ${processors}, load ${loadavg()[0]?.toFixed(1)}`;
 const stamp = `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds.`;
 if (values.kills) await kills();
 else if (values.cost) await cost();
@@ -133,7 +134,7 @@ function versions(): string {
   return `Versions: ${named.join(", ")}.`;
 }
 
-/** Replaces the text between the marks of that name in a page. */
+/** Replaces the text between two marks in a page. */
 function writeBetween(name: string, path: string, text: string): void {
   const file = join(root, path);
   const page = readFileSync(file, "utf8");

@@ -1,6 +1,6 @@
 /**
- * What every scripted model of the benchmark says, whichever library asks it: the same words, at zero latency. A parent is asked for items, hands
- * each to a child and says what came back; a child looks its item up with one tool call and answers.
+ * The script of every model in the benchmark: the same texts for each library, at zero latency. A parent gets items,
+ * hands each to a child and answers with the results. A child looks its item up with one tool call and answers.
  */
 
 /** @param {number} number */
@@ -13,7 +13,7 @@ export const answerOne = (number) => `answer: value of item ${number}`;
 export const answerMany = (count) => `answer: ${count} of ${count}`;
 
 /**
- * The tasks that a parent hands out for a user's message.
+ * The tasks that a parent delegates for a user's message.
  * @param {string} message
  */
 export function tasksFor(message) {
@@ -23,7 +23,7 @@ export function tasksFor(message) {
 }
 
 /**
- * What a parent says when its children have answered.
+ * The answer of a parent whose children have answered.
  * @param {readonly string[]} results in the order of the calls
  */
 export function answerFor(results) {
@@ -33,7 +33,7 @@ export function answerFor(results) {
 }
 
 /**
- * The item that a child's task is about.
+ * The item of a child's task.
  * @param {string} task
  */
 export function itemIn(task) {
@@ -43,7 +43,7 @@ export function itemIn(task) {
 export const PARENT_PROMPT = "You delegate.";
 export const CHILD_PROMPT = "You look things up.";
 
-/** How often the tool of the children was called: every run asserts it. */
+/** The number of tool calls of the children. Every run asserts it. */
 export const lookups = { count: 0 };
 
 /** @param {string} key */

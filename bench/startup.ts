@@ -1,8 +1,6 @@
 /**
- * `npm run bench:startup`: how long the built package takes from the start of a process until it is of use. Every figure is the median of
- * fresh processes, beside that of a Node.js that does nothing. Ends with 1 if a figure is above its limit.
- *
- * Options: --runs N (default 15), --json.
+ * `npm run bench:startup`: the start times of the built package. Every figure is the median of fresh processes, beside
+ * that of an empty Node.js program. Ends with 1 if a figure is above its limit.
  */
 
 import { execFileSync, spawn } from "node:child_process";
@@ -35,12 +33,13 @@ const { runs, json } = commandOptions(
   },
 );
 
-/** A server that speaks OpenAI's chat wire, and says when it has sent the first byte of an answer. */
+const chunk = { id: "1", object: "chat.completion.chunk", created: 1, model: "m" };
+/** Each is called once, when the server below has sent the first byte of a chat completion. */
 const answers: (() => void)[] = [];
 const server = createServer((request, response) => {
   request.resume().on("end", () => {
     const choice = (delta: object, reason: string | null): string =>
-      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+      `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(choice({ role: "assistant", content: "Here." }, null), () => answers.shift()?.());
     response.end(`${choice({}, "stop")}data: [DONE]\n\n`);
@@ -50,14 +49,14 @@ await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 const folder = mkdtempSync(join(tmpdir(), "errand-bench-"));
 
-/** Milliseconds until the process has ended. */
+/** Milliseconds until the process ends. */
 function processTime(args: readonly string[]): number {
   const began = performance.now();
   execFileSync(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
   return performance.now() - began;
 }
 
-/** Milliseconds from the start of `errand run` until the server has sent its first byte. */
+/** Milliseconds from the start of `errand run` to the first byte that the server sends. */
 async function firstByte(number: number): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const model = ["--model", "openai-compatible/m", "--base-url", url];
@@ -86,7 +85,10 @@ const FIGURES: readonly Figure[] = [
     name: 'import "errand"',
     limit: 60,
     async measure() {
-      const code = `const began = performance.now(); await import(${JSON.stringify(library)}); console.log(performance.now() - began);`;
+      const code = `
+        const began = performance.now();
+        await import(${JSON.stringify(library)});
+        console.log(performance.now() - began);`;
       return Number(
         execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: folder, encoding: "utf8" }),
       );

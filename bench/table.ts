@@ -1,11 +1,11 @@
-/** Writes what was measured as the page's table. */
+/** Writes the measurements as the table of the page. */
 
 import { type Column, COLUMNS, type Row } from "./plan.ts";
 import type { Outcome } from "./rounds.ts";
 
 export type Results = ReadonlyMap<Row, ReadonlyMap<Column, Outcome>>;
 
-/** In each column, the row that the others are compared with. */
+/** The row that each column compares the others with. */
 const COMPARED: Readonly<Record<Column, { readonly contender: string; readonly storage: Row["storage"] }>> = {
   w1: { contender: "errand", storage: "memory" },
   w2: { contender: "errand", storage: "memory" },
@@ -35,7 +35,7 @@ export function tableOf(results: Results): string {
   return [...lines, ...(failures.length === 0 ? [] : ["", "What failed:", "", ...failures])].join("\n");
 }
 
-/** How many times Errand's figure this one is. */
+/** This figure divided by Errand's. */
 function ratioOf(results: Results, row: Row, column: Column): number | null {
   const compared = COMPARED[column];
   for (const [other, cells] of results) {

@@ -1,4 +1,7 @@
-/** Errand, as built: awaited children (`subagent`) that report with `final`, in memory or in SQLite: as many model calls as the peers. */
+/**
+ * Errand, as built: awaited children (`subagent`) that report with `final`, in memory or in SQLite. The number of model
+ * calls is that of the peers.
+ */
 import { createErrand } from "../../dist/index.js";
 import { answerFor, CHILD_PROMPT, itemIn, lookUp, PARENT_PROMPT, tasksFor } from "../script.mjs";
 
@@ -10,7 +13,7 @@ const calls = (name, inputs) => ({
   stop: "tools",
 });
 
-/** The results at the end of the context: what the calls of the last reply were answered. */
+/** The results of the calls in the last reply. */
 function lastResults(messages) {
   const last = messages.at(-1);
   return last?.role === "tool" ? last.results.map((result) => result.text) : null;
@@ -44,7 +47,7 @@ export const lookupTool = {
   run: async ({ key }) => ({ text: lookUp(key), failed: false }),
 };
 
-/** What the runtime is opened with, besides its store. */
+/** The options of the runtime, without its store. */
 export const errandOptions = {
   models: [
     {
@@ -60,7 +63,7 @@ export const errandOptions = {
     { name: "worker", prompt: CHILD_PROMPT, model: "bench/child" },
     { name: "researcher", prompt: CHILD_PROMPT, model: "bench/child" },
   ],
-  // The defaults protect a user's purse: 100 runs a tree, 8 of them at a time, 1,000 model calls a request.
+  // The defaults limit what a user pays: 100 runs in a tree, 8 at a time, 1,000 model calls for a request.
   limits: { runsPerTree: 100_000, liveChildren: 64, modelCallsPerRequest: 1_000_000 },
 };
 

@@ -1,7 +1,7 @@
 /**
- * The floor: the least that a program written for this one workload can do. No library, no schemas, no limits, no recovery; each step of the
- * conversation is one commit, as a careful person would write it by hand: the question, the parent's call with the child's task, the child's call, its
- * tool's result, the child's answer with the parent's copy of it, the parent's answer. Six.
+ * The floor: the least that a program for this one workload can do. It has no library, no schemas, no limits, no
+ * recovery. Each step of the conversation is one commit: the question; the parent's call with the child's task; the
+ * child's call; the result of its tool; the child's answer with the parent's copy of it; the parent's answer. Six.
  */
 import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
@@ -49,13 +49,13 @@ export async function open({ path, durability }) {
     return { id: randomUUID(), messages: [{ role: "system", text: prompt }] };
   }
 
-  /** Adds a message to a conversation, and gives the row to be committed. */
+  /** Adds a message to a conversation, and returns the row to commit. */
   function add(agent, message) {
     agent.messages.push(message);
     return { agent: agent.id, seq: agent.messages.length, message };
   }
 
-  /** Works on a task that is stored already. Gives the answer and its row, which goes with the parent's next commit. */
+  /** Works on a stored task. Returns the answer and its row, which is part of the parent's next commit. */
   async function work(child) {
     const asked = await childModel(child.messages);
     store.commit([add(child, { role: "assistant", ...asked })]);

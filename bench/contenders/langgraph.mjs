@@ -1,7 +1,7 @@
 /**
- * LangGraph, through `createAgent` of langchain, which its own `createReactAgent` sends one to: the child is an agent that a tool of the parent
- * invokes. With a checkpointer, parent and child are stored after every step; the saver writes SQLite in WAL mode with what its driver sets
- * (`synchronous=NORMAL`), whatever durability was asked for.
+ * LangGraph, through `createAgent` of langchain, which replaces its own `createReactAgent`. A tool of the parent
+ * invokes the child agent. With a checkpointer, parent and child are stored after every step. The saver writes SQLite
+ * in WAL mode with `synchronous=NORMAL`, the default of its driver, whatever durability the benchmark asks for.
  */
 import { randomUUID } from "node:crypto";
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";

@@ -1,6 +1,6 @@
 /**
- * Mastra: a supervisor agent with a subagent. A conversation is a thread of its memory; with storage that is LibSQL in a file, without it LibSQL in
- * memory for the conversation of W3 and none for single turns.
+ * Mastra: a supervisor agent with a subagent. A conversation is a thread of its memory. With storage this is LibSQL in
+ * a file. Without it this is LibSQL in memory for the conversation of W3, and no memory for single turns.
  */
 import { randomUUID } from "node:crypto";
 import { Agent } from "@mastra/core/agent";

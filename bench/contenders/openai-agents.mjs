@@ -1,6 +1,7 @@
 /**
- * OpenAI Agents SDK: the child is a tool of the parent (`asTool`), a conversation is a session. The SDK for JavaScript ships a session in memory;
- * for storage its documentation says to write one, so here is one over SQLite. It stores what the parent said, not what the child did.
+ * OpenAI Agents SDK: the child is a tool of the parent (`asTool`), a conversation is a session. The SDK for JavaScript
+ * has only a session in memory, and its documentation says to write another one for storage: this one uses SQLite. It
+ * stores the messages of the parent, not those of the child.
  */
 import { DatabaseSync } from "node:sqlite";
 import { Agent, MemorySession, Runner, setTracingDisabled, tool, Usage } from "@openai/agents";

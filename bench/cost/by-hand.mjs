@@ -1,6 +1,6 @@
 /**
- * Background delegation written by hand, the same for every peer, whether or not it has a feature of its own for it: the tool
- * starts the child and answers at once; when the child has ended, the program sends its result to the parent as a message.
+ * Background delegation written by hand, the same for every peer, even if it has a feature for it. The tool starts the
+ * child and answers at once. When the child has ended, the program sends its result to the parent as a message.
  */
 export function delegationByHand(background, run) {
   const started = [];
@@ -10,7 +10,7 @@ export function delegationByHand(background, run) {
       started.push({ task, result: run(task) });
       return "Started. You are told when it has ended.";
     },
-    /** Asks the parent, and tells it of each child that it started. */
+    /** Sends the parent a question, and then the result of each child that it started. */
     async ask(send, question) {
       let answer = await send(question);
       for (const { task, result } of started) answer = await send(`Result of "${task}": ${await result}`);

@@ -1,4 +1,4 @@
-/** Counting prompts in tokens (o200k_base): what a request gives a model to read, without the JSON around messages. */
+/** Counts the tokens of prompts (o200k_base): the texts that a model reads, without the JSON around messages. */
 import { getEncoding } from "js-tiktoken";
 
 const encoding = getEncoding("o200k_base");
@@ -19,7 +19,7 @@ export function promptTokens({ messages, tools }) {
   return tokens;
 }
 
-/** What stands in every request of an agent besides what its user wrote: its system prompt, and the one tool of the user's own. */
+/** The tokens in every request of an agent, without the user's system prompt and the user's tool. */
 export function standingTokens({ messages, tools = [] }, prompt) {
   const system = messages.filter(({ role }) => role === "system" || role === "developer").map(textOf);
   const own = tools.filter((tool) => tool.function.name === "lookup");

@@ -1,4 +1,4 @@
-/** One delegation over the wire, in a process of its own: `node measure.mjs '{"contender": …}'` prints one line of JSON. */
+/** Makes one delegation in its own process: `node measure.mjs '{"contender": …}'` prints one line of JSON. */
 import { answerMany, answerOne, askMany, askOne, CHILD_PROMPT, lookups, PARENT_PROMPT } from "../script.mjs";
 import { promptTokens, standingTokens, textOf, tokensOf } from "./count.mjs";
 import { openModelServer } from "./model-server.mjs";
@@ -14,18 +14,18 @@ if (lookups.count !== runs) throw new Error(`${lookups.count} look-ups instead o
 
 const bodies = server.requests.map(({ body }) => body);
 const [parent, child] = ["parent", "child"].map((model) => bodies.find((body) => body.model === model));
-const told = textOf(
+const message = textOf(
   bodies.findLast((body) => body.model === "parent").messages.findLast(({ role }) => role === "user"),
 );
-const findings = told.match(/value of item \d+/g) ?? [];
+const findings = message.match(/value of item \d+/g) ?? [];
 const measured = {
   calls: bodies.length,
   tokens: bodies.reduce((sum, body) => sum + promptTokens(body), 0),
   bytes: server.requests.reduce((sum, { bytes }) => sum + bytes, 0),
   parent: standingTokens(parent, PARENT_PROMPT),
   child: standingTokens(child, CHILD_PROMPT),
-  /** The last message to the parent, without what children found. */
-  announcement: tokensOf(told) - findings.reduce((sum, text) => sum + tokensOf(text), 0),
+  /** The last message to the parent, without the findings. */
+  announcement: tokensOf(message) - findings.reduce((sum, text) => sum + tokensOf(text), 0),
 };
 process.stdout.write(`${JSON.stringify(measured)}\n`);
 process.exit(0);

@@ -1,6 +1,7 @@
 /**
- * The model of the cost benchmark: a local HTTP server that speaks OpenAI's chat completions, with streams and without. It follows one script,
- * whichever library asks: a parent hands items to children and says what came back; a child looks its item up and answers. All requests are kept.
+ * The model of the cost benchmark: a local HTTP server that speaks OpenAI's chat completions, with streams and without.
+ * It follows the same script for every library: a parent hands items to children and answers with their results; a
+ * child looks its item up and answers. The server keeps all requests.
  */
 import { createServer } from "node:http";
 import { answerFor, itemIn, tasksFor } from "../script.mjs";
@@ -16,7 +17,7 @@ function lastResults(messages) {
   return messages.slice(from).map(textOf);
 }
 
-/** What a parent says: `delegation` names the tool of the library, and makes its arguments from a task. */
+/** The parent's reply. `tool` is the delegation tool of the library, `args` makes its arguments from a task. */
 function parentReply(messages, { tool, args }) {
   const results = lastResults(messages);
   if (results.length === 0) {
@@ -27,7 +28,7 @@ function parentReply(messages, { tool, args }) {
   return { text: results.every((text) => LOOKED_UP.test(text)) ? answerFor(results) : "Started." };
 }
 
-/** What a child says; `reporting` is how it hands its result over. */
+/** The child's reply. `reporting` is the way in which it returns its result. */
 function childReply(messages, reporting) {
   const results = lastResults(messages);
   if (results.length === 0) return { calls: [{ name: "lookup", input: { key: itemIn(textOf(messages.at(-1))) } }] };

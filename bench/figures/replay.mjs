@@ -1,4 +1,4 @@
-/** Proving a journal: every decision taken again, every context built again, every hash compared. */
+/** Proves a journal: makes every decision again, builds every context again, compares every hash. */
 import { join } from "node:path";
 import { createErrand } from "../../dist/index.js";
 import { errandOptions } from "../contenders/errand.mjs";
@@ -15,12 +15,12 @@ export async function prepare({ folder, delegations }) {
   await errand.close();
 }
 
-function worked() {
+function processorMs() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000_000;
 }
 
-/** Replays that a process makes before its code is as quick as it gets, and those that are counted then. */
+/** The replays that warm up the process, and those that are measured after them. */
 const WARM = 8;
 const COUNTED = 9;
 
@@ -29,11 +29,11 @@ export async function measure({ folder }) {
   const [tree] = await errand.listTrees({ limit: 1 });
   const rates = [];
   for (let time = 0; time < WARM + COUNTED; time += 1) {
-    // Of the processor, not of the clock: this is work alone, and others on the machine make it wait.
-    const begun = worked();
+    // Processor time, which other load on the machine does not change.
+    const begun = processorMs();
     const report = await errand.replay(tree.id);
     if (report.difference !== null || report.decided !== report.rows) throw new Error("not proven");
-    rates.push(report.facts / (worked() - begun));
+    rates.push(report.facts / (processorMs() - begun));
   }
   await errand.close();
   const warm = rates.slice(WARM).toSorted((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** A process with open runs is killed; the next one takes them up. Each run has a tool call under way, which is safe to repeat. */
+/** A process with open runs is killed, and the next one continues them. Each run has an open call of a safe tool. */
 import { join } from "node:path";
 import { createErrand } from "../../dist/index.js";
 
@@ -11,7 +11,7 @@ const calls = (name, input) => ({
 const parent = { call: async () => calls("subagent", { task: "Wait." }) };
 const child = { call: async () => calls("wait", {}) };
 
-/** Opens the store; `all` resolves when so many calls of the tool are under way in this process. */
+/** Opens the store. `all` resolves when this process has so many open calls of the tool. */
 function opened(folder, runs) {
   const { promise: all, resolve } = Promise.withResolvers();
   let waiting = 0;

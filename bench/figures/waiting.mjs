@@ -1,4 +1,6 @@
-/** Agents that wait, in trees that are not in memory: what they cost a process that owns their store, and how long one takes to wake. */
+/**
+ * Waiting agents whose trees are not in memory: their cost for the process that owns the store, and the time to wake.
+ */
 import { join } from "node:path";
 import { createErrand } from "../../dist/index.js";
 

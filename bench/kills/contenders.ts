@@ -1,4 +1,4 @@
-/** Who is killed, how each stores its state and is started again, and what its documentation does not claim. */
+/** The contenders: how each stores its state and is started again, and what its documentation does not claim. */
 
 import { join } from "node:path";
 import type { Contender } from "./killed-run.ts";
@@ -6,7 +6,7 @@ import type { Contender } from "./killed-run.ts";
 export interface Entrant extends Contender {
   readonly title: string;
   readonly how: string;
-  /** What its documentation does not claim; said once for rows that share it. */
+  /** What its documentation does not claim. Rows that share it state it once. */
   readonly notClaimed?: string;
   readonly packages: readonly string[];
 }

@@ -1,28 +1,28 @@
 /**
  * Judges one killed delegation from outside: by what the model was sent, what the user was shown, and what the tool
- * left in its file.
+ * wrote to its file.
  */
 
-/** What a reply of the scripted model does. Each is needed once, except `no-news`: it was asked and has no result. */
+/** What a reply of the scripted model does. Each is needed once, except `no-news`: there was no result to answer. */
 export type Step = "delegate" | "acknowledge" | "answer" | "no-news" | "use-tool" | "report";
 
 export interface ModelCall {
   readonly role: "parent" | "child";
   readonly step: Step;
-  /** What it was sent, without its system prompt and its own earlier replies. */
-  readonly told: readonly string[];
-  /** True if the whole reply had been written when the connection ended: a call that costs money. */
+  /** The messages of the request, without the system prompt and its own earlier replies. */
+  readonly messages: readonly string[];
+  /** True if the whole reply was written before the connection ended. Such a call costs money. */
   readonly finished: boolean;
 }
 
 export interface KillLog {
   readonly item: string;
   readonly calls: readonly ModelCall[];
-  /** All that the user was shown, in both lives of the process. */
+  /** All texts that the user was shown, by both processes. */
   readonly shown: readonly string[];
-  /** A line for each time that the tool did its work. */
+  /** A line for each time that the tool ran to its end. */
   readonly effects: readonly string[];
-  /** Why the second life ended in an error; null if it did not. */
+  /** The error that ended the second process, or null. */
   readonly error: string | null;
 }
 
@@ -30,8 +30,8 @@ export type Ending = "right" | "unknown" | "refused" | "lost";
 
 export interface Verdict {
   /**
-   * right: the user was shown the right answer, and the tool did its work; unknown: the user was told that the outcome
-   * is unknown; refused: the restart ended in an error; lost: none of these, or no answer in time.
+   * right: the user was shown the right answer, and the tool ran; unknown: the user was shown that the outcome is
+   * unknown; refused: the restart ended in an error; lost: none of these, or no answer in time.
    */
   readonly ending: Ending;
   readonly resultDoubled: boolean;
@@ -42,10 +42,10 @@ export interface Verdict {
 
 export const rightAnswer = (item: string): string => `answer: value of ${item}`;
 export const UNKNOWN_ANSWER = "answer: outcome unknown";
-/** What every answer of a parent begins with. */
+/** Every answer of a parent contains this. */
 export const isAnswer = (text: string): boolean => text.includes("answer:");
 
-/** @param copies in how many messages the parent reads the result when nothing is killed */
+/** @param copies the number of messages that contain the result if nothing is killed */
 export function judge({ item, calls, shown, effects, error }: KillLog, copies = 1): Verdict {
   return {
     ending: endingOf(),
@@ -61,11 +61,11 @@ export function judge({ item, calls, shown, effects, error }: KillLog, copies = 
   }
 }
 
-/** The most messages with the child's result that one request of the parent held. */
+/** The largest number of messages with the child's result in one request of the parent. */
 export function mostCopies(calls: readonly ModelCall[], item: string): number {
   const copies = calls
     .filter(({ role }) => role === "parent")
-    .map(({ told }) => told.filter((text) => text.includes(`value of ${item}`)).length);
+    .map(({ messages }) => messages.filter((text) => text.includes(`value of ${item}`)).length);
   return Math.max(0, ...copies);
 }
 

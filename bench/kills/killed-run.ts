@@ -1,4 +1,4 @@
-/** One delegation in a process of its own, killed at a point and started again the way its documentation says. */
+/** Runs one delegation in its own process, kills it at a point, and restarts it as its documentation says. */
 
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,24 +8,24 @@ import { isAnswer, type KillLog } from "./judge.ts";
 import { type Delegation, openModelServer } from "./model-server.ts";
 
 const PROGRAM = join(import.meta.dirname, "programs", "program.mjs");
-/** How long a model's reply takes, and each half of the tool's work. */
+/** The time of each model reply, and of each half of the tool's work. */
 const STEP_MS = 30;
 
 export interface Contender {
   readonly name: string;
   readonly background: boolean;
   readonly delegation: Delegation;
-  /** More options for its program. */
+  /** Further options of its program. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** Something seen from outside: message given, model asked, its reply sent, tool begun, done, ended, text shown. */
+/** Something observed from outside: message given, model asked, reply sent, tool begun, done, ended, text shown. */
 export interface Moment {
   readonly name: string;
   readonly at: number;
 }
 
-/** This long after the n-th moment. */
+/** A time after the n-th moment. */
 export interface KillPoint {
   readonly moment: number;
   readonly afterMs: number;
@@ -33,12 +33,12 @@ export interface KillPoint {
 
 export interface Outcome {
   readonly log: KillLog;
-  /** Of the first life, until it was killed or had answered. */
+  /** Of the first process, until it was killed or had answered. */
   readonly moments: readonly Moment[];
   readonly killed: boolean;
 }
 
-type Told = { readonly moment: string } | { readonly shown: string } | { readonly failed: string };
+type ProgramMessage = { readonly moment: string } | { readonly shown: string } | { readonly failed: string };
 
 export async function runDelegation(
   { name, background, delegation, options }: Contender,
@@ -64,7 +64,7 @@ export async function runDelegation(
     living?.kill("SIGKILL");
     server.abandon();
   }
-  function seen(moment: string): void {
+  function onMoment(moment: string): void {
     if (killed || shown.some(isAnswer)) return;
     moments.push({ name: moment, at: performance.now() });
     if (kill === null || moments.length - 1 !== kill.moment) return;
@@ -72,11 +72,11 @@ export async function runDelegation(
     else timer = setTimeout(die, kill.afterMs);
   }
 
-  const server = await openModelServer({ item, delegation, replyMs: STEP_MS, seen });
+  const server = await openModelServer({ item, delegation, replyMs: STEP_MS, onMoment });
   try {
-    await life(false);
+    await startProcess(false);
     clearTimeout(timer);
-    if (killed) await life(true);
+    if (killed) await startProcess(true);
     const effects = existsSync(effectsFile) ? readFileSync(effectsFile, "utf8").trim().split("\n") : [];
     return { log: { item, calls: server.calls, shown, effects, error }, moments, killed };
   } finally {
@@ -84,22 +84,22 @@ export async function runDelegation(
     rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Lasts until the process ends: by itself, by the kill, or because it took too long. */
-  function life(again: boolean): Promise<void> {
-    const told = { contender: name, background, item, folder, effectsFile, url: server.url, again, stepMs: STEP_MS };
-    const child = fork(PROGRAM, [JSON.stringify({ ...told, ...options })], {
+  /** Resolves when the process has ended: by itself, by the kill, or because it took too long. */
+  function startProcess(again: boolean): Promise<void> {
+    const given = { contender: name, background, item, folder, effectsFile, url: server.url, again, stepMs: STEP_MS };
+    const child = fork(PROGRAM, [JSON.stringify({ ...given, ...options })], {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       cwd: folder,
       env: { ...process.env, XDG_DATA_HOME: folder, NODE_NO_WARNINGS: "1" },
     });
     living = child;
-    let complaint = "";
-    child.stderr?.on("data", (piece: Buffer) => (complaint = `${complaint}${piece.toString()}`.slice(-2_000)));
-    child.on("message", (message: Told) => {
-      if ("moment" in message) seen(message.moment);
+    let errors = "";
+    child.stderr?.on("data", (piece: Buffer) => (errors = `${errors}${piece.toString()}`.slice(-2_000)));
+    child.on("message", (message: ProgramMessage) => {
+      if ("moment" in message) onMoment(message.moment);
       else if ("failed" in message) error = message.failed;
       else {
-        seen("shown");
+        onMoment("shown");
         // A message that arrives after the kill was sent before it.
         shown.push(message.shown);
       }
@@ -108,14 +108,14 @@ export async function runDelegation(
       const patience = setTimeout(() => child.kill("SIGKILL"), patienceMs);
       child.on("close", (code) => {
         clearTimeout(patience);
-        if (code !== 0 && code !== null && error === null) error = complaint.trim() || `exit ${code}`;
+        if (code !== 0 && code !== null && error === null) error = errors.trim() || `exit ${code}`;
         resolve();
       });
     });
   }
 }
 
-/** Points spread evenly over the moments: each stretch between two moments gets as many, at even parts of its time. */
+/** Spreads points evenly over the moments: the same number between any two moments, at equal parts of the time. */
 export function killPoints(moments: readonly Moment[], count: number): readonly KillPoint[] {
   const stretches = moments.length - 1;
   return Array.from({ length: count }, (_, index) => {

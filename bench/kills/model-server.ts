@@ -1,6 +1,6 @@
 /**
  * The model of the kill benchmark: a local HTTP server that speaks OpenAI's chat completions, outside of the process
- * that is killed. Each reply takes `replyMs`. Every call is recorded, and whether its reply was written to the end.
+ * that is killed. Each reply takes `replyMs`. It records every call, and whether the reply was written to the end.
  */
 
 import { createServer, type ServerResponse } from "node:http";
@@ -10,10 +10,10 @@ import { type ModelCall, rightAnswer, type Step, UNKNOWN_ANSWER } from "./judge.
 /** How a library's parent hands its task to a child, and how its child reports. */
 export interface Delegation {
   readonly tool: string;
-  /** The name of the argument that holds the task, and arguments that are always there. */
+  /** The name of the argument for the task, and constant arguments. */
   readonly task: string;
   readonly more?: Readonly<Record<string, string>>;
-  /** True: the child reports by the tool of Errand. Otherwise its last text is its result. */
+  /** True: the child reports by Errand's tool. False: its last text is its result. */
   readonly reports?: boolean;
 }
 
@@ -43,7 +43,7 @@ function parentReply(messages: readonly Message[], item: string, { tool, task, m
   const last = tail.map(textOf).join("\n");
   if (tail.every(({ role }) => role === "user") && last.includes(`delegate ${item}`))
     return { step: "delegate", call: { name: tool, input: { [task]: item, ...more } } };
-  // Some libraries put the result in the place of an earlier one, and say only that there is news.
+  // Some libraries put the result in the place of an earlier one, and only say that there is news.
   const all = messages.filter(fromOthers).map(textOf).join("\n");
   for (const text of [last, all]) {
     if (text.includes(`value of ${item}`)) return { step: "answer", text: rightAnswer(item) };
@@ -98,7 +98,7 @@ function write(response: ServerResponse, body: Body, { text, call }: Reply, numb
 export interface ModelServer {
   readonly url: string;
   readonly calls: readonly ModelCall[];
-  /** The process is gone: replies that are under way are never finished. */
+  /** The process has ended: pending replies are never finished. */
   abandon(): void;
   close(): void;
 }
@@ -107,10 +107,10 @@ export async function openModelServer(options: {
   readonly item: string;
   readonly delegation: Delegation;
   readonly replyMs: number;
-  /** Told of each request that came and each reply that went. */
-  readonly seen: (moment: string) => void;
+  /** Called with each request and each reply. */
+  readonly onMoment: (moment: string) => void;
 }): Promise<ModelServer> {
-  const { item, delegation, replyMs, seen } = options;
+  const { item, delegation, replyMs, onMoment } = options;
   const calls: { -readonly [Key in keyof ModelCall]: ModelCall[Key] }[] = [];
   const pending = new Set<NodeJS.Timeout>();
   const server = createServer((request, response) => {
@@ -119,15 +119,15 @@ export async function openModelServer(options: {
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(pieces).toString("utf8")) as Body;
       const reply = (body.model === "parent" ? parentReply : childReply)(body.messages, item, delegation);
-      const told = body.messages.filter(fromOthers).map(textOf);
-      const call = { role: body.model, step: reply.step, told, finished: false };
+      const sent = body.messages.filter(fromOthers).map(textOf);
+      const call = { role: body.model, step: reply.step, messages: sent, finished: false };
       const number = calls.push(call);
-      seen(`${reply.step} asked`);
+      onMoment(`${reply.step} asked`);
       const timer = setTimeout(() => {
         pending.delete(timer);
         call.finished = true;
         write(response, body, reply, number);
-        seen(`${reply.step} replied`);
+        onMoment(`${reply.step} replied`);
       }, replyMs);
       pending.add(timer);
     });

@@ -1,10 +1,10 @@
-/** The results of the kill benchmark, and what pages show of them: always written from results, never by hand. */
+/** The results of the kill benchmark, and the tables that pages show. The benchmark writes them. */
 
 import type { Ending, Verdict } from "./judge.ts";
 
-/** One kill, and what came of it. */
+/** One kill and its effects. */
 export interface KillResult extends Verdict {
-  /** The last moment that was seen before the kill. */
+  /** The last moment before the kill. */
   readonly after: string;
   readonly error: string | null;
 }
@@ -14,7 +14,7 @@ export interface KillRow {
   readonly mode: "awaited" | "background";
   /** How it stores its state and how it was started again. */
   readonly how: string;
-  /** What its documentation does not claim; said once for rows that share it. */
+  /** What its documentation does not claim. Rows that share it state it once. */
   readonly notClaimed?: string;
   readonly kills: readonly KillResult[];
 }
@@ -36,13 +36,13 @@ const COLUMNS = [
   "finished calls paid again (kills)",
 ];
 
-/** For the README: the table, and what is not claimed. */
+/** For the README: the table, and what no documentation claims. */
 export function killsSummary(results: KillResults): string {
   const notClaimed = results.rows.flatMap((row) => row.notClaimed ?? []);
   return [table(results), `What is not claimed: ${notClaimed.join(" ")}`, stamp(results)].join("\n\n");
 }
 
-/** For docs/reliability.md: the same table, and how each was set up. */
+/** For docs/reliability.md: the same table, and the setup of each row. */
 export function killsReport(results: KillResults): string {
   const setups = results.rows.map(({ title, mode, how }) => `- ${title}, ${mode}: ${how}`).join("\n");
   const notClaimed = results.rows.flatMap((row) => (row.notClaimed === undefined ? [] : [`- ${row.notClaimed}`]));

@@ -1,6 +1,6 @@
 /**
- * The layers hold, and the tool that says so is awake: it is run on a small tree in which every rule is broken once, on
- * one in which everything that is allowed is done, and on the sources.
+ * The sources keep to their layers. The tool that checks it is run on a small tree in which every rule is broken once,
+ * on one with everything that is allowed, and on the sources.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ function cruise(folder: string): { modules: string[]; violations: string[] } {
   };
 }
 
-/** A tree with the layout of the real one, in which each file imports what is listed, each as a type where it says so. */
+/** A tree with the layout of the real one. Each file imports the listed files, as types if the entry says "type". */
 function makeTree(imports: Imports): string {
   const folder = mkdtempSync(join(tmpdir(), "errand-layers-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,7 +43,7 @@ function makeTree(imports: Imports): string {
   for (const [path, targets] of Object.entries(imports)) {
     const lines = targets.map((target, index) =>
       target.startsWith("type ")
-        ? `import type { a as a${index} } from ${JSON.stringify(target.slice(5))};\nexport type A${index} = typeof a${index};`
+        ? `import type { a as a${index} } from "${target.slice(5)}";\nexport type A${index} = typeof a${index};`
         : `import { a as a${index} } from ${JSON.stringify(target)};\nexport const b${index} = a${index};`,
     );
     write(path, `${lines.join("\n")}\nexport const a = 1;\n`);
@@ -61,8 +61,8 @@ function makeTree(imports: Imports): string {
   return folder;
 }
 
-/** One file of each place, which imports nothing: what the broken trees import. */
-const ground: Imports = {
+/** One file in each folder, for the broken trees to import. */
+const folders: Imports = {
   "src/index.ts": [],
   "src/errors.ts": [],
   "src/core/ids.ts": [],
@@ -142,9 +142,9 @@ const broken: readonly (readonly [rule: string, from: string, target: string, to
   ["imports-resolve", "src/stores/g.ts", "./nowhere.ts", "./nowhere.ts"],
 ];
 
-describe("the tool is awake", () => {
+describe("dependency-cruiser reports what the rules forbid", () => {
   const imports: Record<string, readonly string[]> = {
-    ...ground,
+    ...folders,
     "src/stores/d.test.ts": [],
     "src/stores/i.test-support.ts": [],
     "src/runtime/pong.ts": ["type ./ping.ts"],
@@ -152,14 +152,16 @@ describe("the tool is awake", () => {
   for (const [, from, target] of broken) imports[from] = [target];
   const expected = broken.map(([rule, from, , to]) => `${rule}: ${from} → ${to}`);
 
-  test("each broken rule is reported, where it is broken", () => {
+  test("each broken rule is reported at the file that breaks it", () => {
     const { violations } = cruise(makeTree(imports));
     for (const violation of expected) expect(violations).toContain(violation);
-    const guilty = new Set(broken.map(([, from]) => from));
-    expect(violations.filter((violation) => !guilty.has(violation.split(": ")[1]?.split(" → ")[0] ?? ""))).toEqual([]);
+    const breaking = new Set(broken.map(([, from]) => from));
+    expect(violations.filter((violation) => !breaking.has(violation.split(": ")[1]?.split(" → ")[0] ?? ""))).toEqual(
+      [],
+    );
   });
 
-  test("no rule is without a canary", () => {
+  test("every rule is broken by one of these trees", () => {
     const names = (configuration.forbidden ?? []).map((rule) => rule.name);
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !broken.some(([rule]) => rule === name))).toEqual([]);
@@ -173,7 +175,7 @@ describe("the tool is awake", () => {
       "../stores/memory.ts",
     ];
     const tree = makeTree({
-      ...ground,
+      ...folders,
       "src/index.ts": [
         "./runtime/create-runtime.ts",
         "./errors.ts",

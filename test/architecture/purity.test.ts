@@ -1,4 +1,4 @@
-/** The fence around clock, randomness and shared state stands: each kind of breach is seen, and honest code is not. */
+/** check-purity reports each use of clock, randomness and shared state, and does not report correct code. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -18,14 +18,14 @@ describe("outside the World, reading the clock or drawing randomness is reported
     ["the wall clock taken out of Date", "export const f = () => { const { now } = Date; return now(); };"],
     ["a new Date without a time", "export const now = () => new Date();"],
     ["Date called as a function", "export const now = () => Date();"],
-    ["Date handed on", "export const f = (g: (d: unknown) => void) => g(Date);"],
+    ["Date as an argument", "export const f = (g: (d: unknown) => void) => g(Date);"],
     ["the monotonic clock", "export const now = () => performance.now();"],
     ["the monotonic clock's module", 'import { performance } from "node:perf_hooks"; export const p = performance;'],
     ["the process clock", "export const now = () => process.hrtime.bigint();"],
     ["the process clock, imported", 'import { hrtime } from "node:process"; export const now = () => hrtime();'],
     ["Temporal's clock", "export const now = () => Temporal.Now.instant();"],
     ["Math.random", "export const n = () => Math.random();"],
-    ["Math.random handed on", "export const source = { random: Math.random };"],
+    ["Math.random as a value", "export const source = { random: Math.random };"],
     ["setTimeout", "export const f = (g: () => void) => setTimeout(g, 1);"],
     ["setTimeout through the global object", "export const f = (g: () => void) => globalThis.setTimeout(g, 1);"],
     ["setTimeout as a default", "export const f = (sleep = setTimeout) => sleep;"],
@@ -63,16 +63,16 @@ describe("module-level mutable state is reported", () => {
     ["an array that is pushed to", "const log: string[] = []; export const f = (s: string) => { log.push(s); };"],
     ["an array that is set by index", "const log: string[] = []; export const f = (s: string) => { log[0] = s; };"],
     ["an object whose property is set", "const s = { n: 0 }; export const f = () => { s.n = 1; };"],
-    ["an object whose property is counted up", "const s = { n: 0 }; export const f = () => s.n++;"],
+    ["an object whose property is incremented", "const s = { n: 0 }; export const f = () => s.n++;"],
     ["an object whose property is deleted", "const s: { n?: 1 } = {}; export const f = () => { delete s.n; };"],
-    ["something deep in an object", "const s = { a: [1] }; export const f = () => { s.a.push(2); };"],
-    ["an object assigned over", "const s = {}; export const f = (o: object) => Object.assign(s, o);"],
+    ["an array inside an object", "const s = { a: [1] }; export const f = () => { s.a.push(2); };"],
+    ["an object as the target of Object.assign", "const s = {}; export const f = (o: object) => Object.assign(s, o);"],
     ["a function that carries a counter", "export function f() { f.calls = 1; } f.calls = 0;"],
     ["a static property", "export class Registry { static count = 0; }"],
     ["a static Map", "export class Registry { static readonly all = new Map(); }"],
-    ["a neighbour's array", 'import { log } from "./log.ts"; export const f = () => { log.push("x"); };'],
+    ["an array of another file", 'import { log } from "./log.ts"; export const f = () => { log.push("x"); };'],
     ["the global object", "export const f = () => { globalThis.errand = 1; };"],
-    ["an expression that remembers", "const re = /a/g; export const f = (s: string) => re.test(s);"],
+    ["a regular expression with a position", "const re = /a/g; export const f = (s: string) => re.test(s);"],
   ])("%s", (_name, text) => {
     expect(rulesBroken("src/stores/memory.ts", text)).toEqual(["module-state"]);
     expect(rulesBroken("src/runtime/world.ts", text)).toEqual(["module-state"]);
@@ -153,7 +153,7 @@ describe("outside the terminal writer, printing is reported", () => {
   test.each([
     ["console", 'export const f = () => console.log("a");'],
     ["console through the global object", 'export const f = () => globalThis.console.error("a");'],
-    ["console handed on", "export const f = (g: (c: unknown) => void) => g(console);"],
+    ["console as an argument", "export const f = (g: (c: unknown) => void) => g(console);"],
     ["the console module", 'import { log } from "node:console"; export const f = () => log("a");'],
     ["standard output", 'export const f = () => process.stdout.write("a");'],
     ["standard error by another spelling", 'export const f = () => process["stderr"].write("a");'],
@@ -168,7 +168,7 @@ describe("outside the terminal writer, printing is reported", () => {
     expect(rulesBroken("src/cli/commands/ps.test.ts", text)).toEqual([]);
   });
 
-  test("the type of a stream is none", () => {
+  test("the type of a stream is not reported", () => {
     const text =
       'import { isatty, type WriteStream } from "node:tty"; export const f = (s: WriteStream) => isatty(s.columns);';
     expect(rulesBroken("src/cli/commands/ps.ts", text)).toEqual([]);
@@ -181,16 +181,16 @@ describe("outside the terminal writer, printing is reported", () => {
   });
 });
 
-describe("honest code is not reported", () => {
+describe("correct code is not reported", () => {
   test.each([
-    ["a time that is given", "export const f = (at: number) => new Date(at).toISOString();"],
+    ["a Date of a given time", "export const f = (at: number) => new Date(at).toISOString();"],
     ["a time in parts", "export const t = Date.UTC(2026, 0, 1);"],
     ["a test for a Date", "export const f = (x: unknown) => x instanceof Date;"],
     ["Date as a type", "export const f = (d: Date): Date => d;"],
     ["the World's clock", "export const f = (world: { now(): number }) => world.now();"],
     ["a local of the same name", "export const f = (performance: { now(): number }) => performance.now();"],
     [
-      "a timer that is given",
+      "a timer function as a parameter",
       "export const f = (setTimeout: (g: () => void) => void, g: () => void) => setTimeout(g);",
     ],
     ["a property of the same name", "export const f = (o: { setTimeout(): void }) => o.setTimeout();"],
@@ -210,13 +210,13 @@ describe("honest code is not reported", () => {
     ["a read-only Set", 'export const names: ReadonlySet<string> = new Set(["a"]);'],
     ["a constant table", 'export const table = { a: 1 } as const; export const list = ["a", "b"] as const;'],
     ["a sorted copy", "const list = [2, 1] as const; export const f = () => list.toSorted();"],
-    ["an expression without memory", "const re = /a/; export const f = (s: string) => re.test(s);"],
+    ["a regular expression without a position", "const re = /a/; export const f = (s: string) => re.test(s);"],
     ["replacing with a global expression", 'const re = /a/g; export const f = (s: string) => s.replace(re, "");'],
     ["a declared variable", "declare const brand: unique symbol; export type Id = string & { readonly [brand]: 1 };"],
     ["a hash", "export const f = (s: { hash(): string }) => s.hash();"],
     ["a parameter changed in place", "export const apply = (state: { n: number }) => { state.n += 1; };"],
-    ["a neighbour", 'import { f } from "./neighbour.ts"; export const g = () => f();'],
-    ["a neighbour's type", 'import type { F } from "../core/neighbour.ts"; export type G = F;'],
+    ["an import of another file", 'import { f } from "./neighbour.ts"; export const g = () => f();'],
+    ["an import of a type", 'import type { F } from "../core/neighbour.ts"; export type G = F;'],
   ])("%s", (_name, text) => {
     expect(findImpurities("src/core/decide.ts", text)).toEqual([]);
     expect(findImpurities("src/runtime/loop.ts", text)).toEqual([]);
@@ -228,7 +228,7 @@ describe("honest code is not reported", () => {
   });
 });
 
-test("an impurity names its place", () => {
+test("an impurity has its file, line and column", () => {
   expect(
     findImpurities("src/cli/main.ts", "export const a = 1;\nexport const f = () => Math.random();\n"),
   ).toMatchObject([{ path: "src/cli/main.ts", line: 2, column: 24 }]);

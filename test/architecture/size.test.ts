@@ -7,7 +7,7 @@ const MOST_COLUMNS = 120;
 
 const linesOf = (text: string): readonly string[] => text.replace(/\n$/, "").split("\n");
 
-test.each(["scripts"])("no line of %s has more than 120 columns", (folder) => {
+test.each(["scripts", "bench"])("no line of %s has more than 120 columns", (folder) => {
   const files = sourceFiles(folder);
   const long = files.flatMap(({ path, text }) =>
     linesOf(text).flatMap((line, index) => ([...line].length > MOST_COLUMNS ? [`${path}:${index + 1}`] : [])),

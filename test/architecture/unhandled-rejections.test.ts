@@ -1,4 +1,4 @@
-/** Nothing hides an unhandled rejection: not the program, not the processes that tests start, not the check settings. */
+/** The program, the processes that tests start and the settings of the checks all report unhandled rejections. */
 
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,21 +7,21 @@ import { expect, test } from "vitest";
 import config from "../../vitest.config.ts";
 import { ROOT, sourceFiles } from "./source-files.ts";
 
-const naming = (found: ReturnType<typeof sourceFiles>, words: RegExp): string[] =>
+const filesWith = (found: ReturnType<typeof sourceFiles>, words: RegExp): string[] =>
   found.filter(({ text }) => words.test(text)).map(({ path }) => path);
 
 test("no code of the package listens for unhandled rejections, and only the command line for exceptions", () => {
   const src = sourceFiles("src");
   expect(src.length).toBeGreaterThan(100);
-  expect(naming(src, /unhandledRejection/)).toEqual([]);
-  expect(naming(src, /uncaughtException/)).toEqual(["src/cli/process-host.ts"]);
+  expect(filesWith(src, /unhandledRejection/)).toEqual([]);
+  expect(filesWith(src, /uncaughtException/)).toEqual(["src/cli/process-host.ts"]);
 });
 
-test("vitest fails a run in which a rejection was not handled, and no test or script loosens Node.js", () => {
+test("vitest fails at an unhandled rejection, and no test or script turns that off", () => {
   expect(JSON.stringify(config)).not.toContain("dangerouslyIgnoreUnhandledErrors");
   const flag = /--unhandled-rejections|dangerouslyIgnoreUnhandledErrors/;
   const own = "test/architecture/unhandled-rejections.test.ts";
-  expect(naming(sourceFiles("test", "scripts", "src"), flag).filter((path) => path !== own)).toEqual([]);
+  expect(filesWith(sourceFiles("test", "scripts", "src"), flag).filter((path) => path !== own)).toEqual([]);
   expect(readFileSync(join(ROOT, "package.json"), "utf8")).not.toMatch(flag);
   expect(process.env["NODE_OPTIONS"] ?? "").not.toMatch(flag);
 });
@@ -42,7 +42,7 @@ test("the command line ends with an error at an unhandled rejection", async () =
   expect(code).toBe(1);
 });
 
-test("promises that float or are misused are errors of the linter, everywhere", () => {
+test("floating and misused promises are errors of the linter in every folder", () => {
   const lint = JSON.parse(readFileSync(join(ROOT, ".oxlintrc.json"), "utf8")) as {
     readonly options: { readonly typeAware?: boolean };
     readonly ignorePatterns: readonly string[];

@@ -12,7 +12,7 @@ import { evidenceOf, recordOf, text } from "./evidence.ts";
 import { judgeCrashed } from "./judge-crashed.ts";
 import { judgeStore } from "./judge.ts";
 import { finish, run, scratchFolder, type Site, siteIn, start, type StartOptions, twoAtATime } from "./processes.ts";
-import { trustChanged } from "../support/trusted-store.ts";
+import { trustChangedStore } from "../support/trusted-store.ts";
 import { tracedWith } from "./tracer.ts";
 
 const TIMEOUT_MS = 180_000;
@@ -144,7 +144,7 @@ test(
     const pagesFile = join(site.folder, "pages");
     await finish(site);
     withoutFreePages(site.store);
-    await trustChanged(site.store);
+    await trustChangedStore(site.store);
     writeFileSync(pagesFile, "1");
     const { process, exit } = start(site, { conversations: 3, pagesFile });
     onTestFinished(() => void process.kill("SIGKILL"));

@@ -4,14 +4,14 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { type Delivered, evidenceOf, type RecordLine, text } from "./evidence.ts";
 import { judgeCrashed } from "./judge-crashed.ts";
 import { type Finding, judgeStore } from "./judge.ts";
-import { vouchForCopy } from "../support/trusted-store.ts";
+import { trustCopy } from "../support/trusted-store.ts";
 import { finishAll, type Site, siteIn, type SiteOptions } from "./processes.ts";
 
 export function tornSite(killed: Site, folder: string, log: Buffer, seen: readonly RecordLine[]): Site {
   mkdirSync(folder);
   const site = siteIn(folder);
   cpSync(killed.store, site.store);
-  vouchForCopy(killed.store, site.store);
+  trustCopy(killed.store, site.store);
   writeFileSync(`${site.store}-wal`, log);
   const file = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
   writeFileSync(site.record, file(seen.map((line) => JSON.stringify(line))));

@@ -11,7 +11,7 @@ import { createRandom } from "../simulation/random.ts";
 import { linesOf, type RecordLine, recordOf } from "./evidence.ts";
 import { finish, run, scratchFolder, type Site, siteIn } from "./processes.ts";
 import { judgeTorn, tornSite } from "./torn-site.ts";
-import { vouchForCopy } from "../support/trusted-store.ts";
+import { trustCopy } from "../support/trusted-store.ts";
 
 const TIMEOUT_MS = 120_000;
 const TORN = 24;
@@ -86,7 +86,7 @@ test(
       const site = newSite(`database-${index}`);
       const cut = bytes.subarray(0, 1 + random.below(bytes.length - 1));
       writeFileSync(site.store, cut);
-      vouchForCopy(whole.store, site.store);
+      trustCopy(whole.store, site.store);
       const refusal = await createErrand({ store: site.store, recover: false, onFailure: () => undefined }).then(
         async (errand) => {
           const reports = await errand.listTrees().then(

@@ -8,8 +8,8 @@ import { type Contender, killPoints, runDelegation } from "../../bench/kills/kil
 const item = "item 1";
 const found = `value of ${item}`;
 
-function call(step: Step, told: readonly string[] = [], finished = true): ModelCall {
-  return { role: step === "use-tool" || step === "report" ? "child" : "parent", step, told, finished };
+function call(step: Step, messages: readonly string[] = [], finished = true): ModelCall {
+  return { role: step === "use-tool" || step === "report" ? "child" : "parent", step, messages, finished };
 }
 
 const good: KillLog = {

@@ -102,7 +102,7 @@ async function pair(): Promise<{ primary: OwnServer; standby: OwnServer; proxy: 
     async failOver() {
       await primary.stop("immediate");
       await runSql(standby.url, "select pg_promote()");
-      proxy.leadTo(standby.port);
+      proxy.connectTo(standby.port);
     },
   };
 }

@@ -9,7 +9,7 @@ import { readJournalFile } from "../../src/runtime/journals/journal-file.ts";
 import { replayJournal } from "../../src/runtime/journals/replay-tree.ts";
 import { byContext, callTool, callTools, createMemoryChannel, hang, say } from "../../src/testing/index.ts";
 import { eventsUntil, lookTool, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
-import { trustChanged } from "../support/trusted-store.ts";
+import { trustChangedStore } from "../support/trusted-store.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
@@ -109,7 +109,7 @@ test("a fork of a journal that was tampered with is as broken as its origin", as
   const database = new DatabaseSync(path);
   expect(database.prepare("update journal set body = replace(body, 'pay 10', 'pay 99')").run().changes).toBeGreaterThan(0);
   database.close();
-  await trustChanged(path);
+  await trustChangedStore(path);
   const { errand } = await open();
   const origin = await errand.replay(agent.id);
   const forked = await errand.fork(agent.id, { at: origin.rows });

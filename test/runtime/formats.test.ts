@@ -12,7 +12,7 @@ import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { say } from "../../src/testing/index.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
-import { trustChanged } from "../support/trusted-store.ts";
+import { trustChangedStore } from "../support/trusted-store.ts";
 
 const OLDER = JOURNAL_FORMAT - 1;
 const NEWER = JOURNAL_FORMAT + 1;
@@ -57,7 +57,7 @@ test("a tree of a newer format is left alone with a clear error, and the others 
   const file = new DatabaseSync(path);
   file.exec(`update trees set format = ${NEWER}, busy = 1, wake_at = 1 where key = 1`);
   file.close();
-  await trustChanged(path);
+  await trustChangedStore(path);
   const failures: unknown[] = [];
   const second = await openTestErrand(answers, { store: path, onFailure: (error) => failures.push(error) });
   expect(second.errand.recovered).toBe(0);

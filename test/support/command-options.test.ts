@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { optionsRead } from "./command-options.ts";
+import { readOptions } from "./command-options.ts";
 
 const command = { name: "npm run try --", does: "Tries things.", examples: ["--times 3"] };
 const known = {
@@ -9,9 +9,9 @@ const known = {
   only: { kind: "many", help: "Just this one." },
   json: { kind: "flag", help: "For machines." },
 } as const;
-const read = (...args: string[]): unknown => optionsRead(command, known, args);
+const read = (...args: string[]): unknown => readOptions(command, known, args);
 
-test("what is not given has its default", () => {
+test("an absent option has its default", () => {
   expect(read()).toEqual({ values: { times: 2, lanes: undefined, folder: "here", only: [], json: false } });
   expect(read("--times", "7", "--lanes=1", "--folder", "there", "--only", "a", "--only", "b", "--json")).toEqual({
     values: { times: 7, lanes: 1, folder: "there", only: ["a", "b"], json: true },
@@ -25,7 +25,7 @@ test.each([
   { args: ["--nonsense"], problem: "Unknown option '--nonsense'." },
   { args: ["--times"], problem: "Option '--times <value>' argument missing." },
   { args: ["word"], problem: "Unexpected argument 'word'." },
-])("$args cannot be meant: $problem", ({ args, problem }) => {
+])("$args is wrong use: $problem", ({ args, problem }) => {
   expect(read(...args)).toEqual({ problem });
 });
 

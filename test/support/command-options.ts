@@ -1,8 +1,8 @@
-/** Options of the project's own commands: their help, and an error of one line for what cannot be meant. */
+/** The options of the project's own commands: their values, their help, and an error of one line for wrong use. */
 
 import { parseArgs } from "node:util";
 
-/** `count`: a whole number. `many`: may be given several times. Default of a flag: false; of `many`: none. */
+/** `count`: a whole number. `many`: may be repeated. The default of a flag is false, of `many` an empty list. */
 type Option =
   | { readonly kind: "flag"; readonly help: string }
   | { readonly kind: "count"; readonly help: string; readonly default?: number }
@@ -11,44 +11,44 @@ type Option =
 
 type Options = Readonly<Record<string, Option>>;
 
-type Given<One extends Option> = One extends { kind: "flag" }
+type Value<One extends Option> = One extends { kind: "flag" }
   ? boolean
   : One extends { kind: "many" }
     ? readonly string[]
     : (One extends { kind: "count" } ? number : string) | (One extends { default: unknown } ? never : undefined);
 
 interface Command {
-  /** As it is typed, such as `npm run simulate --`. */
+  /** For example `npm run simulate --`. */
   readonly name: string;
   readonly does: string;
   readonly examples: readonly string[];
 }
 
-/** What was given. Ends the process with the help, or with 2 and the reason why it cannot be meant. */
+/** The values of the options. Ends the process after printing the help, or with 2 after an error. */
 export function commandOptions<const Known extends Options>(
   command: Command,
   known: Known,
   args = process.argv.slice(2),
-): { readonly [Name in keyof Known]: Given<Known[Name]> } {
-  const read = optionsRead(command, known, args);
+): { readonly [Name in keyof Known]: Value<Known[Name]> } {
+  const read = readOptions(command, known, args);
   if ("values" in read) return read.values;
   if ("help" in read) process.stdout.write(read.help);
   else process.stderr.write(`errand: ${read.problem}\nAll options: ${command.name} --help\n`);
   return process.exit("help" in read ? 0 : 2);
 }
 
-type Read<Known extends Options> =
-  | { readonly values: { readonly [Name in keyof Known]: Given<Known[Name]> } }
+type ReadOptions<Known extends Options> =
+  | { readonly values: { readonly [Name in keyof Known]: Value<Known[Name]> } }
   | { readonly help: string }
   | { readonly problem: string };
 
 const WHOLE = /^\d{1,15}$/;
 
-export function optionsRead<const Known extends Options>(
+export function readOptions<const Known extends Options>(
   command: Command,
   known: Known,
   args: readonly string[],
-): Read<Known> {
+): ReadOptions<Known> {
   const parsed = parse(known, args);
   if (typeof parsed === "string") return { problem: parsed };
   if (parsed["help"] === true) return { help: help(command, known) };
@@ -64,10 +64,10 @@ export function optionsRead<const Known extends Options>(
       values[name] = Number(given);
     }
   }
-  return { values: values as { readonly [Name in keyof Known]: Given<Known[Name]> } };
+  return { values: values as { readonly [Name in keyof Known]: Value<Known[Name]> } };
 }
 
-/** What was given by name, or why it cannot be read. */
+/** The options by name, or an error. */
 function parse(known: Options, args: readonly string[]): Readonly<Record<string, unknown>> | string {
   const options = Object.entries(known).map(([name, { kind }]) => {
     const type = kind === "flag" ? ("boolean" as const) : ("string" as const);
@@ -78,7 +78,7 @@ function parse(known: Options, args: readonly string[]): Readonly<Record<string,
     return parseArgs({ args: [...args], options: { ...Object.fromEntries(options), help } }).values;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // The rest of what Node says is advice about names that begin with a dash.
+    // The rest of Node's message is advice about names that begin with a dash.
     return `${error.message.split(". ")[0]?.replace(/\.$/, "")}.`;
   }
 }

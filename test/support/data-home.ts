@@ -1,4 +1,6 @@
-/** A data folder of the test run's own: no test writes into that of the person who runs it. It goes with the run. */
+/**
+ * Gives the test run its own data folder, so that no test writes into that of the user. It is deleted after the run.
+ */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -15,7 +15,7 @@ import {
 } from "../../src/index.ts";
 import { createScriptedModels, type Script } from "../../src/testing/index.ts";
 import type { ScriptedModels } from "../../src/testing/index.ts";
-import { testWorldIs } from "./test-world.ts";
+import { isTestWorld } from "./test-world.ts";
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "errand-test-"));
@@ -33,13 +33,13 @@ export interface TestErrand {
   readonly models: ScriptedModels;
 }
 
-/** The parent follows one script, every child another. */
+/** The parent follows one script, every child the other. */
 export async function openTestErrand(
   scripts: { readonly parent: Script; readonly child?: Script },
   options: Partial<ErrandOptions> & {
     readonly child?: Partial<AgentDefinition>;
     readonly parent?: Partial<AgentDefinition>;
-    /** What is known of the models: `scripted/parent` and `scripted/child`. */
+    /** Facts about the models `scripted/parent` and `scripted/child`, such as their window and price. */
     readonly facts?: Parameters<typeof createScriptedModels>[1];
   } = {},
 ): Promise<TestErrand> {
@@ -64,10 +64,10 @@ export async function openTestErrand(
   return { errand, models };
 }
 
-/** Closes without waiting for what is under way; where time moves only when told to, it is told to. */
+/** Closes without waiting for open work. In a test world this needs time to move. */
 async function closeNow(errand: Errand, world: World | undefined): Promise<void> {
   const closed = errand.close({ withinMs: 0 });
-  if (world !== undefined && testWorldIs(world)) await world.advance(1);
+  if (world !== undefined && isTestWorld(world)) await world.advance(1);
   await closed;
 }
 
@@ -89,7 +89,7 @@ export async function eventsUntil(
   return events;
 }
 
-/** True for the step in which the root's turn ended so many times. */
+/** True from the step on in which the root's n-th turn ended. */
 export function turnsEnded(count: number): (event: TreeEvent) => boolean {
   let seen = 0;
   return (event) => {

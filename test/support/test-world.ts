@@ -1,18 +1,18 @@
-/** A World whose time moves only when a test says so. Everything else of the runtime stays real. */
+/** A World whose time moves only when a test moves it. The rest of the runtime is real. */
 
 import { createHash } from "node:crypto";
 import type { World } from "../../src/index.ts";
 
 export interface TestWorld extends World {
-  /** Moves time on, firing what becomes due in order, and lets the runtime come to rest after each. */
+  /** Moves time on. Timers fire in order, and the runtime comes to rest after each. */
   advance(milliseconds: number): Promise<void>;
-  /** Moves time on in one go: what became due on the way fires once, at the end. For stretches of days. */
+  /** Moves time on at once, and then fires each due timer once. For long times, such as days. */
   skip(milliseconds: number): Promise<void>;
-  /** Lets whatever is ready happen, without moving time. */
+  /** Waits until the runtime has nothing to do, without moving time. */
   rest(): Promise<void>;
 }
 
-export function testWorldIs(world: World): world is TestWorld {
+export function isTestWorld(world: World): world is TestWorld {
   return "advance" in world;
 }
 
@@ -22,8 +22,8 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Turns of the event loop after which scripted models, stores in memory and their promises are done. */
-const TURNS = 12;
+/** Scripted models, stores in memory and their promises need at most this many passes of the event loop. */
+const EVENT_LOOP_PASSES = 12;
 
 export function createTestWorld(start = Date.UTC(2026, 0, 1)): TestWorld {
   let now = 0;
@@ -31,7 +31,7 @@ export function createTestWorld(start = Date.UTC(2026, 0, 1)): TestWorld {
   const timers = new Set<Timer>();
 
   async function rest(): Promise<void> {
-    for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let pass = 0; pass < EVENT_LOOP_PASSES; pass += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 
   function earliest(until: number): Timer | undefined {

@@ -1,6 +1,6 @@
 /**
- * Tests change stores behind Errand's back, and copy them; then they say that the store is theirs, as a user does
- * with `errand trust --store`.
+ * Tests change stores behind Errand's back, and copy them. Then they declare the store trusted, as a user does with
+ * `errand trust --store`.
  */
 
 import { trustParts } from "../../src/runtime/create-runtime.ts";
@@ -9,14 +9,14 @@ import { digestOf } from "../../src/stores/trust/foreign-store.ts";
 import { registerOf } from "../../src/stores/trust/standing.ts";
 import { trustStore } from "../../src/stores/trust/trust-store.ts";
 
-/** Returns the id that the store has from now on. */
-export function trustChanged(path: string): Promise<string> {
+/** Returns the new id of the store. */
+export function trustChangedStore(path: string): Promise<string> {
   const real = canonicalPath(path);
   return trustStore({ path: real, digest: digestOf(real) }, trustParts());
 }
 
-/** The copy of a store, as it was when its process was killed, stands for the store itself. */
-export function vouchForCopy(store: string, copy: string): void {
+/** Registers the copy of a store, made when its process was killed, in place of the store. */
+export function trustCopy(store: string, copy: string): void {
   const register = registerOf(trustParts());
   const entry = register.find(canonicalPath(store));
   if (entry === null) throw new Error(`${store} is not registered`);

@@ -1,4 +1,4 @@
-/** A scripted model in the AI SDK's own shape (`LanguageModelV3`), for the two libraries that take one. */
+/** A scripted model of the AI SDK (`LanguageModelV3`), for the two libraries that take one. */
 
 const usage = {
   inputTokens: { total: 100, noCache: 100, cacheRead: 0, cacheWrite: 0 },
@@ -25,7 +25,7 @@ function lastOf(prompt) {
   return { text, results: null };
 }
 
-/** `script` gives `{ text }` or `{ name, inputs }` for what the context ends with. */
+/** `script` returns `{ text }` or `{ name, inputs }` for the end of the context. */
 export function aiSdkModel(modelId, script) {
   function reply(prompt) {
     const said = script(lastOf(prompt), prompt);

@@ -1,4 +1,4 @@
-/** A scripted chat model in LangChain's own shape, for langgraph and deepagents. */
+/** A scripted chat model of LangChain, for langgraph and deepagents. */
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
 
@@ -7,7 +7,7 @@ const textOf = (message) =>
 
 let replies = 0;
 
-/** `script` gives `{ text }` or `{ name, inputs }` for the newest text and the results after the last reply. */
+/** `script` returns `{ text }` or `{ name, inputs }` for the newest text and the results after the last reply. */
 export class ScriptedChatModel extends BaseChatModel {
   constructor(script) {
     super({});

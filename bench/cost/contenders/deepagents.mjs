@@ -1,4 +1,4 @@
-/** deepagents: the parent's `task` tool starts a subagent of its own definition. In the background a tool starts it by hand. */
+/** deepagents: the parent's `task` tool starts a subagent. In the background a tool written by hand starts it. */
 import { ChatOpenAI } from "@langchain/openai";
 import { createDeepAgent } from "deepagents";
 import { tool } from "langchain";

@@ -1,4 +1,4 @@
-/** Errand, as built. Children report by the protocol that is measured; a background child is announced. */
+/** Errand, as built. Children report by the protocol that is measured; background children are announced. */
 import { createErrand, createModelRegistry, createSystemWorld } from "../../../dist/index.js";
 import { CHILD_PROMPT, lookUp, PARENT_PROMPT } from "../../script.mjs";
 
@@ -36,7 +36,7 @@ export async function delegate({ url, background, reporting, question }) {
   return text;
 }
 
-/** The answer of the turn that tells of the background runs. */
+/** The answer of the turn that got the announcement. */
 async function announced(errand, agent) {
   let announcing = false;
   for await (const { facts } of errand.journal(agent.id)) {

@@ -1,4 +1,4 @@
-/** Mastra: a supervisor agent with a subagent. In the background a tool starts the subagent by hand. */
+/** Mastra: a supervisor agent with a subagent. In the background a tool written by hand starts the subagent. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { Agent } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";

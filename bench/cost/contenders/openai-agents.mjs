@@ -1,4 +1,7 @@
-/** OpenAI Agents SDK: the child is a tool of the parent (`asTool`), a conversation is a session. In the background the tool is written by hand. */
+/**
+ * OpenAI Agents SDK: the child is a tool of the parent (`asTool`), a conversation is a session. In the background the
+ * tool is written by hand.
+ */
 import { Agent, MemorySession, OpenAIProvider, Runner, setTracingDisabled, tool } from "@openai/agents";
 import { z } from "zod";
 import { CHILD_PROMPT, lookUp, PARENT_PROMPT } from "../../script.mjs";

@@ -53,14 +53,14 @@ export async function showTexts(fullStream, show) {
   }
 }
 
-/** What the thread's memory holds; empty if there is no such thread yet. */
+/** The messages in the thread's memory; empty if the thread does not exist yet. */
 export async function rememberedIn(memory) {
   const { thread: threadId, resource: resourceId } = THREAD;
   const thread = await memory.getThreadById({ threadId });
   return thread === null ? [] : (await memory.recall({ threadId, resourceId })).messages;
 }
 
-/** The text of the last message, if the agent said it. */
+/** The text of the last message, if it is from the agent. */
 export function lastAnswer(messages) {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return null;

@@ -1,18 +1,19 @@
 /**
  * The process that is killed: `node program.mjs OPTIONS`. It runs one delegation to its answer with one library.
- * `again` is true after the kill: then it goes on from what is in `folder`, as the library's documentation says.
+ * After the kill `again` is true, and the program continues from the files in `folder`, as the library's documentation
+ * says.
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** It stays this long after the answer, so that a second answer would be seen. */
+/** The process waits this long after the answer, so that a second answer would be observed. */
 const LINGER_MS = 250;
 
 const options = JSON.parse(process.argv[2]);
 const { contender, item, effectsFile, stepMs } = options;
 const tell = (message) => void process.send(message);
 
-/** The tool's work: it leaves a line with an id of its own in a file. Doing it twice leaves two. */
+/** The tool's work: it appends a line with a new id to a file. Two calls append two lines. */
 async function record(key) {
   tell({ moment: "tool begun" });
   await sleep(stepMs);

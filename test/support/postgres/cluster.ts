@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server of its own: made in a temporary folder, reachable on the loopback only, ended by its pid and removed with its
- * folder. Runs in the guard's process (guard.ts), so that it goes when the tests do.
+ * A private PostgreSQL server: made in a temporary folder, reachable on the loopback only, stopped by its pid and
+ * deleted with its folder. It runs below the guard process (guard.ts), so that it ends with the tests.
  */
 
 import { type ChildProcess, spawn, spawnSync, type SpawnSyncOptions } from "node:child_process";
@@ -23,18 +23,18 @@ import { NO_POSTGRES, postgresPrograms } from "../../../scripts/postgres.mjs";
 
 export interface Cluster {
   readonly port: number;
-  /** The folder of its data, for tests that make a standby. */
+  /** Its data folder. */
   readonly data: string;
-  /** `fast`: as an operator stops it. `immediate`: as if the machine lost power. */
+  /** `fast`: a normal stop. `immediate`: as after a power failure. */
   stop(mode: StopMode): Promise<void>;
   start(): Promise<void>;
-  /** Stops it and removes its folder. */
+  /** Stops it and deletes its folder. */
   remove(): Promise<void>;
 }
 
 export type StopMode = "fast" | "immediate";
 
-/** The user that owns every database here, and one whose password is asked for. */
+/** The owner of every database, and a user who needs a password. */
 export const SUPERUSER = "errand";
 export const GUARDED = "guarded";
 export const GUARDED_PASSWORD = "correct-horse";
@@ -50,7 +50,7 @@ host all all 127.0.0.1/32 trust
 host replication all 127.0.0.1/32 trust
 `;
 
-/** What is the same in every server of the tests. `fsync` is off unless a test asks for what a crash leaves. */
+/** The settings of every test server. `fsync` is off unless a test crashes the server. */
 function settings(port: number, folder: string, fsync: boolean): string {
   return `
 listen_addresses = '127.0.0.1'
@@ -74,7 +74,7 @@ function unprivileged(): { uid?: number; gid?: number } {
     const [uid, gid] = [ask("-u"), ask("-g")];
     if (uid > 0 && gid > 0) return { uid, gid };
   }
-  throw new Error("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as.");
+  throw new Error("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it.");
 }
 
 async function freePort(): Promise<number> {
@@ -99,7 +99,7 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-/** Makes the folder of a new server, or of one that follows another. */
+/** Makes the data folder of a new server or of a standby. */
 function makeData(programs: string, data: string, standbyOf: number | undefined, how: SpawnSyncOptions): void {
   const [program, args] =
     standbyOf === undefined
@@ -114,7 +114,7 @@ function makeData(programs: string, data: string, standbyOf: number | undefined,
 
 export interface ClusterOptions {
   readonly fsync: boolean;
-  /** The port of the server that it follows. */
+  /** The port of the primary, for a standby. */
   readonly standbyOf?: number;
 }
 
@@ -152,7 +152,7 @@ export async function createCluster({ fsync, standbyOf }: ClusterOptions): Promi
     throw new Error(`PostgreSQL did not start: ${readFileSync(log, "utf8")}`);
   }
 
-  /** The file's last line says so once connections are taken. */
+  /** The eighth line of postmaster.pid is the status. */
   async function ready(): Promise<boolean> {
     try {
       const lines = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");

@@ -1,4 +1,4 @@
-/** Databases for tests: each empty and of its own, on the run's shared server, or on a server of the test's own. */
+/** Empty databases for tests, on the shared server of the run or on a private server of the test. */
 
 import { Client } from "pg";
 import { inject } from "vitest";
@@ -31,12 +31,12 @@ export async function runSql(url: string, sql: string): Promise<Record<string, u
 
 export interface TestDatabase {
   readonly url: string;
-  /** Gives it back, whoever is still connected. */
+  /** Ends its connections, empties it and lets other tests use it. */
   drop(): Promise<void>;
 }
 
 let made = 0;
-/** Making a database copies some hundred files: those that were given back are emptied and used again. */
+/** Dropped databases, for reuse: creating one copies some hundred files. */
 const free: string[] = [];
 
 async function createDatabaseAt(port: number): Promise<string> {
@@ -51,7 +51,7 @@ const EMPTY = `
   drop schema if exists errand cascade;
   drop schema if exists graphile_worker cascade;`;
 
-/** An empty database on the server that all tests of the run share. */
+/** An empty database on the shared server of the run. */
 export async function createDatabase(): Promise<TestDatabase> {
   const { port } = await ask<{ port: number }>("GET", "/shared");
   const url = free.pop() ?? (await createDatabaseAt(port));
@@ -64,7 +64,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A server that a test may stop, with one empty database. */
+/** A private server that the test may stop, with one empty database. */
 export interface OwnServer {
   readonly port: number;
   readonly data: string;
@@ -79,7 +79,7 @@ export async function createServer(options: { readonly fsync?: boolean } = {}): 
   return ownServer(made, await createDatabaseAt(made.port));
 }
 
-/** A server that follows another and can take its place. */
+/** A standby of another server. */
 export async function createStandby(primary: OwnServer): Promise<OwnServer> {
   const made = await ask<{ port: number; data: string }>("POST", `/own?standbyOf=${primary.port}`);
   return ownServer(made, primary.url.replace(`:${primary.port}/`, `:${made.port}/`));

@@ -1,4 +1,4 @@
-/** Starts the guard of the tests' PostgreSQL servers with the run, and ends it with the run. A run that needs none starts none. */
+/** Starts and ends the guard of the PostgreSQL servers with the test run. A server starts when a test needs it. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

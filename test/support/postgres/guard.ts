@@ -1,8 +1,10 @@
 /**
- * The process that runs the tests' PostgreSQL servers. It holds a pipe from the test runner: when that ends, however it does, so do the
- * servers, and their folders go. It answers on a port of the loopback, and starts nothing before it is asked.
+ * The process that runs the PostgreSQL servers of the tests. It holds a pipe from the test runner: when the pipe ends,
+ * for any reason, it stops the servers and deletes their folders. It listens on the loopback, and starts a server when
+ * a test asks for one.
  *
- * Requests: `GET /shared`; `POST /own?fsync=on&standbyOf=PORT`; `POST /own/PORT/stop?mode=fast`; `POST /own/PORT/start`; `DELETE /own/PORT`.
+ * Requests: `GET /shared`; `POST /own?fsync=on&standbyOf=PORT`; `POST /own/PORT/stop?mode=fast`; `POST
+ * /own/PORT/start`; `DELETE /own/PORT`.
  */
 
 import { createServer, type IncomingMessage } from "node:http";
@@ -58,7 +60,7 @@ async function end(): Promise<void> {
   try {
     if (shared !== null) clusters.push(await shared);
   } catch {
-    // It never came up, and was told to whoever asked.
+    // It did not start, and the test that asked for it got the error.
   }
   await Promise.allSettled(clusters.map((cluster) => cluster.remove()));
   process.exit(0);
@@ -71,5 +73,5 @@ server.listen(0, "127.0.0.1", () => {
 process.stdin.on("end", () => void end());
 process.stdin.on("error", () => void end());
 process.stdin.resume();
-// Ctrl-C in a terminal, or closing it, reaches the whole group; the runner ends the pipe when it has finished with it, or is gone.
+// Ctrl-C in a terminal, or closing it, signals the whole process group. The guard waits for the end of the pipe.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);

@@ -1,18 +1,18 @@
-/** A network between a process and its database that tests can cut: at once, or at the moment a COMMIT is sent. */
+/** A network connection between a process and its database that tests can cut, at once or at the next COMMIT. */
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
 export interface Proxy {
-  /** The URL of a database, through this network. */
+  /** The URL of a database through this proxy. */
   through(url: string): string;
-  /** From now on connections lead to this port. */
-  leadTo(port: number): void;
-  /** Cuts all connections that there are. */
+  /** Connects new connections to this port. */
+  connectTo(port: number): void;
+  /** Cuts all connections. */
   cut(): void;
   /**
-   * Cuts the connection of the next COMMIT: `lost`, before the server has it; `unanswered`, once the server has answered it, and the answer
-   * is swallowed. Resolves when it is done.
+   * Cuts the connection of the next COMMIT. `lost`: before it reaches the server. `unanswered`: after the server has
+   * answered, and the answer is dropped. Resolves when it is cut.
    */
   cutAtCommit(how: "lost" | "unanswered"): Promise<void>;
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export async function createProxy(port: number): Promise<Proxy> {
     });
     upstream.on("data", (chunk: Buffer) => {
       if (swallow === null) return void client.write(chunk);
-      // What was sent before the COMMIT may be answered before it.
+      // Answers to earlier requests may come first.
       answers = Buffer.concat([answers, chunk]);
       if (!answers.includes(COMMITTED)) return;
       destroy(client, upstream);
@@ -68,7 +68,7 @@ export async function createProxy(port: number): Promise<Proxy> {
   const own = address !== null && typeof address === "object" ? address.port : 0;
   return {
     through: (url) => url.replace(/:\d+\//, `:${own}/`),
-    leadTo: (next) => void (target = next),
+    connectTo: (next) => void (target = next),
     cut: () => destroy(...sockets),
     cutAtCommit: (how) =>
       new Promise((done) => {

@@ -9,7 +9,7 @@ import { createDatabase, createServer, runSql } from "./databases.ts";
 
 const GUARD = fileURLToPath(new URL("./guard.ts", import.meta.url));
 
-test("every test has an empty database of its own", async () => {
+test("every test has a private empty database", async () => {
   const [one, other] = [await createDatabase(), await createDatabase()];
   await runSql(one.url, "create table t (a int)");
   await expect(runSql(other.url, "select * from t")).rejects.toThrow(/does not exist/);
@@ -17,7 +17,7 @@ test("every test has an empty database of its own", async () => {
   await other.drop();
 });
 
-test("a server of a test's own is stopped and started again with what it held", async () => {
+test("a private server keeps its data when it is stopped and started", async () => {
   const server = await createServer();
   await runSql(server.url, "create table t (a int); insert into t values (7)");
   await server.stop("fast");
@@ -30,9 +30,9 @@ test("a server of a test's own is stopped and started again with what it held", 
 
 test.each([
   { how: "is killed", signal: "SIGKILL", group: false },
-  { how: "goes with its terminal", signal: "SIGHUP", group: true },
+  { how: "ends with its terminal", signal: "SIGHUP", group: true },
 ] as const)("a runner that $how leaves no server and no folder behind", async ({ signal, group }) => {
-  // A process in the runner's place: it holds the guard's pipe.
+  // This process holds the pipe of the guard, as the runner does.
   const script = `
     import { spawn } from "node:child_process";
     const guard = spawn(process.execPath, [${JSON.stringify(GUARD)}], { stdio: ["pipe", "inherit", "inherit"] });

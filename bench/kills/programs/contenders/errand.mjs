@@ -1,6 +1,6 @@
 /**
  * Errand, with SQLite. The tool is declared unsafe to repeat, unless the options say that it is safe. After a restart
- * the runtime goes on by itself; the program opens the conversation that it finds, so that the answer has a channel.
+ * the runtime continues by itself; the program opens the existing conversation, so that the answer has a channel.
  */
 import { join } from "node:path";
 import { CHILD_PROMPT, PARENT_PROMPT } from "../../../script.mjs";

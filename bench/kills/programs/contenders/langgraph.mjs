@@ -9,7 +9,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
 import { CHILD_PROMPT, PARENT_PROMPT } from "../../../script.mjs";
-import { goOn } from "../langgraph-thread.mjs";
+import { continueThread } from "../langgraph-thread.mjs";
 
 export async function delegate({ url, folder, question, record, show, given }) {
   const newModel = (model) => new ChatOpenAI({ model, apiKey: "none", configuration: { baseURL: url } });
@@ -34,5 +34,5 @@ export async function delegate({ url, folder, question, record, show, given }) {
     checkpointer,
   });
   given();
-  show(await goOn(parent.graph ?? parent, parent, question));
+  show(await continueThread(parent.graph ?? parent, parent, question));
 }

@@ -1,7 +1,7 @@
 /**
  * Mastra's durable agent (beta): the supervisor's loop is a workflow whose snapshots are stored, because of
- * `recovery: { durableAgents: "auto" }`. Restart: recover the run that is active according to storage. If there is
- * none, the answer is in memory or the question was not stored.
+ * `recovery: { durableAgents: "auto" }`. Restart: recover the run that is active according to storage. Without an
+ * active run, the answer is in memory or the question was not stored.
  */
 import { createDurableAgent } from "@mastra/core/agent/durable";
 import { Mastra } from "@mastra/core/mastra";

@@ -3,9 +3,9 @@
  * Otherwise the question is asked again on the same thread.
  *
  * In the background the subagent is a background task that may be retried. It is also registered as a tool of Mastra:
- * otherwise tasks that are taken up after a restart fail, with an error that asks for this. Restart: the manager takes
- * up its tasks. When none is open, the program looks up their results and tells the agent those that memory does not
- * have. If there is no result and the user was not answered either, the question is asked again.
+ * otherwise tasks that continue after a restart fail, with an error that asks for this. Restart: the manager continues
+ * its tasks. When no task is open, the program reads their results and sends the agent those that memory does not have.
+ * If there is no result and the user has no answer either, the question is asked again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Mastra } from "@mastra/core/mastra";
@@ -13,7 +13,7 @@ import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
 import { lastAnswer, mastraAgents, rememberedIn, showTexts, THREAD } from "../mastra-agents.mjs";
 
-/** How long tasks that were taken up may stay open. */
+/** The longest time that continued tasks may stay open. */
 const TASKS_MS = 8_000;
 
 export async function delegate(options) {
@@ -35,7 +35,7 @@ export async function delegate(options) {
   const ask = kept === null && results.length === 0 ? question : ["What came of it?", ...results].join("\n");
   await showTexts((await agent.stream(ask, how)).fullStream, show);
   if (!again) return;
-  // The stream is idle: nothing follows.
+  // The stream is idle.
   await sleep(250);
   process.exit(0);
 }

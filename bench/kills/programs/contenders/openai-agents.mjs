@@ -1,7 +1,6 @@
 /**
  * OpenAI Agents SDK: the child is a tool of the parent (`asTool`). The program stores the serialised `RunState` of the
- * parent after each item of the stream. Restart: the run goes on from the stored state, or
- * the state has the answer.
+ * parent after each item of the stream. Restart: the run continues from the stored state, unless that has the answer.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +29,7 @@ export async function delegate({ url, folder, question, record, show, given }) {
   });
   given();
   const stored = existsSync(file) ? readFileSync(file, "utf8") : null;
-  // A run cannot go on from its end: then the state has the answer.
+  // A run that has ended cannot continue. Its state has the answer.
   const { type, output } = (stored && JSON.parse(stored).currentStep) ?? {};
   if (type === "next_step_final_output") return show(output);
   const begun = stored === null ? question : await RunState.fromString(parent, stored);
