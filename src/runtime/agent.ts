@@ -123,8 +123,8 @@ export function createAgent(
 
   async function postInput(input: PostInput, texts: readonly Json[], fresh: boolean): Promise<void> {
     if (attachment !== null) await runtime.reattach(attachment);
-    const { late } = await runtime.post(tree, input, texts, fresh);
-    if (late !== null) throw notTaken(id, late);
+    const rejected = await runtime.post(tree, input, texts, fresh);
+    if (rejected !== null) throw notTaken(id, rejected);
   }
 
   function postId(given?: string): PostId {
@@ -156,8 +156,8 @@ export function createAgent(
     const facts = options.model === undefined ? {} : modelFacts(options.model, models);
     const unannounced = announce === "none" ? ({ announce } as const) : {};
     const input = { type: "run-asked", id: asked, parent: number, facts, ...unannounced } as const;
-    const { late } = await runtime.post(tree, input, [args], given === undefined);
-    if (late !== null) throw new ErrandError("usage", `The run was refused: ${late}.`);
+    const rejected = await runtime.post(tree, input, [args], given === undefined);
+    if (rejected !== null) throw new ErrandError("usage", `The run was refused: ${rejected}.`);
     const seq = (await store.post(tree, asked))?.seq;
     const [row] = seq === undefined || seq === null ? [] : await store.rows(tree, seq, 1);
     const created =

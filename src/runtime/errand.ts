@@ -219,8 +219,8 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     result: async (id) => (await runResult(store, await findRun(id))).whole,
     async cancel(id) {
       const run = await findRun(id);
-      const { late } = await runtime.post(run.tree, { type: "cancel-asked", id: postId(), run: run.number }, []);
-      return late === null;
+      const rejected = await runtime.post(run.tree, { type: "cancel-asked", id: postId(), run: run.number }, []);
+      return rejected === null;
     },
     questions: ({ tree } = {}) => openQuestions(store, parts.sha256, tree === undefined ? undefined : asTreeId(tree)),
     async answer(question, { allow, note = "", seen, always }) {
@@ -235,8 +235,8 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
         ...(seen === undefined ? {} : { seen }),
         ...(always === true ? { always } : {}),
       } as const;
-      const { late } = await runtime.post(tree.id, input, [note]);
-      if (late !== null) throw questionClosed(question);
+      const rejected = await runtime.post(tree.id, input, [note]);
+      if (rejected !== null) throw questionClosed(question);
     },
     async *journal(tree, options = {}) {
       for await (const row of runtime.rows(asTreeId(tree), options.after ?? 0)) {

@@ -1,44 +1,46 @@
 /**
- * The runtime of one store: takes messages in, moves trees on, runs their effects, wakes and drops them, and closes down in order.
- * It knows ports only; create-runtime.ts gives it the adapters.
+ * The runtime of one store: it accepts messages, steps trees, runs their effects, wakes and evicts them, and closes in
+ * order. It knows ports only; create-runtime.ts gives it the adapters.
+ *
+ * The parts are created in order, each from those before it. Only events go the other way (runtime-events.ts).
  */
 
 import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import type { Input } from "../core/event.ts";
-import { type PostId, type TreeId, uuidOf } from "../core/values/ids.ts";
+import { type TreeId, uuidOf } from "../core/values/ids.ts";
 import type { Sha256 } from "../core/journal/journal.ts";
 import type { Settings } from "../core/values/limits.ts";
 import type { ProcessRights } from "../core/permissions/process-rights.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
-import { stateBusy } from "../core/state.ts";
-import { timersNext } from "../core/values/timers.ts";
 import { treeSource } from "../core/tree.ts";
-import { ErrandError, passesByItself } from "../errors.ts";
-import { createBeginnings } from "./effects/effect-starter.ts";
-import type { Catalog } from "./definitions/catalog.ts";
+import { ErrandError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
-import { type Committed, createCommitLoop } from "./commits/commit-loop.ts";
+import { createCommitLoop } from "./commits/commit-loop.ts";
+import { createSlots } from "./commits/slots.ts";
+import type { Catalog } from "./definitions/catalog.ts";
 import { createDefinitionLibrary } from "./definitions/definition-library.ts";
-import { type DutyReports, reportsOf } from "./failure-reports.ts";
-import { createHousekeeping } from "./housekeeping.ts";
-import { createEffectRunner } from "./effects/effect-runner.ts";
-import { createIdleTrees } from "./trees/idle-trees.ts";
-import { createOpenings, type Openings } from "./trees/tree-opener.ts";
-import { type Attachment, createOutbox, type Outbox } from "./messages/outbox.ts";
-import { createSchemaChecker } from "./schemas/schema-checker.ts";
-import { createPosts, type Posts } from "./messages/posts.ts";
-import { createScheduler } from "./commits/scheduler.ts";
-import { createPlacement } from "./trees/placement.ts";
 import { renewalOf } from "./definitions/renewal.ts";
-import { resumeTree } from "./trees/resume-tree.ts";
-import { createSharing } from "./trees/sharing.ts";
-import type { Redactor } from "./redaction/redactor.ts";
+import { createEffectRunner } from "./effects/effect-runner.ts";
+import { createEffectStarter } from "./effects/effect-starter.ts";
+import { createEventHandlers } from "./event-handlers.ts";
+import { createFailureReports } from "./failure-reports.ts";
+import { createHousekeeping } from "./housekeeping.ts";
 import { createStoreReader } from "./journals/store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./journals/subscriptions.ts";
-import { createTreeCache, type LoadedTree } from "./trees/tree-cache.ts";
+import { type Attachment, createOutbox, type Outbox } from "./messages/outbox.ts";
+import { createPosts, type Posts } from "./messages/posts.ts";
+import { createReplies, type Replies } from "./messages/replies.ts";
+import type { Redactor } from "./redaction/redactor.ts";
+import { createRuntimeEvents } from "./runtime-events.ts";
+import { createSchemaChecker } from "./schemas/schema-checker.ts";
+import { createIdleTrees } from "./trees/idle-trees.ts";
+import { createPlacement } from "./trees/placement.ts";
+import { createSharing } from "./trees/sharing.ts";
+import { createTreeCache } from "./trees/tree-cache.ts";
+import { createTreeOpener, type TreeOpener } from "./trees/tree-opener.ts";
+import { createWakeTimer } from "./wake-timer.ts";
 
 export interface RuntimeParts {
   readonly store: Store;
@@ -52,7 +54,7 @@ export interface RuntimeParts {
   readonly rights: ProcessRights;
   readonly workspace: string;
   readonly slots: number;
-  /** How long a tree at rest is kept, in milliseconds; null for ever. */
+  /** How long an idle tree is kept, in milliseconds; null for ever. */
   readonly retentionMs: number | null;
   readonly sha256: Sha256;
   /** Removes configured secrets from what is recorded and from what is streamed. */
@@ -60,311 +62,163 @@ export interface RuntimeParts {
   /** False: trees go on with the definitions they were recorded with. */
   readonly renewDefinitions: boolean;
   readonly onFailure: (error: ErrandError) => void;
-  /** Told what a person should know while the process goes on: a tree that was quarantined, a store that is busy, and the like. */
+  /** Gets what a person should know while the process goes on: a quarantined tree, a busy store and the like. */
   readonly onNotice: (notice: ErrandError) => void;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
   readonly onDelegation: (tree: TreeId, record: DelegationRecord) => void;
 }
 
 export interface Runtime {
-  readonly open: Openings["open"];
-  readonly start: Openings["start"];
-  readonly fork: Openings["fork"];
+  readonly open: TreeOpener["open"];
+  readonly start: TreeOpener["start"];
+  readonly fork: TreeOpener["fork"];
   readonly post: Posts["post"];
-  readonly reply: Posts["reply"];
+  readonly reply: Replies["reply"];
   attach(attachment: Attachment): Promise<void>;
   /** Attaches it again, unless the tree has a channel. */
   reattach(attachment: Attachment): Promise<void>;
   readonly channels: Outbox["states"];
-  /** The tree's messages to the user go nowhere from now on. */
+  /** From now on the tree's messages to the user stay in the outbox. */
   detach(tree: TreeId): void;
-  /** Loads what a dead process left, and goes on with it. */
+  /** Loads trees that a dead process left unfinished, and goes on with them. Resolves with their number. */
   recover(): Promise<number>;
   newId(): string;
   readonly rows: Subscriptions["rows"];
-  /** True if the tree is in memory; how many are. */
+  /** True if the tree is in memory. */
   holds(tree: TreeId): boolean;
+  /** How many trees are in memory. */
   loaded(): number;
   close(withinMs: number): Promise<void>;
 }
 
-/** Reported to callers that ask for the tree, and to nobody else. */
-const LEFT_ALONE: ReadonlySet<string> = new Set([
-  "store-closed",
-  "tree-quarantined",
-  "tree-owned",
-  "tree-unplaced",
-  "store-too-new",
-]);
-/** The store cannot be used any more. Any other failure costs one tree or one try, and the process goes on. */
-const STORE_LOST: ReadonlySet<string> = new Set(["store-failed", "store-owned", "store-refused", "store-unreadable"]);
-
 export function createRuntime(parts: RuntimeParts): Runtime {
-  const { store, world, clock, catalog, sha256, redactor } = parts;
+  const { store, world, clock, catalog, sha256, redactor, rights, onNotice } = parts;
+  const { events, connect } = createRuntimeEvents();
+  const reports = createFailureReports(parts);
+  const onFailure = reports.failed;
   const library = createDefinitionLibrary(catalog.texts);
   const source = treeSource(sha256, library.text);
-  const subscriptions = createSubscriptions(store);
-  const idle = createIdleTrees(() => trees, resting, store.shared !== undefined);
-  let closing = false;
-  let storeTold = false;
-  /** Trees of which somebody waits for a turn's end that could not be read from the store. */
-  const unsettled = new Set<TreeId>();
   const renewal = renewalOf(catalog, parts.renewDefinitions);
-  const placement = createPlacement({
-    store,
-    world,
-    models: parts.models,
-    tools: parts.rights.tools,
-    renewal,
-    onNotice: parts.onNotice,
-  });
-  const sharing =
-    store.shared === undefined
-      ? null
-      : createSharing({
-          store,
-          shared: store.shared,
-          world,
-          trees: () => trees,
-          refused: placement.waits,
-          occupied: (tree) => loop.occupied(tree),
-          watched: () => [...subscriptions.watched(), ...posts.watched()],
-          attached: () => outbox.attached(),
-          onRest: (tree, rests) => outbox.rest(tree, rests),
-          onMoved: settleDoubt,
-          onTaken: () => posts.takeMail(),
-          onLost(tree) {
-            effects.abortTree(tree);
-            beginnings.forget(tree);
-          },
-          onKept: (loaded) => beginnings.beginHeld(loaded),
-          onNotice: parts.onNotice,
-          onFailure: failed,
-          reports,
-        });
 
-  const scheduler = createScheduler(parts.slots, world, clock, () => void housekeeping.wakeDue());
-  const trees = createTreeCache({
-    store,
-    source,
-    library,
-    placement,
-    onLoaded(loaded) {
-      scheduler.moved(loaded.id, loaded.tree.state.running, "none");
-      // A commit of unknown outcome may have set timers that nobody here knows of.
-      scheduler.wakeAt(timersNext(loaded.tree.state.timers));
-      if (beginnings.holds(loaded.id)) void settleDoubt(loaded.id).catch(failed);
-      resumeTree(loaded, {
-        renewal,
-        effects,
-        beginnings,
-        loop,
-        onFailure: failed,
-      });
-    },
-    onClaimed: async (record) => sharing?.claimed(record),
-    onRefused: (tree, there) => sharing?.refused(tree, there),
-    onDropped(loaded) {
-      sharing?.dropped(loaded);
-      idle.forget(loaded.id);
-      scheduler.forget(loaded.id, loaded.tree.state.running);
-    },
-  });
+  const subscriptions = createSubscriptions(store);
+  const placement = createPlacement({ store, world, models: parts.models, tools: rights.tools, renewal, onNotice });
+  const slots = createSlots(parts.slots);
+  const wakeTimer = createWakeTimer(world, clock, events.wakeTimeReached);
+  const trees = createTreeCache({ store, source, library, placement, events });
   const loop = createCommitLoop({
     store,
     world,
     clock,
     trees,
-    scheduler,
+    slots,
+    wakeTimer,
     redactor,
-    rights: parts.rights,
-    onCommitted,
-    onSettled,
-    onRest: offerSlot,
-    onAcknowledged: (keys) => outbox.settled(keys),
-    onDoubt: (tree, steps) => beginnings.hold(tree, steps),
-    onQuarantined(tree, error) {
-      effects.abortTree(tree);
-      beginnings.forget(tree);
-      posts.giveUp(tree, error);
-      parts.onNotice(error);
-    },
-    onFailure: parts.onFailure,
-    onNotice: failed,
+    rights,
+    events,
+    onStopped: parts.onFailure,
+    onFailure,
   });
-  const posts = createPosts({
-    store,
-    world,
-    loop,
-    sha256,
-    redactor,
-    answering,
-    refused: placement.waits,
-    onFailure: failed,
-  });
-  const outbox = createOutbox({
-    store,
-    world,
-    acknowledge: loop.acknowledge,
-    onNotice: parts.onNotice,
-    onFailure: failed,
-  });
+  const posts = createPosts({ store, world, loop, placement, sha256, redactor, onFailure });
+  const replies = createReplies({ store, world, trees, sha256 });
+  const outbox = createOutbox({ store, world, acknowledge: loop.acknowledge, onNotice, onFailure });
   const effects = createEffectRunner({
     models: parts.models,
     tools: parts.tools,
     schemas: createSchemaChecker(world),
-    rights: parts.rights,
+    rights,
     outputs: catalog.outputs,
     workspace: parts.workspace,
-    reader: createStoreReader(store, sha256, () => clock.now()),
+    reader: createStoreReader(store, sha256, clock),
     world,
-    submit: (submission) => loop.take(submission, failed),
+    submit: (submission) => loop.submitDetached(submission, onFailure),
     redactor,
-    onFailure: failed,
+    onFailure,
     onText: parts.onText,
   });
-  const beginnings = createBeginnings(effects, () => sharing?.alive() ?? true);
-
+  const starter = createEffectStarter(effects, store.shared?.alive ?? (() => true));
+  const idle = createIdleTrees({ trees, loop, effects, shared: store.shared !== undefined });
+  const followers = { subscriptions, outbox, replies };
+  const sharing =
+    store.shared === undefined
+      ? null
+      : createSharing({
+          ...followers,
+          store,
+          shared: store.shared,
+          world,
+          placement,
+          trees,
+          loop,
+          posts,
+          starter,
+          readMissedSteps,
+          onNotice,
+          reports,
+        });
   const housekeeping = createHousekeeping({
     store,
     world,
     clock,
+    placement,
+    wakeTimer,
+    trees,
+    loop,
     posts,
-    scheduler,
+    replies,
+    outbox,
+    sharing,
     retentionMs: parts.retentionMs,
-    loaded: trees.all,
-    wake: async (tree) => (placement.waits(tree) ? undefined : inner(tree, { type: "timers-due" })),
-    onExpired(tree) {
-      trees.drop(tree);
-      sharing?.forget(tree);
-    },
-    retryReads,
     reports,
   });
-  store.onTrouble?.((notice, over) => {
-    storeTold = !over;
-    parts.onNotice(notice);
-  });
-  store.shared?.dutiesLate(housekeeping.lateMs);
-  housekeeping.begin();
+  const newId = (): string => uuidOf(world.wall(), world.random(16), Number.parseInt(world.random(3), 16));
+  const opener = createTreeOpener({ ...parts, library, source, loop, posts, trees, starter, newId });
+  connect(
+    createEventHandlers({
+      ...followers,
+      slots,
+      wakeTimer,
+      trees,
+      loop,
+      effects,
+      starter,
+      sharing,
+      idle,
+      housekeeping,
+      renewal,
+      readMissedSteps,
+      onDelegation: parts.onDelegation,
+      onNotice,
+      onFailure,
+    }),
+  );
+  let closing = false;
 
-  function reports(duty: string): DutyReports {
-    return reportsOf({ storeTold: () => storeTold, onNotice: parts.onNotice, onFailure: failed }, duty);
+  /** Subscribers, the channel and waiting callers read the steps of a tree that were not published to them. */
+  async function readMissedSteps(tree: TreeId): Promise<void> {
+    subscriptions.readMissed(tree);
+    await outbox.readMissed(tree);
+    await replies.readMissed(tree);
   }
 
-  function failed(thrown: unknown): void {
-    const error =
-      thrown instanceof ErrandError
-        ? thrown
-        : new ErrandError("internal-error", "The runtime failed, and goes on.", { cause: thrown });
-    if (LEFT_ALONE.has(error.code)) return;
-    if (STORE_LOST.has(error.code)) parts.onFailure(error);
-    else parts.onNotice(error);
+  function requireOpen(): void {
+    if (closing) throw new ErrandError("shutting-down", "Errand is closing and takes no new work.");
   }
 
-  async function inner(tree: TreeId, input: Input): Promise<void> {
-    await loop.submit({ tree, input, texts: [] }).catch(failed);
-  }
-
-  /** Whoever has not seen the steps of a doubtful commit, or of a tree that is run elsewhere, sees them now. */
-  async function settleDoubt(tree: TreeId): Promise<void> {
-    subscriptions.recheck(tree);
-    await outbox.recheck(tree);
+  async function loadUnfinished(tree: TreeId): Promise<void> {
     try {
-      await posts.recheck(tree);
+      await trees.load(tree);
     } catch (error) {
-      if (!passesByItself(error)) throw error;
-      unsettled.add(tree);
+      onFailure(error);
     }
   }
 
-  async function retryReads(): Promise<void> {
-    await outbox.retryReads();
-    for (const tree of unsettled) {
-      await posts.recheck(tree);
-      unsettled.delete(tree);
-    }
-  }
-
-  function onCommitted(committed: Committed): void {
-    const { tree, loaded, stepped } = committed;
-    subscriptions.publish(tree, stepped.row);
-    for (const message of stepped.outgoing) outbox.send(tree, message);
-    for (const record of stepped.delegations) parts.onDelegation(tree, record);
-    posts.tell(committed);
-    for (const effect of stepped.decision.effects) {
-      // A later step of the same commit may have gone on without it: then it is not begun.
-      const open = effect.type === "abort" || loaded.tree.state.effects.get(effect.key)?.attempt === effect.attempt;
-      if (open) beginnings.begin(loaded, effect, stepped.requests);
-    }
-  }
-
-  /** What is in memory counts where somebody goes on with the tree, and nobody else can have. */
-  function answering(tree: TreeId, post: PostId): boolean {
-    if (sharing !== null || closing) return false;
-    for (const { turn } of trees.get(tree)?.tree.state.agents.values() ?? [])
-      if (turn?.posts.includes(post) === true) return true;
-    return false;
-  }
-
-  function offerSlot(): void {
-    const offer = closing ? null : scheduler.nextToOffer();
-    if (offer !== null) void inner(offer, { type: "slots-offered" });
-  }
-
-  /** After a commit: what was held back is begun, slots that became free are offered, and trees with nothing to do leave memory. */
-  function onSettled(ids: readonly TreeId[]): void {
-    offerSlot();
-    for (const id of ids) {
-      const loaded = trees.get(id);
-      // The commit shows that the tree is still this process's.
-      if (loaded !== undefined && beginnings.holds(id)) beginnings.beginHeld(loaded);
-      if (loaded?.tree.state.closed === true && silent(loaded)) outbox.release(id);
-      else if (loaded !== undefined) outbox.rest(id, silent(loaded));
-    }
-    const left = idle.settle(ids);
-    if (left.length > 0) sharing?.letGo(left);
-  }
-
-  function resting(id: TreeId): boolean {
-    const loaded = trees.get(id);
-    return loaded !== undefined && !stateBusy(loaded.tree.state) && effects.count(id) === 0 && !loop.occupied(id);
-  }
-
-  /** True if the tree says nothing more before something is posted to it. */
-  function silent({ id, tree }: LoadedTree): boolean {
-    const { timers, questions } = tree.state;
-    return resting(id) && questions.size === 0 && timersNext(timers) === null;
-  }
-
-  /** Lets effects under way end by themselves for so long; none is started any more. */
-  async function finishWithin(withinMs: number): Promise<void> {
+  /** Starts no more effects, and waits for those under way for this long at most. */
+  async function finishEffects(withinMs: number): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const cancel = world.after(withinMs, resolve);
     await Promise.race([effects.drain(), late]);
     cancel();
   }
-
-  function intake(): void {
-    if (closing) throw new ErrandError("shutting-down", "Errand is closing and takes no new work.");
-  }
-
-  const newId = (): string => uuidOf(world.wall(), world.random(16), Number.parseInt(world.random(3), 16));
-  const openings = createOpenings({
-    store,
-    catalog,
-    library,
-    settings: parts.settings,
-    rights: parts.rights,
-    source,
-    loop,
-    posts,
-    trees,
-    beginnings,
-    now: () => clock.now(),
-    random: (digits) => world.random(digits),
-    newId,
-  });
 
   return {
     newId,
@@ -372,23 +226,23 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     holds: (tree) => trees.get(tree) !== undefined,
     loaded: trees.size,
     open(definition, kind) {
-      intake();
-      return openings.open(definition, kind);
+      requireOpen();
+      return opener.open(definition, kind);
     },
-    start(definition, kind, tree, post) {
-      intake();
-      return openings.start(definition, kind, tree, post);
+    start(definition, kind, tree, first) {
+      requireOpen();
+      return opener.start(definition, kind, tree, first);
     },
     fork(origin, at, root) {
-      intake();
-      return openings.fork(origin, at, root);
+      requireOpen();
+      return opener.fork(origin, at, root);
     },
     post(tree, input, texts, fresh) {
-      intake();
-      sharing?.stir(tree);
+      requireOpen();
+      sharing?.expectChange(tree);
       return posts.post(tree, input, texts, fresh);
     },
-    reply: posts.reply,
+    reply: replies.reply,
     attach: outbox.attach,
     reattach: (attachment) => (outbox.reattaches(attachment) ? outbox.attach(attachment) : Promise.resolve()),
     channels: outbox.states,
@@ -396,33 +250,26 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     async recover() {
       if (sharing !== null) {
         await sharing.takeTrees();
-        await housekeeping.sweep();
+        await housekeeping.expireOld();
         return 0;
       }
       const unfinished = await store.unfinished(clock.now());
-      await Promise.all(
-        unfinished.map(async (id) => {
-          try {
-            await trees.load(id);
-          } catch (error) {
-            failed(error);
-          }
-        }),
-      );
+      await Promise.all(unfinished.map(loadUnfinished));
       await posts.takeMail();
       await housekeeping.wakeDue();
-      await housekeeping.sweep();
+      await housekeeping.expireOld();
       return unfinished.length;
     },
     async close(withinMs) {
       if (closing) return;
       closing = true;
       const until = world.monotonic() + withinMs;
+      slots.close();
       await sharing?.stop();
       housekeeping.stop();
-      scheduler.close();
+      wakeTimer.close();
       await loop.idle();
-      if (withinMs > 0) await finishWithin(withinMs);
+      if (withinMs > 0) await finishEffects(withinMs);
       effects.abortAll();
       await loop.idle();
       // A channel that hangs keeps its message in the outbox: it goes out again, under the same id.
@@ -430,9 +277,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       try {
         await loop.close();
       } finally {
-        // A disk without room for the last acknowledgements must not keep the store open: those messages go out again.
+        // A full disk must not keep the store open. Messages without an acknowledgement go out again.
         subscriptions.close();
-        posts.close();
+        replies.close();
         await store.close();
       }
     },

@@ -2,13 +2,12 @@
 
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
-import { createScheduler, slotWait } from "../../src/runtime/commits/scheduler.ts";
+import { createSlots, slotWait } from "../../src/runtime/commits/slots.ts";
 import { asTreeId } from "../../src/core/values/ids.ts";
 import { headRead } from "../../src/core/journal/row.ts";
 import { replayVerdict } from "../../src/core/journal/replay.ts";
 import { byContext, callTool, callTools, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
 import { openTestErrand } from "../support/test-errand.ts";
-import { createTestWorld } from "../support/test-world.ts";
 import type { Store } from "../../src/index.ts";
 
 const reported = callTool("send_agent_message", { text: "done" });
@@ -72,34 +71,33 @@ test("trees that wait for a slot take turns, however many runs of one of them wa
 });
 
 test("of free slots a step is given what is left when each tree that waits got one; fewer than none is owed", () => {
-  const world = createTestWorld();
-  const scheduler = createScheduler(3, world, { now: () => 0 }, () => {});
+  const slots = createSlots(3);
   const [a, b, c] = ["a", "b", "c"].map(asTreeId) as [never, never, never];
-  scheduler.moved(a, 3, "none");
-  expect(scheduler.free(a, false)).toBe(0);
-  scheduler.moved(b, 0, "short");
-  scheduler.moved(c, 0, "short");
-  expect(scheduler.free(a, false)).toBe(-2);
-  expect(scheduler.free(b, false)).toBe(-1);
-  scheduler.moved(a, -1, "none");
-  expect(scheduler.nextToOffer()).toBe(b);
+  slots.update(a, 3, "none");
+  expect(slots.available(a, false)).toBe(0);
+  slots.update(b, 0, "short");
+  slots.update(c, 0, "short");
+  expect(slots.available(a, false)).toBe(-2);
+  expect(slots.available(b, false)).toBe(-1);
+  slots.update(a, -1, "none");
+  expect(slots.nextOffer()).toBe(b);
   // It is its turn, whoever else waits.
-  expect(scheduler.free(b, true)).toBe(1);
-  expect(scheduler.free(a, false)).toBe(0);
+  expect(slots.available(b, true)).toBe(1);
+  expect(slots.available(a, false)).toBe(0);
 });
 
 test("an offer that is on its way holds its slot, whoever is stepped before it", () => {
-  const scheduler = createScheduler(2, createTestWorld(), { now: () => 0 }, () => {});
+  const slots = createSlots(2);
   const [busy, waits] = ["a", "b"].map(asTreeId) as [never, never];
-  scheduler.moved(busy, 2, "none");
-  scheduler.moved(waits, 0, "short");
-  scheduler.moved(busy, -1, "none");
-  expect(scheduler.nextToOffer()).toBe(waits);
-  expect(scheduler.nextToOffer()).toBeNull();
-  expect(scheduler.free(busy, false)).toBe(0);
-  expect(scheduler.free(waits, true)).toBe(1);
-  scheduler.forget(waits, 0);
-  expect(scheduler.free(busy, false)).toBe(1);
+  slots.update(busy, 2, "none");
+  slots.update(waits, 0, "short");
+  slots.update(busy, -1, "none");
+  expect(slots.nextOffer()).toBe(waits);
+  expect(slots.nextOffer()).toBeNull();
+  expect(slots.available(busy, false)).toBe(0);
+  expect(slots.available(waits, true)).toBe(1);
+  slots.forget(waits, 0);
+  expect(slots.available(busy, false)).toBe(1);
 });
 
 test("runs wait for a slot if one of them could have started", () => {

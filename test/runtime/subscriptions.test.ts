@@ -59,7 +59,7 @@ test("a row that became durable without being published reaches a reader that wa
   const next = rows.next();
   await turn();
   await store.commit(commitOf(part(tree, 2, 2)));
-  subscriptions.recheck(tree);
+  subscriptions.readMissed(tree);
   expect((await next).value?.seq).toBe(2);
   subscriptions.close();
 });

@@ -10,7 +10,7 @@ import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { createEventLines } from "../journal/event-lines.ts";
-import { requireFormat } from "../../runtime/trees/tree-format.ts";
+import { requireFormat } from "../../runtime/trees/tree-errors.ts";
 import { findId } from "../store/find-id.ts";
 import { withView } from "../store/open-view.ts";
 import { createColours } from "../text/colours.ts";

@@ -7,7 +7,7 @@ import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { createErrand, openStoreAt } from "../../runtime/create-runtime.ts";
-import { treeUnplaced } from "../../runtime/trees/placement.ts";
+import { treeUnplaced } from "../../runtime/trees/tree-errors.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";

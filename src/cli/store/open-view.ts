@@ -8,7 +8,7 @@ import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import { openStoreAt, storeStanding } from "../../runtime/create-runtime.ts";
 import { toldStore } from "../../runtime/journals/durable-reads.ts";
-import { requireFormat } from "../../runtime/trees/tree-format.ts";
+import { requireFormat } from "../../runtime/trees/tree-errors.ts";
 import { canonicalPath } from "../../stores/sqlite/open-database.ts";
 import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";

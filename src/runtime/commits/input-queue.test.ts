@@ -27,7 +27,7 @@ test("one wake-up of a kind waits for a tree; the later one replaces it, and bot
   expect(taken.map(({ submission }) => submission.input.type)).toEqual(["effects-lost", "timers-due", "timers-due"]);
   for (const one of taken) queue.resolve(one, null);
   expect([first, second]).toEqual([["resolved null"], ["resolved null"]]);
-  expect(queue.occupied(tree)).toBe(false);
+  expect(queue.pending(tree)).toBe(false);
 });
 
 test("a wake-up whose commit is under way does not stand for a later one", () => {

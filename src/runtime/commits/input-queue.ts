@@ -11,19 +11,18 @@ import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import type { Submission } from "./tree-commit.ts";
 
 export interface Listener {
-  /** Called with the reason why the input changed nothing, or null. */
-  readonly resolve: (late: string | null) => void;
+  /** Called with null, or with the reason why the kernel rejected the input. */
+  readonly resolve: (rejected: string | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** An input on its way. */
-export interface Waiting {
+export interface QueuedInput {
   submission: Submission;
   readonly listeners: Listener[];
   /** How often its commit failed. */
   failures: number;
   /** True from a failed commit until the store was asked whether that commit became durable. */
-  unsure: boolean;
+  mayBeCommitted: boolean;
   /** True while it waits for its step; false while its tree is loaded or its commit is under way. */
   queued: boolean;
 }
@@ -31,25 +30,25 @@ export interface Waiting {
 export interface InputQueue {
   add(submission: Submission, listener: Listener): void;
   size(): number;
-  /** Takes all inputs out of the queue. What is not stepped now has to be put back. */
-  takeAll(): readonly Waiting[];
+  /** Takes all inputs out of the queue. Those that are not stepped now have to be put back. */
+  takeAll(): readonly QueuedInput[];
   /** Puts inputs in front of all others. */
-  putBack(inputs: readonly Waiting[]): void;
-  /** The tree was loaded: what the load found to do in it comes first, then the inputs that waited for it. */
-  putBackLoaded(tree: TreeId, inputs: readonly Waiting[]): void;
+  putBack(inputs: readonly QueuedInput[]): void;
+  /** The tree was loaded: wake-ups that the load found necessary come first, then the inputs that waited for it. */
+  putBackLoaded(tree: TreeId, inputs: readonly QueuedInput[]): void;
   /** True until it is resolved or rejected. */
-  has(waiting: Waiting): boolean;
-  resolve(waiting: Waiting, late: string | null): void;
-  reject(waiting: Waiting, error: unknown): void;
-  /** Rejects everything that still waits for its step. */
+  has(input: QueuedInput): boolean;
+  resolve(input: QueuedInput, rejected: string | null): void;
+  reject(input: QueuedInput, error: unknown): void;
+  /** Rejects all inputs that wait for their step. */
   rejectQueued(error: unknown): void;
-  /** True while an input for this tree is on its way. */
-  occupied(tree: TreeId): boolean;
-  /** True while the result of this effect is on its way. */
-  delivers(tree: TreeId, effect: StepKey): boolean;
+  /** True while an input for this tree is queued or being committed. */
+  pending(tree: TreeId): boolean;
+  /** True while the result of this effect is queued or being committed. */
+  resultPending(tree: TreeId, effect: StepKey): boolean;
 }
 
-/** Inputs that only make a tree look at its own state: a second one that waits adds nothing. */
+/** Inputs that only make a tree check its own state: a second one that waits adds nothing. */
 const WAKE_UPS: ReadonlySet<Input["type"]> = new Set([
   "timers-due",
   "slots-offered",
@@ -57,32 +56,32 @@ const WAKE_UPS: ReadonlySet<Input["type"]> = new Set([
   "catalog-changed",
 ]);
 
-function wakeUpIs({ submission }: Waiting): boolean {
+function wakeUpIs({ submission }: QueuedInput): boolean {
   return WAKE_UPS.has(submission.input.type);
 }
 
 export function createInputQueue(): InputQueue {
-  let queue: Waiting[] = [];
-  const open = new Map<TreeId, Waiting[]>();
+  let queue: QueuedInput[] = [];
+  const open = new Map<TreeId, QueuedInput[]>();
 
-  function queuedWakeUp({ tree, input }: Submission): Waiting | undefined {
+  function queuedWakeUp({ tree, input }: Submission): QueuedInput | undefined {
     if (!WAKE_UPS.has(input.type)) return undefined;
     return open.get(tree)?.find((one) => one.queued && one.submission.input.type === input.type);
   }
 
-  function remove(waiting: Waiting): void {
-    const { tree } = waiting.submission;
+  function remove(input: QueuedInput): void {
+    const { tree } = input.submission;
     const mine = open.get(tree);
     if (mine?.length === 1) open.delete(tree);
-    else mine?.splice(mine.indexOf(waiting), 1);
+    else mine?.splice(mine.indexOf(input), 1);
   }
 
-  function reject(waiting: Waiting, error: unknown): void {
-    remove(waiting);
-    for (const listener of waiting.listeners) listener.reject(error);
+  function reject(input: QueuedInput, error: unknown): void {
+    remove(input);
+    for (const listener of input.listeners) listener.reject(error);
   }
 
-  function putBack(inputs: readonly Waiting[]): void {
+  function putBack(inputs: readonly QueuedInput[]): void {
     if (inputs.length === 0) return;
     for (const one of inputs) one.queued = true;
     queue = [...inputs, ...queue];
@@ -93,15 +92,15 @@ export function createInputQueue(): InputQueue {
       const earlier = queuedWakeUp(submission);
       if (earlier !== undefined) {
         earlier.submission = submission;
-        // A tree that is loaded again and again while the store has no room wakes itself each time: it is told once.
+        // While the disk is full a tree is loaded repeatedly and wakes itself each time: report that failure once.
         if (!earlier.listeners.some(({ reject: known }) => known === listener.reject)) earlier.listeners.push(listener);
         return;
       }
-      const waiting: Waiting = { submission, listeners: [listener], failures: 0, unsure: false, queued: true };
+      const input = { submission, listeners: [listener], failures: 0, mayBeCommitted: false, queued: true };
       const mine = open.get(submission.tree);
-      if (mine === undefined) open.set(submission.tree, [waiting]);
-      else mine.push(waiting);
-      queue.push(waiting);
+      if (mine === undefined) open.set(submission.tree, [input]);
+      else mine.push(input);
+      queue.push(input);
     },
     size: () => queue.length,
     takeAll() {
@@ -116,17 +115,17 @@ export function createInputQueue(): InputQueue {
       if (found.length > 0) queue = queue.filter((one) => !found.includes(one));
       putBack([...found, ...inputs.filter(wakeUpIs), ...inputs.filter((one) => !wakeUpIs(one))]);
     },
-    has: (waiting) => open.get(waiting.submission.tree)?.includes(waiting) === true,
-    resolve(waiting, late) {
-      remove(waiting);
-      for (const listener of waiting.listeners) listener.resolve(late);
+    has: (input) => open.get(input.submission.tree)?.includes(input) === true,
+    resolve(input, rejected) {
+      remove(input);
+      for (const listener of input.listeners) listener.resolve(rejected);
     },
     reject,
     rejectQueued(error) {
       for (const one of queue.splice(0)) reject(one, error);
     },
-    occupied: (tree) => open.has(tree),
-    delivers(tree, effect) {
+    pending: (tree) => open.has(tree),
+    resultPending(tree, effect) {
       for (const { submission } of open.get(tree) ?? []) {
         if ("effect" in submission.input && submission.input.effect === effect) return true;
       }

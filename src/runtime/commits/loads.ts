@@ -1,11 +1,11 @@
 /**
- * Trees that are loaded because an input waits for them. The inputs stay in order, and go back to the front of the queue when the
- * tree is in memory.
+ * Loads trees that inputs wait for. The inputs keep their order, and go back to the front of the queue when the tree is
+ * in memory.
  *
  * Invariants:
- *  1. A bounded number of trees is loaded at the same time, so that a thousand of them do not hold up the event loop.
+ *  1. A limited number of trees is loaded at the same time, so that a thousand loads do not block the event loop.
  *  2. An input whose first commit failed is looked up first: if that commit became durable, the input is not taken again.
- *  3. Results wait for a store that cannot be read for the moment. Posts are rejected then: their callers can try again.
+ *  3. If the store cannot be read for the moment, results wait and posts are rejected: their callers can try again.
  */
 
 import type { Store } from "../../contracts/store.ts";
@@ -13,19 +13,19 @@ import type { TreeId } from "../../core/values/ids.ts";
 import { headRead } from "../../core/journal/row.ts";
 import { ErrandError } from "../../errors.ts";
 import type { TreeCache } from "../trees/tree-cache.ts";
-import { storeError, transient } from "./commit-failures.ts";
-import type { InputQueue, Waiting } from "./input-queue.ts";
+import { storeError, storeUnavailable } from "./commit-failures.ts";
+import type { InputQueue, QueuedInput } from "./input-queue.ts";
 
 export interface Loads {
   /** Loads the tree of an input that was taken from the queue. */
-  load(waiting: Waiting): void;
+  load(input: QueuedInput): void;
   /** True while inputs of the tree wait for it. */
   loading(tree: TreeId): boolean;
   /** True if this tree has to wait, because many others are being loaded. */
   full(tree: TreeId): boolean;
-  /** Loads a tree that was dropped, because the runs in it hold slots and its timers must be known. */
-  comeBack(tree: TreeId): void;
-  /** Tries again to load dropped trees that the store could not give back. */
+  /** Loads a tree that was dropped, because its runs hold slots and its timers must be known. */
+  reload(tree: TreeId): void;
+  /** Tries again to reload dropped trees that the store could not read. */
   retry(): void;
   count(): number;
 }
@@ -36,54 +36,51 @@ interface LoadsParts {
   readonly queue: InputQueue;
   /** Called after every load. */
   readonly onDone: () => void;
-  /** The store could not be read for the moment; inputs that can wait are back in the queue. */
-  readonly onTransient: (error: ErrandError) => void;
-  /** A tree that was dropped could not be loaded again. */
+  /** The store could not be read for the moment. Inputs that can wait are back in the queue. */
+  readonly onUnavailable: (error: ErrandError) => void;
+  /** A dropped tree could not be loaded again. */
   readonly onFailure: (error: unknown) => void;
 }
 
 const LOADS_AT_ONCE = 16;
 
-export function createLoads({ store, trees, queue, onDone, onTransient, onFailure }: LoadsParts): Loads {
-  const parked = new Map<TreeId, Waiting[]>();
-  /** Dropped trees that the store could not give back for the moment. */
+export function createLoads({ store, trees, queue, onDone, onUnavailable, onFailure }: LoadsParts): Loads {
+  const waiting = new Map<TreeId, QueuedInput[]>();
+  /** Dropped trees that the store could not read. */
   const missing = new Set<TreeId>();
   let underWay = 0;
 
-  async function bringIn(id: TreeId, inputs: readonly Waiting[]): Promise<void> {
-    const ready: Waiting[] = [];
+  async function loadFor(id: TreeId, inputs: readonly QueuedInput[]): Promise<void> {
+    const ready: QueuedInput[] = [];
     try {
       await trees.load(id);
-      // More inputs may join while the earlier ones are looked up.
-      for (let index = 0; index < inputs.length; index += 1) {
-        const one = inputs[index];
-        if (one !== undefined && !(await settledEarlier(one))) ready.push(one);
-      }
+      // More inputs may join the list while the earlier ones are looked up.
+      for (const input of inputs) if (!(await committedEarlier(input))) ready.push(input);
     } catch (error) {
       ready.length = 0;
-      const waits = transient(error);
-      for (const one of inputs) {
-        if (!queue.has(one)) continue;
-        if (waits && one.submission.post === undefined) ready.push(one);
-        else queue.reject(one, error);
+      const waits = storeUnavailable(error);
+      for (const input of inputs) {
+        if (!queue.has(input)) continue;
+        if (waits && input.submission.post === undefined) ready.push(input);
+        else queue.reject(input, error);
       }
-      if (waits) onTransient(storeError(error));
+      if (waits) onUnavailable(storeError(error));
     } finally {
-      parked.delete(id);
+      waiting.delete(id);
       queue.putBackLoaded(id, ready);
     }
   }
 
-  /** True if an earlier commit of the post became durable: then it is resolved with what that recorded. */
-  async function settledEarlier(waiting: Waiting): Promise<boolean> {
-    const { tree, post } = waiting.submission;
-    // In a shared store another process may have taken it before this one had the tree.
-    const unsure = waiting.unsure || store.shared !== undefined;
-    const known = post === undefined || !unsure ? null : await store.post(tree, post.id);
-    waiting.unsure = false;
+  /** True if an earlier commit of the post became durable. It is resolved with what that commit recorded. */
+  async function committedEarlier(input: QueuedInput): Promise<boolean> {
+    const { tree, post } = input.submission;
+    // In a shared store another process may have taken the post before this one had the tree.
+    const possible = input.mayBeCommitted || store.shared !== undefined;
+    const known = post === undefined || !possible ? null : await store.post(tree, post.id);
+    input.mayBeCommitted = false;
     if (known === null) return false;
     const [row] = await store.rows(tree, known.seq, 1);
-    queue.resolve(waiting, row === undefined ? null : (headRead(row.head).rejected ?? null));
+    queue.resolve(input, row === undefined ? null : (headRead(row.head).rejected ?? null));
     return true;
   }
 
@@ -97,39 +94,37 @@ export function createLoads({ store, trees, queue, onDone, onTransient, onFailur
       .catch(onFailure);
   }
 
-  function comeBack(tree: TreeId): void {
-    const work = trees.load(tree).then(
-      () => {},
-      (error: unknown) => {
-        if (transient(error)) {
-          missing.add(tree);
-          onTransient(storeError(error));
-          return;
-        }
-        const elsewhere =
-          error instanceof ErrandError && (error.code === "tree-unknown" || error.code === "tree-owned");
-        if (!elsewhere) onFailure(error);
-      },
-    );
-    counted(work);
+  async function loadDropped(tree: TreeId): Promise<void> {
+    try {
+      await trees.load(tree);
+    } catch (error) {
+      if (storeUnavailable(error)) {
+        missing.add(tree);
+        return onUnavailable(storeError(error));
+      }
+      const elsewhere = error instanceof ErrandError && (error.code === "tree-unknown" || error.code === "tree-owned");
+      if (!elsewhere) onFailure(error);
+    }
   }
 
+  const reload = (tree: TreeId): void => counted(loadDropped(tree));
+
   return {
-    load(waiting) {
-      const { tree } = waiting.submission;
-      const others = parked.get(tree);
-      if (others !== undefined) return void others.push(waiting);
-      const inputs = [waiting];
-      parked.set(tree, inputs);
-      counted(bringIn(tree, inputs));
+    load(input) {
+      const { tree } = input.submission;
+      const others = waiting.get(tree);
+      if (others !== undefined) return void others.push(input);
+      const inputs = [input];
+      waiting.set(tree, inputs);
+      counted(loadFor(tree, inputs));
     },
-    loading: (tree) => parked.has(tree),
-    full: (tree) => parked.size >= LOADS_AT_ONCE && !parked.has(tree) && trees.get(tree) === undefined,
-    comeBack,
+    loading: (tree) => waiting.has(tree),
+    full: (tree) => waiting.size >= LOADS_AT_ONCE && !waiting.has(tree) && trees.get(tree) === undefined,
+    reload,
     retry() {
-      const trees = [...missing];
+      const dropped = [...missing];
       missing.clear();
-      for (const tree of trees) comeBack(tree);
+      for (const tree of dropped) reload(tree);
     },
     count: () => underWay,
   };

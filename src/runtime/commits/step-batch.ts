@@ -2,8 +2,9 @@
  * The steps of one commit: takes inputs from the queue, in order, and steps their trees.
  *
  * Invariants:
- *  1. Stepping ends after 5 ms; inputs that are left stay in the queue. A conversation and its first message are never separated.
- *  2. A tree that the store refused before is stepped alone, one input at a time, but for invariant 1.
+ *  1. Stepping ends after 5 ms, and the remaining inputs stay in the queue. A new conversation and its first message are
+ *     never separated.
+ *  2. A failing tree is stepped alone, one input at a time, except for the first message of a new conversation.
  *  3. A tree's first step in this process records the rights of this process, if the tree holds others (rule A9).
  */
 
@@ -14,62 +15,61 @@ import { judgedAnswer } from "../../core/questions/judged-answer.ts";
 import { type Stepped, treeStep } from "../../core/tree.ts";
 import type { Clock } from "../clock.ts";
 import type { LoadedTree, TreeCache } from "../trees/tree-cache.ts";
-import type { InputQueue, Waiting } from "./input-queue.ts";
+import type { FailingTrees } from "./failing-trees.ts";
+import type { InputQueue, QueuedInput } from "./input-queue.ts";
 import type { Loads } from "./loads.ts";
-import { type Scheduler, slotWait } from "./scheduler.ts";
+import { type Slots, slotWait } from "./slots.ts";
 import type { CommitPart, Submission } from "./tree-commit.ts";
 
-/** An input that was taken, and its step. */
-export interface Taken {
-  /** Null for the step that the loop takes by itself. */
-  readonly waiting: Waiting | null;
+/** A step, and the input that it took. */
+interface BatchStep {
+  /** Null for the step that records the rights of this process. */
+  readonly input: QueuedInput | null;
   readonly submission: Submission;
   readonly stepped: Stepped;
 }
 
-export type BatchPart = CommitPart<Taken>;
+export type BatchPart = CommitPart<BatchStep>;
 
 interface StepBatchParts {
   readonly world: World;
   readonly clock: Clock;
   readonly trees: TreeCache;
-  readonly scheduler: Scheduler;
+  readonly slots: Slots;
   readonly rights: ProcessRights;
   readonly queue: InputQueue;
   readonly loads: Loads;
-  /** Trees that are stepped alone. */
-  readonly suspects: ReadonlySet<TreeId>;
-  /** The kernel threw, which is a bug, and left the tree half stepped. */
-  readonly onThrow: (tree: TreeId, inputs: readonly Waiting[], error: unknown) => void;
+  readonly failing: FailingTrees;
 }
 
 /**
- * How long the steps of a batch may take. Writing them and starting their effects takes about as long again: together some 10 ms, which timers, mail
- * and streams of other trees wait at most.
+ * How long the steps of a batch may take. Writing them and starting their effects takes about as long again, so timers,
+ * mail and streams of other trees wait for about 10 ms at most.
  */
 const STEPS_MS = 5;
 
 export function createStepBatch(parts: StepBatchParts): () => readonly BatchPart[] {
-  const { world, clock, trees, scheduler, queue, loads, suspects } = parts;
+  const { world, clock, trees, slots, queue, loads, failing } = parts;
   const rightsText = JSON.stringify(parts.rights);
 
-  function stepInto(batch: Map<TreeId, BatchPart>, loaded: LoadedTree, waiting: Waiting): void {
+  function stepInto(batch: Map<TreeId, BatchPart>, loaded: LoadedTree, input: QueuedInput): void {
     const { id } = loaded;
     const part = batch.get(id) ?? { loaded, expectedSeq: loaded.tree.state.seq + 1, steps: [] };
     batch.set(id, part);
-    const { submission } = waiting;
+    const { submission } = input;
     try {
-      const first = rightsOwed(loaded);
-      if (first !== null) part.steps.push({ waiting: null, submission: first, stepped: step(loaded, first) });
-      part.steps.push({ waiting, submission, stepped: step(loaded, submission) });
+      const first = rightsChange(loaded);
+      if (first !== null) part.steps.push({ input: null, submission: first, stepped: step(loaded, first) });
+      part.steps.push({ input, submission, stepped: step(loaded, submission) });
     } catch (error) {
+      // The kernel threw, which is a bug. The tree in memory is half stepped.
       batch.delete(id);
-      parts.onThrow(id, [...inputsOf(part), waiting], error);
+      failing.fail(id, [...inputsOf(part), input], error);
     }
   }
 
-  /** The step that must come before any other: the tree holds the rights of another process. */
-  function rightsOwed({ id, tree }: LoadedTree): Submission | null {
+  /** Null if the tree holds the rights of this process already. */
+  function rightsChange({ id, tree }: LoadedTree): Submission | null {
     const { settings, rights, agents } = tree.state;
     if (rights === parts.rights || settings === null || agents.size === 0) return null;
     if (JSON.stringify(rights) === rightsText) return null;
@@ -77,19 +77,16 @@ export function createStepBatch(parts: StepBatchParts): () => readonly BatchPart
   }
 
   function step(loaded: LoadedTree, { input: given, texts }: Submission): Stepped {
-    const { tree } = loaded;
+    const { tree, id } = loaded;
     const input = judgedAnswer(tree, given);
     const held = tree.state.running;
     const at = Math.max(clock.now(), tree.state.at);
     const offered = input.type === "slots-offered";
-    const slots = scheduler.free(loaded.id, offered);
-    const stepped = treeStep(
-      tree,
-      { at, seed: world.random(SEED_DIGITS), slots, input, texts },
-      world.random(SALT_DIGITS),
-    );
-    const taken = tree.state.running - held;
-    scheduler.moved(loaded.id, taken, slotWait(tree.state.queued, stepped.decision.slotsLacked, offered));
+    const free = slots.available(id, offered);
+    const seed = world.random(SEED_DIGITS);
+    const stepped = treeStep(tree, { at, seed, slots: free, input, texts }, world.random(SALT_DIGITS));
+    const wait = slotWait(tree.state.queued, stepped.decision.slotsLacked, offered);
+    slots.update(id, tree.state.running - held, wait);
     return stepped;
   }
 
@@ -97,35 +94,35 @@ export function createStepBatch(parts: StepBatchParts): () => readonly BatchPart
     const until = world.monotonic() + STEPS_MS;
     const taken = queue.takeAll();
     const batch = new Map<TreeId, BatchPart>();
-    const later: Waiting[] = [];
+    const later: QueuedInput[] = [];
     let previous: TreeId | null = null;
-    for (const [index, waiting] of taken.entries()) {
-      const { tree: id, create } = waiting.submission;
+    for (const [index, input] of taken.entries()) {
+      const { tree: id, create } = input.submission;
+      const firstMessage = id === previous && taken[index - 1]?.submission.create !== undefined;
       const over = batch.size > 0 && id !== previous && world.monotonic() >= until;
-      const first = id === previous && taken[index - 1]?.submission.create !== undefined;
-      const alone = batch.size === 1 && previous !== null && suspects.has(previous) && !first;
-      if (over || alone) {
+      const stopped = batch.size === 1 && previous !== null && failing.has(previous) && !firstMessage;
+      if (over || stopped) {
         later.push(...taken.slice(index));
         break;
       }
-      if ((batch.size > 0 && suspects.has(id) && !first) || loads.full(id)) {
-        later.push(waiting);
+      if ((batch.size > 0 && failing.has(id) && !firstMessage) || loads.full(id)) {
+        later.push(input);
         continue;
       }
       const loaded = trees.get(id) ?? (create === undefined ? undefined : trees.begin(id));
-      if (loaded === undefined || waiting.unsure || loads.loading(id)) {
-        loads.load(waiting);
+      if (loaded === undefined || input.mayBeCommitted || loads.loading(id)) {
+        loads.load(input);
         continue;
       }
       previous = id;
-      stepInto(batch, loaded, waiting);
+      stepInto(batch, loaded, input);
     }
     queue.putBack(later);
     return [...batch.values()];
   };
 }
 
-/** The inputs of a part, without the step that the loop took by itself. */
-export function inputsOf({ steps }: BatchPart): Waiting[] {
-  return steps.flatMap(({ waiting }) => waiting ?? []);
+/** The queued inputs of a part. */
+export function inputsOf({ steps }: BatchPart): QueuedInput[] {
+  return steps.flatMap(({ input }) => input ?? []);
 }

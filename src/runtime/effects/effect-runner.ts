@@ -52,7 +52,7 @@ export interface EffectRunner {
   /** Aborts all that is executed for a tree that this process has lost: whoever has it now goes on without that. */
   abortTree(tree: TreeId): void;
   /** True if this process is executing the effect. */
-  under(tree: TreeId, key: StepKey): boolean;
+  executing(tree: TreeId, key: StepKey): boolean;
   /** How many effects of the tree are being executed here. */
   count(tree: TreeId): number;
   /** Starts no more, and resolves when those under way have ended. */
@@ -303,7 +303,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     abortTree(tree) {
       for (const key of running.get(tree)?.keys() ?? []) abort(tree, key);
     },
-    under: (tree, key) => running.get(tree)?.has(key) === true,
+    executing: (tree, key) => running.get(tree)?.has(key) === true,
     count: (tree) => running.get(tree)?.size ?? 0,
     drain() {
       draining = true;

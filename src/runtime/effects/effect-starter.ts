@@ -1,6 +1,7 @@
 /**
- * Beginning effects: at once after the commit that decided them, or later, when that commit was in doubt or this process was. What was decided
- * here and never begun is begun, not repeated.
+ * Starts effects after the commit that decided them. An effect is deferred if the outcome of that commit is unknown, or
+ * while other workers may have taken this process for dead. A deferred effect was never started, so starting it later is
+ * no repetition.
  */
 
 import type { ContextRequest } from "../../core/context/request.ts";
@@ -12,55 +13,59 @@ import type { LoadedTree } from "../trees/tree-cache.ts";
 
 type Requests = ReadonlyMap<StepKey, ContextRequest>;
 
-interface Held {
+interface Deferred {
   readonly effects: readonly Effect[];
   readonly requests: Requests;
 }
 
-export interface Beginnings {
-  begin(loaded: LoadedTree, effect: Effect, requests: Requests): void;
-  /** Keeps what these steps decided until their tree is loaded. */
-  hold(tree: TreeId, steps: readonly Pick<Stepped, "decision" | "requests">[]): void;
-  holds(tree: TreeId): boolean;
-  /** Begins what was kept and is still open under the same attempt. */
-  beginHeld(loaded: LoadedTree): void;
-  forget(tree: TreeId): void;
+export interface EffectStarter {
+  start(loaded: LoadedTree, effect: Effect, requests: Requests): void;
+  /** Defers what these steps decided until their tree is loaded. */
+  defer(tree: TreeId, steps: readonly Pick<Stepped, "decision" | "requests">[]): void;
+  hasDeferred(tree: TreeId): boolean;
+  /** Starts deferred effects that are still open under the same attempt. */
+  startDeferred(loaded: LoadedTree): void;
+  /** This process goes on with the tree no more: aborts its effects, and forgets deferred ones. */
+  abandon(tree: TreeId): void;
 }
 
-/** `alive` is false while others may have taken this process for dead: until it knows that they did not, it begins nothing. */
-export function createBeginnings(effects: Pick<EffectRunner, "start">, alive: () => boolean): Beginnings {
-  const held = new Map<TreeId, Held>();
+/** `alive` is false while other workers may have taken this process for dead. */
+export function createEffectStarter(effects: EffectRunner, alive: () => boolean): EffectStarter {
+  const deferred = new Map<TreeId, Deferred>();
 
-  function add(tree: TreeId, more: Held): void {
-    const earlier = held.get(tree);
-    held.set(tree, {
+  function add(tree: TreeId, more: Deferred): void {
+    const earlier = deferred.get(tree);
+    deferred.set(tree, {
       effects: [...(earlier?.effects ?? []), ...more.effects],
       requests: new Map([...(earlier?.requests ?? []), ...more.requests]),
     });
   }
 
-  function begin(loaded: LoadedTree, effect: Effect, requests: Requests): void {
+  function start(loaded: LoadedTree, effect: Effect, requests: Requests): void {
     if (effect.type === "abort" || alive()) effects.start(loaded, effect, requests);
     else add(loaded.id, { effects: [effect], requests });
   }
 
   return {
-    begin,
-    hold: (tree, steps) =>
+    start,
+    defer: (tree, steps) =>
       add(tree, {
         effects: steps.flatMap((step) => step.decision.effects),
         requests: new Map(steps.flatMap((step) => [...step.requests])),
       }),
-    holds: (tree) => held.has(tree),
-    beginHeld(loaded) {
-      const kept = held.get(loaded.id);
-      held.delete(loaded.id);
-      for (const effect of kept?.effects ?? []) {
+    hasDeferred: (tree) => deferred.has(tree),
+    startDeferred(loaded) {
+      const waiting = deferred.get(loaded.id);
+      deferred.delete(loaded.id);
+      for (const effect of waiting?.effects ?? []) {
         if (effect.type === "abort") continue;
         const open = loaded.tree.state.effects.get(effect.key);
-        if (open?.attempt === effect.attempt) begin(loaded, effect, kept?.requests ?? new Map());
+        if (open?.attempt === effect.attempt) start(loaded, effect, waiting?.requests ?? new Map());
       }
     },
-    forget: (tree) => void held.delete(tree),
+    abandon(tree) {
+      effects.abortTree(tree);
+      deferred.delete(tree);
+    },
   };
 }

@@ -10,6 +10,7 @@ import type { JournalRow } from "../../core/journal/journal.ts";
 import { erasedBodies } from "../../core/runs/erasure.ts";
 import { characterEnd } from "../effects/tool-results.ts";
 import type { Submission } from "../commits/tree-commit.ts";
+import type { Clock } from "../clock.ts";
 import { callResult } from "./call-result.ts";
 import { runResult } from "./run-result.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
@@ -25,7 +26,7 @@ const MAX_RUNS = 10_000;
 const READ_BYTES = 32_768;
 const ROWS_AT_A_TIME = 500;
 
-export function createStoreReader(store: Store, sha256: Sha256, now: () => number): StoreReader {
+export function createStoreReader(store: Store, sha256: Sha256, clock: Clock): StoreReader {
   /** The runs below an agent, in spawn order. */
   async function below(tree: TreeId, agent: AgentNumber): Promise<StoredRun[]> {
     const runs = await store.runs({ tree, limit: MAX_RUNS });
@@ -60,7 +61,7 @@ export function createStoreReader(store: Store, sha256: Sha256, now: () => numbe
         name: run.name,
         state: run.state,
         ...(run.status === null ? {} : { status: run.status }),
-        elapsed_ms: run.startedAt === null ? 0 : (run.endedAt ?? now()) - run.startedAt,
+        elapsed_ms: run.startedAt === null ? 0 : (run.endedAt ?? clock.now()) - run.startedAt,
       }));
     return { text: JSON.stringify(rows), failed: false };
   }

@@ -9,8 +9,8 @@ import type { JournalRow } from "../../core/journal/journal.ts";
 
 export interface Subscriptions {
   publish(tree: TreeId, row: JournalRow): void;
-  /** Rows may have become durable that were not published: readers look in the store. */
-  recheck(tree: TreeId): void;
+  /** Rows of the tree may be durable that were not published: its readers read the store. */
+  readMissed(tree: TreeId): void;
   /** Rows after `after`, those to come included, until the reader stops or the subscriptions close. */
   rows(tree: TreeId, after: number): AsyncGenerator<JournalRow, void, void>;
   /** Trees whose rows somebody reads. */
@@ -46,7 +46,7 @@ export function createSubscriptions(store: Store): Subscriptions {
         reader.wake?.();
       }
     },
-    recheck(tree) {
+    readMissed(tree) {
       for (const reader of readers.get(tree) ?? []) {
         reader.behind = true;
         reader.wake?.();

@@ -45,12 +45,12 @@ export interface Outbox {
   /** The conversation has ended: its channel goes once all is sent. */
   release(tree: TreeId): void;
   send(tree: TreeId, message: Outgoing): void;
-  /** Messages may have become durable that were not sent: the tree's channel gets them. */
-  recheck(tree: TreeId): Promise<void>;
+  /** Sends messages of the tree from the store that were not sent yet. */
+  readMissed(tree: TreeId): Promise<void>;
   /** Reads the messages that the store could not give before. */
   retryReads(): Promise<void>;
-  /** It is on record that these were taken: they are in the store's outbox no more. */
-  settled(keys: readonly OutboxKey[]): void;
+  /** A commit recorded that these were taken: the store's outbox holds them no more. */
+  acknowledged(keys: readonly OutboxKey[]): void;
   /** Makes no more retries. Resolves when no delivery is under way, or after so many milliseconds. */
   close(withinMs: number): Promise<void>;
 }
@@ -348,7 +348,7 @@ export function createOutbox({ store, world, acknowledge, onNotice, onFailure }:
       const line = lines.get(tree);
       if (line !== undefined) end(line);
     },
-    async recheck(tree) {
+    async readMissed(tree) {
       const line = lines.get(tree);
       if (line !== undefined) await sendPending(line);
     },
@@ -378,7 +378,7 @@ export function createOutbox({ store, world, acknowledge, onNotice, onFailure }:
       line.worked = true;
       queue(line, key, text, false);
     },
-    settled(keys) {
+    acknowledged(keys) {
       for (const { tree, key } of keys) {
         sent.delete(`${tree}/${key}`);
         const line = lines.get(tree);

@@ -14,7 +14,7 @@ import { ErrandError } from "../../errors.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { proveStored } from "../journals/prove-journal.ts";
 import { everyTree } from "../trees/every-tree.ts";
-import { requireFormat } from "../trees/tree-format.ts";
+import { requireFormat } from "../trees/tree-errors.ts";
 import { arriving, carryTree, type Way } from "./carry-tree.ts";
 import { compareTree } from "./compare-tree.ts";
 

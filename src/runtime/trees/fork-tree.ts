@@ -15,7 +15,7 @@ import { type Stepped, treeFold, treeNew, type TreeSource, treeStep } from "../.
 import { ErrandError } from "../../errors.ts";
 import { type Catalog, catalogOfTree } from "../definitions/catalog.ts";
 import { mergePatches, wakeTime } from "../commits/tree-commit.ts";
-import { requireFormat } from "./tree-format.ts";
+import { requireFormat } from "./tree-errors.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import { definitionHashes, storedRows } from "../journals/replay-tree.ts";
 

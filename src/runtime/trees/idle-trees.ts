@@ -1,46 +1,65 @@
 /**
- * Trees in memory that have nothing to do. Some are kept for whoever writes to them next; those that rested longest leave.
+ * Trees in memory that have nothing to do. A few stay for the next message; those that were idle longest are evicted.
  *
- * Few are: reading a tree again takes a millisecond, once for each message of a user. V8 takes what many trees that rest are made of for something that lasts, and
- * then collects it late and at a price: with 32 of them a delegation took a quarter more processor time. Where a store is shared, a tree that left is claimed anew, by
- * a journey to the server.
+ * Only a few stay, because loading a tree takes a millisecond for each message of a user, and V8 promotes many idle trees
+ * to old space: with 32 of them a delegation took 25 % more CPU. In a shared store more of them stay, because a tree
+ * that was evicted has to be claimed again, which takes a round trip to the server.
  */
 
+import { stateBusy } from "../../core/state.ts";
 import type { TreeId } from "../../core/values/ids.ts";
+import { timersNext } from "../../core/values/timers.ts";
+import type { CommitLoop } from "../commits/commit-loop.ts";
+import type { EffectRunner } from "../effects/effect-runner.ts";
 import type { LoadedTree, TreeCache } from "./tree-cache.ts";
 
-const KEPT = 2;
-const KEPT_OF_SHARED = 32;
+const RETAINED = 2;
+const RETAINED_OF_SHARED = 32;
 
 export interface IdleTrees {
-  /** Looks at trees that have just worked, and returns those that left memory for them. */
-  settle(ids: readonly TreeId[]): readonly LoadedTree[];
+  /** True if the tree sends nothing before something is posted to it. */
+  silent(loaded: LoadedTree): boolean;
+  /** Evicts trees after these have worked, and returns those that it evicted. */
+  evict(worked: readonly TreeId[]): readonly LoadedTree[];
   forget(tree: TreeId): void;
 }
 
-export function createIdleTrees(
-  trees: () => TreeCache,
-  resting: (tree: TreeId) => boolean,
-  shared: boolean,
-): IdleTrees {
-  const kept = shared ? KEPT_OF_SHARED : KEPT;
+interface IdleTreesParts {
+  readonly trees: TreeCache;
+  readonly loop: CommitLoop;
+  readonly effects: EffectRunner;
+  readonly shared: boolean;
+}
+
+export function createIdleTrees({ trees, loop, effects, shared }: IdleTreesParts): IdleTrees {
+  const retained = shared ? RETAINED_OF_SHARED : RETAINED;
   const idle = new Set<TreeId>();
+
+  function idleIs({ id, tree }: LoadedTree): boolean {
+    return !stateBusy(tree.state) && effects.count(id) === 0 && !loop.pending(id);
+  }
+
   return {
-    settle(ids) {
-      for (const id of ids) {
+    silent(loaded) {
+      const { timers, questions } = loaded.tree.state;
+      return idleIs(loaded) && questions.size === 0 && timersNext(timers) === null;
+    },
+    evict(worked) {
+      for (const id of worked) {
+        const loaded = trees.get(id);
         idle.delete(id);
-        if (resting(id)) idle.add(id);
+        if (loaded !== undefined && idleIs(loaded)) idle.add(id);
       }
-      const left: LoadedTree[] = [];
+      const evicted: LoadedTree[] = [];
       for (const id of idle) {
-        if (idle.size <= kept) break;
-        const loaded = trees().get(id);
-        if (loaded !== undefined && resting(id)) {
-          trees().drop(id);
-          left.push(loaded);
+        if (idle.size <= retained) break;
+        const loaded = trees.get(id);
+        if (loaded !== undefined && idleIs(loaded)) {
+          trees.drop(id);
+          evicted.push(loaded);
         } else idle.delete(id);
       }
-      return left;
+      return evicted;
     },
     forget: (tree) => void idle.delete(tree),
   };

@@ -1,9 +1,12 @@
 /**
- * Whether this process has what a tree needs: the models and the tools of its living agents, by the definitions that would be in force here (rule A9).
+ * Whether this process has what a tree needs: the models and the tools of its living agents, by the definitions that
+ * would be in force here (rule A9).
  *
  * Invariants:
- *  1. A tree that needs what this process lacks is not run here: nothing of it is decided. The reason stands in its row until a process has everything.
- *  2. A tree that was refused is tried again when it has moved on elsewhere, and else ever more rarely. A person is told each reason once.
+ *  1. A tree that needs what this process lacks is not run here: nothing of it is decided. The reason is recorded in its
+ *     row until a process has everything.
+ *  2. A refused tree is tried again when another process has written to it, and otherwise less and less often. Each
+ *     reason is reported once.
  */
 
 import type { ModelProvider } from "../../contracts/model.ts";
@@ -13,16 +16,17 @@ import { definitionsRenewed } from "../../core/agent/rights.ts";
 import type { DefinitionFacts } from "../../core/values/definition.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import type { TreeState } from "../../core/state.ts";
-import { ErrandError } from "../../errors.ts";
+import type { ErrandError } from "../../errors.ts";
 import type { Renewal } from "../definitions/renewal.ts";
+import { treeUnplaced } from "./tree-errors.ts";
 
 export interface Placement {
-  /** Throws `tree-unplaced` without reading the tree, if it was refused here a short while ago and has not moved on since. */
-  recall(tree: TreeId): Promise<void>;
-  /** Throws `tree-unplaced` if this process lacks something. Records what it finds in the tree's row. */
+  /** Throws `tree-unplaced` without reading the journal if the tree was refused recently and has not changed since. */
+  requireNotRefused(tree: TreeId): Promise<void>;
+  /** Throws `tree-unplaced` if this process lacks something. Records the reason, or that there is none. */
   require(record: TreeRecord, state: TreeState): Promise<void>;
-  /** True if the tree was refused here a short while ago: it is not tried unless somebody asks for it. */
-  waits(tree: TreeId): boolean;
+  /** True if the tree was refused recently: it is not tried unless a caller asks for it. */
+  refusedRecently(tree: TreeId): boolean;
 }
 
 interface PlacementParts {
@@ -38,7 +42,7 @@ interface PlacementParts {
 
 interface Refusal {
   readonly reason: string;
-  /** The end of the journal that was looked at. */
+  /** The hash of the journal's last row at that time. */
   readonly hash: string;
   readonly waitMs: number;
   readonly until: number;
@@ -54,7 +58,7 @@ export function createPlacement(parts: PlacementParts): Placement {
   const refusals = new Map<TreeId, Refusal>();
   const noticed = new Set<string>();
 
-  function waits(tree: TreeId): boolean {
+  function refusedRecently(tree: TreeId): boolean {
     const refusal = refusals.get(tree);
     return refusal !== undefined && world.monotonic() < refusal.until;
   }
@@ -62,15 +66,14 @@ export function createPlacement(parts: PlacementParts): Placement {
   function lacking(state: TreeState): string | null {
     const renewal = parts.renewal(state);
     const renewed = renewal === null ? null : definitionsRenewed(state, renewal);
-    const reasons = new Set<string>();
-    for (const agent of state.agents.values()) {
-      const definition = renewed?.get(agent.number)?.definition ?? agent.definition;
-      for (const reason of lacks(definition)) reasons.add(reason);
-    }
+    const agents = [...state.agents.values()];
+    const reasons = new Set(
+      agents.flatMap((agent) => lackedBy(renewed?.get(agent.number)?.definition ?? agent.definition)),
+    );
     return reasons.size === 0 ? null : [...reasons].join("; ").slice(0, LONGEST_REASON);
   }
 
-  function lacks(definition: DefinitionFacts): string[] {
+  function lackedBy(definition: DefinitionFacts): string[] {
     const needs = `the agent "${definition.name}" needs the`;
     const missing = definition.tools.filter((tool) => !tools.has(tool.name));
     const reasons = missing.map(({ name }) => `${needs} tool "${name}", which is not installed`);
@@ -93,10 +96,10 @@ export function createPlacement(parts: PlacementParts): Placement {
   }
 
   return {
-    waits,
-    async recall(id) {
+    refusedRecently,
+    async requireNotRefused(id) {
       const refusal = refusals.get(id);
-      if (refusal === undefined || !waits(id)) return;
+      if (refusal === undefined || !refusedRecently(id)) return;
       const record = await store.tree(id);
       if (record?.hash === refusal.hash) throw treeUnplaced(id, refusal.reason);
     },
@@ -107,12 +110,4 @@ export function createPlacement(parts: PlacementParts): Placement {
       refusals.delete(record.id);
     },
   };
-}
-
-export function treeUnplaced(tree: TreeId, reason: string): ErrandError {
-  return new ErrandError("tree-unplaced", `This process cannot run tree ${tree}: ${reason}.`, {
-    remedy:
-      "Start a process that has it: install the tool, or give the model and its key. The tree and its mail wait until then.",
-    details: { tree, reason },
-  });
 }

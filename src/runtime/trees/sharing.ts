@@ -1,12 +1,12 @@
 /**
- * What a runtime does because others run trees of the same store: takes trees that nobody runs, lets its own go when they are at rest, notices
- * when it has lost one, and watches those that are run elsewhere on behalf of whoever waits for them here.
+ * What a runtime does because other workers run trees of the same store: it takes trees that no worker runs, releases its
+ * own when they are idle, detects that it has lost one, and polls trees that run elsewhere for callers that wait here.
  *
  * Invariants:
- *  1. A tree that others took over is dropped, and what was executed for it is aborted. Nothing of it is written: the epoch sees to that.
- *  2. After this process was cut off or stood still, its trees are compared with the store; one that differs is dropped and loaded again.
- *     That is tried until it succeeds.
- *  3. Rows that were acknowledged and are gone are told of, once for each tree.
+ *  1. A tree that another worker took over is dropped, and its effects are aborted. The epoch prevents writes to it.
+ *  2. After this process was cut off or suspended, its trees are compared with the store, until that succeeds. A tree
+ *     that differs is dropped and loaded again.
+ *  3. If acknowledged rows are gone, that is reported once for each tree.
  */
 
 import type { SharedStore, Store, TreeRecord } from "../../contracts/store.ts";
@@ -14,22 +14,27 @@ import type { World } from "../../contracts/world.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError, passesByItself } from "../../errors.ts";
 import { createDuty } from "../../periodic-duty.ts";
-import type { DutyReports } from "../failure-reports.ts";
+import type { CommitLoop } from "../commits/commit-loop.ts";
+import type { EffectStarter } from "../effects/effect-starter.ts";
+import type { FailureReports } from "../failure-reports.ts";
+import type { Subscriptions } from "../journals/subscriptions.ts";
+import type { Outbox } from "../messages/outbox.ts";
+import type { Posts } from "../messages/posts.ts";
+import type { Replies } from "../messages/replies.ts";
+import type { Placement } from "./placement.ts";
 import type { Durable, LoadedTree, TreeCache } from "./tree-cache.ts";
 
 export interface Sharing {
-  /** True while effects may be started. */
-  alive(): boolean;
-  /** Begins to take trees that nobody runs. */
+  /** Begins to take trees that no worker runs. */
   takeTrees(): Promise<void>;
-  /** Gives up trees that were dropped because they are at rest. */
-  letGo(trees: readonly LoadedTree[]): void;
+  /** Gives up idle trees that were dropped. */
+  release(trees: readonly LoadedTree[]): void;
   dropped(loaded: LoadedTree): void;
   claimed(record: TreeRecord): Promise<void>;
-  /** A tree could not be claimed: another process has it, or it is not there. */
-  refused(tree: TreeId, there: boolean): void;
-  /** Something is posted to the tree: it is looked at often again. */
-  stir(tree: TreeId): void;
+  /** A tree could not be claimed: another worker runs it, or it does not exist. */
+  refused(tree: TreeId, exists: boolean): void;
+  /** Something is posted to the tree: it is polled often again. */
+  expectChange(tree: TreeId): void;
   /** A tree was dropped for good. */
   forget(tree: TreeId): void;
   stop(): Promise<void>;
@@ -39,107 +44,104 @@ interface SharingParts {
   readonly store: Store;
   readonly shared: SharedStore;
   readonly world: World;
-  readonly trees: () => TreeCache;
-  /** True if this process lacks what the tree needs, and looked a short while ago. */
-  readonly refused: (tree: TreeId) => boolean;
-  /** True while an input for the tree is on its way: its commit will tell whether the tree is still this process's. */
-  readonly occupied: (tree: TreeId) => boolean;
-  /** Trees of which somebody here waits for something. */
-  readonly watched: () => Iterable<TreeId>;
-  /** Trees that have a channel here. */
-  readonly attached: () => Iterable<TreeId>;
-  /** A tree that is run elsewhere has nothing to do (true), or has again. */
-  readonly onRest: (tree: TreeId, rests: boolean) => void;
-  /** A tree moved on that is run elsewhere. */
-  readonly onMoved: (tree: TreeId) => Promise<void>;
-  /** A tree was taken that may have mail. */
-  readonly onTaken: () => Promise<void>;
-  /** What this process executes for the tree is to be aborted and forgotten. */
-  readonly onLost: (tree: TreeId) => void;
-  /** The tree is still this process's after a silence: what was held back can be begun. Of one that is occupied the commit shows it. */
-  readonly onKept: (loaded: LoadedTree) => void;
+  readonly placement: Placement;
+  readonly trees: TreeCache;
+  readonly loop: CommitLoop;
+  readonly subscriptions: Subscriptions;
+  readonly posts: Posts;
+  readonly replies: Replies;
+  readonly outbox: Outbox;
+  readonly starter: EffectStarter;
+  /** A tree that runs elsewhere has new steps. */
+  readonly readMissedSteps: (tree: TreeId) => Promise<void>;
   readonly onNotice: (notice: ErrandError) => void;
-  readonly onFailure: (error: unknown) => void;
-  readonly reports: (duty: string) => DutyReports;
+  readonly reports: FailureReports;
 }
 
-const WATCH_MS = 100;
-/** A tree at rest that has a channel here is looked at once in so many looks: every 5 s. */
-const REST_LOOKS = 50;
+const POLL_MS = 100;
+/** An idle tree that has a channel here is polled once in so many polls: every 5 s. */
+const IDLE_POLLS = 50;
 
 export function createSharing(parts: SharingParts): Sharing {
-  const { store, shared, world, trees } = parts;
-  /** Trees that were dropped though they were not at rest, as this process knew them. */
+  const { store, shared, world, trees, loop, posts, outbox, starter, onNotice, reports } = parts;
+  /** Trees that were dropped and not released: the end of the journal as this process knew it. */
   const before = new Map<TreeId, Durable>();
-  const seen = new Map<TreeId, { readonly nextSeq: number; readonly rests: boolean }>();
-  let looks = 0;
+  const polled = new Map<TreeId, { readonly nextSeq: number; readonly idle: boolean }>();
+  let polls = 0;
   let stopped = false;
   let endDispatch: (() => Promise<void>) | null = null;
-  const comparing = createDuty({ time: world, work: compare, ...parts.reports("Comparing trees after a silence") });
-  const watching = createDuty({ time: world, work: look, ...parts.reports("Watching trees that others run") });
+  const comparing = createDuty({
+    time: world,
+    work: compare,
+    ...reports.ofDuty("Comparing trees after an interruption"),
+  });
+  const polling = createDuty({ time: world, work: poll, ...reports.ofDuty("Polling trees that other workers run") });
   shared.onReturn(() => void comparing.now());
-  watching.later(WATCH_MS);
+  polling.later(POLL_MS);
 
   async function take(id: TreeId): Promise<void> {
-    if (stopped || parts.refused(id)) return;
+    if (stopped || parts.placement.refusedRecently(id)) return;
     try {
-      await trees().load(id);
-      await parts.onTaken();
+      await trees.load(id);
+      await posts.takeMail();
     } catch (error) {
-      // Mail that could not be looked for now is looked for by the clock.
+      // Housekeeping takes mail that could not be taken now.
       const passes = passesByItself(error) || (error instanceof ErrandError && error.code === "tree-owned");
-      if (!passes) parts.onFailure(error);
+      if (!passes) reports.failed(error);
     }
   }
 
   async function compare(): Promise<null> {
-    const mine = trees().all();
+    const mine = trees.all();
     if (mine.length === 0) return null;
-    const records = new Map(
-      (await shared.standing(mine.map((loaded) => loaded.id))).map((record) => [record.id, record]),
-    );
+    const stored = await shared.standing(mine.map((loaded) => loaded.id));
+    const records = new Map(stored.map((record) => [record.id, record]));
     for (const loaded of mine) {
-      if (stopped || trees().get(loaded.id) !== loaded || parts.occupied(loaded.id)) continue;
-      if (same(loaded, records.get(loaded.id))) parts.onKept(loaded);
+      // Of a tree that is being committed, the commit shows whether this process still has it.
+      if (stopped || trees.get(loaded.id) !== loaded || loop.pending(loaded.id)) continue;
+      if (same(loaded, records.get(loaded.id))) starter.startDeferred(loaded);
       else {
-        trees().drop(loaded.id);
+        trees.drop(loaded.id);
         void take(loaded.id);
       }
     }
     return null;
   }
 
-  /**
-   * Trees that are run elsewhere tell nobody here that they moved on. All channels at rest would make a long list: each look
-   * takes a part of it.
-   */
-  async function look(): Promise<number> {
+  /** The trees to poll now. All idle trees with a channel would be a long list: each poll takes a part of it. */
+  function due(): Set<TreeId> {
     const ids = new Set<TreeId>();
-    for (const id of parts.watched()) if (trees().get(id) === undefined) ids.add(id);
-    looks = (looks + 1) % REST_LOOKS;
+    for (const id of [...parts.subscriptions.watched(), ...parts.replies.awaited()])
+      if (trees.get(id) === undefined) ids.add(id);
+    polls = (polls + 1) % IDLE_POLLS;
     const known = new Set(ids);
-    let place = 0;
-    for (const id of parts.attached()) {
-      if (trees().get(id) !== undefined) continue;
+    let position = 0;
+    for (const id of outbox.attached()) {
+      if (trees.get(id) !== undefined) continue;
       known.add(id);
-      place += 1;
-      if (seen.get(id)?.rests !== true || place % REST_LOOKS === looks) ids.add(id);
+      position += 1;
+      if (polled.get(id)?.idle !== true || position % IDLE_POLLS === polls) ids.add(id);
     }
-    for (const id of seen.keys()) if (!known.has(id)) seen.delete(id);
-    if (ids.size === 0) return WATCH_MS;
-    for (const { id, nextSeq, busy, questions, wakeAt, status } of await shared.standing([...ids])) {
-      if (stopped) return WATCH_MS;
-      const rests = (!busy && questions === 0 && wakeAt === null) || status === "closed";
-      const earlier = seen.get(id);
-      if (earlier?.nextSeq !== nextSeq) await parts.onMoved(id);
-      if (earlier !== undefined && earlier.nextSeq !== nextSeq) parts.onRest(id, false);
-      if (trees().get(id) === undefined) parts.onRest(id, rests);
-      seen.set(id, { nextSeq, rests });
-    }
-    return WATCH_MS;
+    for (const id of polled.keys()) if (!known.has(id)) polled.delete(id);
+    return ids;
   }
 
-  async function kept(record: TreeRecord, known: Durable): Promise<boolean> {
+  async function poll(): Promise<number> {
+    const ids = due();
+    if (ids.size === 0) return POLL_MS;
+    for (const { id, nextSeq, busy, questions, wakeAt, status } of await shared.standing([...ids])) {
+      if (stopped) return POLL_MS;
+      const idle = (!busy && questions === 0 && wakeAt === null) || status === "closed";
+      const earlier = polled.get(id);
+      if (earlier?.nextSeq !== nextSeq) await parts.readMissedSteps(id);
+      if (earlier !== undefined && earlier.nextSeq !== nextSeq) outbox.rest(id, false);
+      if (trees.get(id) === undefined) outbox.rest(id, idle);
+      polled.set(id, { nextSeq, idle });
+    }
+    return POLL_MS;
+  }
+
+  async function rowsKept(record: TreeRecord, known: Durable): Promise<boolean> {
     if (known.seq === 0) return true;
     if (record.nextSeq <= known.seq) return false;
     const [row] = await store.rows(record.id, known.seq, 1);
@@ -147,46 +149,36 @@ export function createSharing(parts: SharingParts): Sharing {
   }
 
   return {
-    alive: shared.alive,
     async takeTrees() {
-      endDispatch = await shared.dispatch(take, parts.onFailure);
+      endDispatch = await shared.dispatch(take, reports.failed);
     },
-    letGo(released) {
-      for (const { id } of released) before.delete(id);
-      shared
-        .letGo(released.map(({ id, epoch }) => ({ tree: id, epoch })))
-        .catch((error: unknown) => parts.onFailure(error));
+    release(idle) {
+      for (const { id } of idle) before.delete(id);
+      shared.letGo(idle.map(({ id, epoch }) => ({ tree: id, epoch }))).catch(reports.failed);
     },
     dropped: ({ id, durable }) => void before.set(id, durable),
     async claimed(record) {
       const known = before.get(record.id);
       before.delete(record.id);
-      if (known === undefined || (await kept(record, known))) return;
-      parts.onLost(record.id);
-      parts.onNotice(commitsLost(record.id, record.nextSeq - 1, known));
+      if (known === undefined || (await rowsKept(record, known))) return;
+      starter.abandon(record.id);
+      onNotice(commitsLost(record.id, record.nextSeq - 1, known));
     },
     forget: (id) => void before.delete(id),
-    stir(id) {
-      const earlier = seen.get(id);
-      if (earlier !== undefined) seen.set(id, { ...earlier, rests: false });
+    expectChange(id) {
+      const earlier = polled.get(id);
+      if (earlier !== undefined) polled.set(id, { ...earlier, idle: false });
     },
-    refused(id, there) {
-      parts.onLost(id);
+    refused(id, exists) {
+      starter.abandon(id);
       const known = before.get(id);
       before.delete(id);
       if (known === undefined || known.seq === 0) return;
-      if (!there) return parts.onNotice(commitsLost(id, 0, known));
-      parts.onNotice(
-        new ErrandError("tree-taken", `Tree ${id} was taken over by another worker while this one was silent.`, {
-          remedy:
-            "Nothing is lost: that worker goes on with it. If it happens often, look why this process stands still.",
-          details: { tree: id },
-        }),
-      );
+      onNotice(exists ? treeTaken(id) : commitsLost(id, 0, known));
     },
     async stop() {
       stopped = true;
-      for (const duty of [comparing, watching]) void duty.stop();
+      for (const duty of [comparing, polling]) void duty.stop();
       await endDispatch?.();
     },
   };
@@ -197,14 +189,18 @@ function same({ epoch, durable }: LoadedTree, record: TreeRecord | undefined): b
   return record.nextSeq - 1 === durable.seq && record.hash === durable.hash;
 }
 
-function commitsLost(id: TreeId, left: number, known: Durable): ErrandError {
-  return new ErrandError(
-    "commits-lost",
-    `The database has lost rows of tree ${id} that it had acknowledged: row ${known.seq} is gone or another one; it ends at row ${left}.`,
-    {
-      remedy:
-        "It was restored, or a standby took over that was behind. The tree goes on from what is left; let the standby be a synchronous one.",
-      details: { tree: id, known: known.seq, left },
-    },
-  );
+function treeTaken(tree: TreeId): ErrandError {
+  return new ErrandError("tree-taken", `Another worker took over tree ${tree} because this one did not respond.`, {
+    remedy: "Nothing is lost: that worker goes on with it. If it happens often, find out what blocks this process.",
+    details: { tree },
+  });
+}
+
+function commitsLost(tree: TreeId, left: number, known: Durable): ErrandError {
+  const rows = `row ${known.seq} is missing or different, and the journal ends at row ${left}`;
+  return new ErrandError("commits-lost", `The database has lost acknowledged rows of tree ${tree}: ${rows}.`, {
+    remedy:
+      "The database was restored, or a standby that was behind took over. The tree goes on from the remaining rows. Make the standby synchronous.",
+    details: { tree, known: known.seq, left },
+  });
 }

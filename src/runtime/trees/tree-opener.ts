@@ -1,6 +1,7 @@
-/** How trees come into being: opened empty, opened with a first message, or forked off another. */
+/** How trees are created: empty, with a first message, or as a fork of another. */
 
 import type { Store } from "../../contracts/store.ts";
+import type { World } from "../../contracts/world.ts";
 import type { AgentKind } from "../../core/input.ts";
 import type { DefinitionFacts } from "../../core/values/definition.ts";
 import { asTreeId, SALT_DIGITS, SEED_DIGITS, type TreeId } from "../../core/values/ids.ts";
@@ -10,7 +11,8 @@ import type { ProcessRights } from "../../core/permissions/process-rights.ts";
 import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import type { TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
-import type { Beginnings } from "../effects/effect-starter.ts";
+import type { EffectStarter } from "../effects/effect-starter.ts";
+import type { Clock } from "../clock.ts";
 import { type Catalog, catalogOfTree, requireModels } from "../definitions/catalog.ts";
 import type { CommitLoop } from "../commits/commit-loop.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
@@ -19,22 +21,25 @@ import type { PostInput } from "../messages/mail.ts";
 import type { Posts } from "../messages/posts.ts";
 import type { Submission } from "../commits/tree-commit.ts";
 import type { TreeCache } from "./tree-cache.ts";
+import { treeUnknown } from "./tree-errors.ts";
 
-export interface Openings {
+export interface TreeOpener {
   open(definition: string, kind: AgentKind): Promise<TreeId>;
-  /** Opens the tree with its first message: one commit holds both, so that there is never one without the other. */
+  /** Opens the tree with its first message. One commit holds both, so neither exists without the other. */
   start(
     definition: string,
     kind: AgentKind,
     tree: TreeId,
     first: { readonly input: PostInput; readonly text: Json },
   ): Promise<void>;
-  /** Makes a new tree of the first rows of another, and goes on with it. */
+  /** Creates a tree from the first rows of another, and goes on with it. */
   fork(origin: TreeId, at: number, root: DefinitionFacts | undefined): Promise<TreeId>;
 }
 
-interface OpeningsParts {
+interface TreeOpenerParts {
   readonly store: Store;
+  readonly world: World;
+  readonly clock: Clock;
   readonly catalog: Catalog;
   readonly library: DefinitionLibrary;
   readonly settings: Settings;
@@ -43,14 +48,12 @@ interface OpeningsParts {
   readonly loop: CommitLoop;
   readonly posts: Posts;
   readonly trees: TreeCache;
-  readonly beginnings: Beginnings;
-  readonly now: () => number;
-  readonly random: (digits: number) => string;
+  readonly starter: EffectStarter;
   readonly newId: () => string;
 }
 
-export function createOpenings(parts: OpeningsParts): Openings {
-  const { store, catalog, loop, random } = parts;
+export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
+  const { store, world, catalog, loop, settings, rights } = parts;
 
   async function opening(definition: string, kind: AgentKind, tree: TreeId): Promise<Submission> {
     requireModels(catalog);
@@ -60,7 +63,6 @@ export function createOpenings(parts: OpeningsParts): Openings {
       });
     }
     const { facts, blobs } = catalogOfTree(catalog, definition);
-    const { settings, rights } = parts;
     requirePrice(
       facts.find((known) => known.name === definition),
       settings,
@@ -88,17 +90,17 @@ export function createOpenings(parts: OpeningsParts): Openings {
     },
     async start(definition, kind, tree, { input, text }) {
       const submission = await opening(definition, kind, tree);
-      // Both are queued in this turn of the event loop, which the commit loop takes together.
+      // Both are queued in the same tick of the event loop, so the commit loop takes them together.
       const [opened, posted] = await Promise.allSettled([
         loop.submit(submission),
         parts.posts.post(tree, input, [text], true),
       ]);
-      // Of a commit in doubt the message learns whether it became durable; then so did the tree.
+      // If the outcome of the commit is unknown, the message is looked up. It is durable exactly if the tree is.
       if (posted.status === "rejected") throw opened.status === "rejected" ? opened.reason : posted.reason;
     },
     async fork(origin, at, root) {
       const record = await store.tree(origin);
-      if (record === null) throw new ErrandError("tree-unknown", `There is no tree ${origin} in ${store.description}.`);
+      if (record === null) throw treeUnknown(origin, store);
       requireModels(catalog);
       const id = asTreeId(parts.newId());
       const stepped = await forkTree({
@@ -109,26 +111,22 @@ export function createOpenings(parts: OpeningsParts): Openings {
         origin: record,
         at,
         id,
-        now: parts.now(),
-        seed: random(SEED_DIGITS),
-        salt: random(SALT_DIGITS),
+        now: parts.clock.now(),
+        seed: world.random(SEED_DIGITS),
+        salt: world.random(SALT_DIGITS),
         root,
       });
-      parts.beginnings.hold(id, [stepped]);
+      parts.starter.defer(id, [stepped]);
       await parts.trees.load(id);
       return id;
     },
   };
 }
 
-/** A limit of money cannot be kept where the price is not known; nothing is counted as free. */
+/** `costPerTree` needs the model's price: a model of unknown price must not count as free. */
 function requirePrice(root: DefinitionFacts | undefined, { limits }: Settings): void {
   if (limits.costPerTree === null || root === undefined || root.price !== null) return;
-  throw new ErrandError(
-    "price-unknown",
-    `The price of ${root.model} is not known, so that costPerTree cannot be kept.`,
-    {
-      remedy: "Give the model's price (`prices`), choose a model of known price, or set limits.tokensPerTree instead.",
-    },
-  );
+  throw new ErrandError("price-unknown", `The price of ${root.model} is unknown, so costPerTree cannot be enforced.`, {
+    remedy: "Give the model's price (`prices`), choose a model of known price, or set limits.tokensPerTree instead.",
+  });
 }
