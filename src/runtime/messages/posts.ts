@@ -196,7 +196,9 @@ export function createPosts(parts: PostsParts): Posts {
         if (waits) mailLeft = true;
         if (question !== null) questions.add(question);
         if (waits || posting.has(`${tree}/${id}`)) continue;
-        void postOnce({ tree, input, texts, post: { id, hash } }, false).catch((error: unknown) => mailFailed(tree, error));
+        void postOnce({ tree, input, texts, post: { id, hash } }, false).catch((error: unknown) =>
+          mailFailed(tree, error),
+        );
       }
     },
   };
