@@ -78,8 +78,8 @@ test("what is said meanwhile stands above the picture, harmless; the last pictur
   const fake = createFakeHost();
   const display = liveOn(fake);
   const said = { id: "1", agent: "tree", name: "root", kind: "answer", repeated: false } as const;
-  display.said({ ...said, text: "I asked\u001b[2J a helper" }, false);
-  display.said({ ...said, text: "the answer\u001b[1A" }, true);
+  display.message({ ...said, text: "I asked\u001b[2J a helper" }, false);
+  display.message({ ...said, text: "the answer\u001b[1A" }, true);
   display.answer("I asked\u001b[2J a helper\n\nthe answer\u001b[1A");
   display.close();
   fake.tick();
@@ -99,8 +99,8 @@ test("an answer that the agent gave before its last turn is shown again below th
   const fake = createFakeHost();
   const display = liveOn(fake);
   const said = { id: "1", agent: "tree", name: "root", repeated: false };
-  display.said({ ...said, kind: "answer", text: "There are 42." }, false);
-  display.said({ ...said, kind: "commentary", text: "I tidy up." }, false);
+  display.message({ ...said, kind: "answer", text: "There are 42." }, false);
+  display.message({ ...said, kind: "commentary", text: "I tidy up." }, false);
   display.answer("There are 42.");
   display.close();
   const { lines } = screenOf(fake.written.out);
@@ -111,7 +111,7 @@ test("an answer that the agent gave before its last turn is shown again below th
 test("a message that is relayed by a turn that failed is shown, too", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
-  display.said(
+  display.message(
     { id: "1", agent: "tree", name: "root", kind: "relay", repeated: false, text: "child: half is done" },
     true,
   );

@@ -6,7 +6,7 @@
 
 import { answerOf } from "../../core/journal/spoken.ts";
 import type { CommandCall } from "../command.ts";
-import type { Display, Said } from "../display/display.ts";
+import type { Display, UserMessage } from "../display/display.ts";
 import { createJsonDisplay, jsonLine, problemRecord } from "../display/jsonl.ts";
 import { createPlainDisplay } from "../display/plain.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
@@ -17,10 +17,10 @@ import { type Stop, watchStops } from "../run/stops.ts";
 import { DONE, type Ended, outcomeOf } from "../run/tree-outcome.ts";
 import { terminalText } from "../text/terminal-text.ts";
 import { treeAtRest, treeParked, type TreeModel } from "../../view/tree-model.ts";
-import type { ChatSetting } from "./chat-setting.ts";
+import type { ChatTarget } from "./chat-target.ts";
 import { openSession, type Session } from "./session.ts";
 
-export async function chatInLines(call: CommandCall, setting: ChatSetting): Promise<ExitCode> {
+export async function chatInLines(call: CommandCall, target: ChatTarget): Promise<ExitCode> {
   const { options, host } = call;
   const json = options.json === true;
   const display = json
@@ -55,14 +55,14 @@ export async function chatInLines(call: CommandCall, setting: ChatSetting): Prom
       if (parked) break;
     }
     // Work that an earlier process left may still be under way.
-    if (setting.tree !== null) await rounds.first;
+    if (target.tree !== null) await rounds.first;
     return null;
   }
 
   try {
     session = await openSession({
       call,
-      setting,
+      target,
       display: rounds.display,
       onFailure: stops.onFailure,
       onShown: rounds.shown,
@@ -101,7 +101,7 @@ interface Rounds {
 
 /** Each time the tree comes to rest, what the agent said since the last time is one answer. */
 function createRounds(display: Display, flush: () => void): Rounds {
-  let said: Said[] = [];
+  let messages: UserMessage[] = [];
   /** Of the last turn that ended in this round. */
   let outcome: "done" | "failed" | "cancelled" | null = null;
   let taken = false;
@@ -115,18 +115,18 @@ function createRounds(display: Display, flush: () => void): Rounds {
         for (const change of changes) if (change.type === "turn-ended" && change.agent === root) ({ outcome } = change);
         display.changed(model, changes, now);
       },
-      said(message, final) {
-        said.push(message);
-        display.said(message, final);
+      message(message, final) {
+        messages.push(message);
+        display.message(message, final);
       },
     },
     taken: () => void (taken = true),
     shown(model) {
       const parked = treeParked(model);
       if (!parked && !treeAtRest(model)) return;
-      if (outcome === "done" && !parked) display.answer(answerOf(said));
+      if (outcome === "done" && !parked) display.answer(answerOf(messages));
       flush();
-      said = [];
+      messages = [];
       outcome = null;
       first.resolve();
       if (taken) next.resolve();

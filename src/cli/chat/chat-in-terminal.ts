@@ -13,13 +13,13 @@ import { terminalLine } from "../text/terminal-text.ts";
 import { openRuns, treeIdle, type TreeModel } from "../../view/tree-model.ts";
 import { HELP, readCommand } from "./chat-commands.ts";
 import { createChatScreen } from "./chat-screen.ts";
-import type { ChatSetting } from "./chat-setting.ts";
+import type { ChatTarget } from "./chat-target.ts";
 import { createLineEditor } from "./line-editor.ts";
 import { openSession, type Session } from "./session.ts";
 
 export async function chatInTerminal(
   call: CommandCall,
-  setting: ChatSetting,
+  target: ChatTarget,
   { screen, keys }: { readonly screen: Screen; readonly keys: Keys },
 ): Promise<ExitCode> {
   const { host, options } = call;
@@ -114,7 +114,7 @@ export async function chatInTerminal(
   try {
     session = await openSession({
       call,
-      setting,
+      target,
       display: {
         ...shown,
         changed(model, changes, now) {

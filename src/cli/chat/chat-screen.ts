@@ -150,7 +150,7 @@ export function createChatScreen({ host, screen, editor, typing }: ChatScreenPar
       printFailedTurns(changes);
       frame?.draw();
     },
-    said({ text }) {
+    message({ text }) {
       written = "";
       print(terminalText(text).trim());
     },

@@ -16,13 +16,13 @@ import { type Owned, ownFile, ownStore } from "../store/own-store.ts";
 import { noticeLine } from "../problem.ts";
 import type { Told } from "../run/work-on-trees.ts";
 import type { TreeModel } from "../../view/tree-model.ts";
-import type { ChatSetting } from "./chat-setting.ts";
+import type { ChatTarget } from "./chat-target.ts";
 
 const CLOSE_WITHIN_MS = 3_000;
 
 export interface SessionRequest {
   readonly call: CommandCall;
-  readonly setting: ChatSetting;
+  readonly target: ChatTarget;
   readonly display: Display;
   readonly onFailure: (error: ErrandError) => void;
   /** Called when every message so far is shown. */
@@ -49,11 +49,11 @@ export interface Session {
 }
 
 export async function openSession(request: SessionRequest): Promise<Session> {
-  const { call, setting, display, onFailure, onShown, onTaken, onText } = request;
+  const { call, target, display, onFailure, onShown, onTaken, onText } = request;
   const { host } = call;
-  const { model, because } = setting;
+  const { model, because } = target;
   let agent: Agent | null = null;
-  const { path: store, opened: errand } = await open(call, setting, {
+  const { path: store, opened: errand } = await open(call, target, {
     onFailure,
     onNotice(notice) {
       const stopped = notice.code === "tree-quarantined" && notice.details["tree"] === agent?.id;
@@ -85,10 +85,10 @@ export async function openSession(request: SessionRequest): Promise<Session> {
   }
 
   let past: readonly HistoryItem[] = [];
-  if (setting.tree !== null) {
-    const found = await errand.agent(setting.tree.id, { channel: following.channel });
+  if (target.tree !== null) {
+    const found = await errand.agent(target.tree.id, { channel: following.channel });
     past = await found.history();
-    follow(found, setting.tree.nextSeq - 1);
+    follow(found, target.tree.nextSeq - 1);
   }
 
   return {
@@ -96,7 +96,7 @@ export async function openSession(request: SessionRequest): Promise<Session> {
     following,
     past,
     async send(text) {
-      if (agent === null) follow(await errand.openAgent({ agent: setting.agent, channel: following.channel }), 0);
+      if (agent === null) follow(await errand.openAgent({ agent: target.agent, channel: following.channel }), 0);
       const id = newPostId(host.world);
       posts.add(id);
       await agent?.post(text, { id });
@@ -112,10 +112,10 @@ export async function openSession(request: SessionRequest): Promise<Session> {
 
 async function open(
   { scope, host }: CommandCall,
-  { path, model, made }: ChatSetting,
+  { path, model, runtimeOptions }: ChatTarget,
   handlers: Told,
 ): Promise<Owned<Errand>> {
-  const openAt = (store: string): Promise<Errand> => createErrand({ ...made, store, ...handlers });
+  const openAt = (store: string): Promise<Errand> => createErrand({ ...runtimeOptions, store, ...handlers });
   try {
     return path === null ? await ownStore(scope, host, openAt) : await ownFile(path, openAt);
   } catch (thrown) {

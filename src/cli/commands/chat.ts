@@ -2,13 +2,13 @@
 
 import { chatInLines } from "../chat/chat-in-lines.ts";
 import { chatInTerminal } from "../chat/chat-in-terminal.ts";
-import { chatSetting } from "../chat/chat-setting.ts";
+import { chatTarget } from "../chat/chat-target.ts";
 import type { CommandAction } from "../command.ts";
 
 export const chatCommand: CommandAction = async (call) => {
   const { options, host } = call;
-  const setting = await chatSetting(call);
+  const target = await chatTarget(call);
   const { screen, keys } = host;
-  if (options.json === true || screen === null || keys === null) return chatInLines(call, setting);
-  return chatInTerminal(call, setting, { screen, keys });
+  if (options.json === true || screen === null || keys === null) return chatInLines(call, target);
+  return chatInTerminal(call, target, { screen, keys });
 };

@@ -1,9 +1,9 @@
 /**
- * The way a command shows a tree at work. There are three: a picture for a terminal (live.ts), lines for a log (plain.ts), JSON for
+ * How a command shows a tree at work: a picture in a terminal (live.ts), lines for a log (plain.ts), or JSON for
  * programs (jsonl.ts).
  *
- * Promises: a display never throws and never waits; `close` may be called at any time, and repeatedly. Why a command failed is told by
- * the command, not by its display, but for programs that read JSON.
+ * Promises: a display never throws and never waits; `close` may be called at any time and more than once. Only the JSON
+ * display prints why a command failed; otherwise the command itself does.
  */
 
 import type { SpokenKind } from "../../core/journal/spoken.ts";
@@ -12,27 +12,26 @@ import type { Problem } from "../problem.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
 import type { TreeModel } from "../../view/tree-model.ts";
 
-/** Where the work is done. */
-export interface Setting {
+export interface WorkSetup {
   readonly model: string;
   /** Why it is this model. */
   readonly because: string;
   /** The store's path, or `memory`. */
   readonly store: string;
-  /** Trees of an earlier process that are taken up on the way. */
+  /** How many trees of an earlier process are resumed too. */
   readonly recovered: number;
 }
 
-export const NO_SETTING: Setting = { model: "", because: "", store: "", recovered: 0 };
+export const NO_SETUP: WorkSetup = { model: "", because: "", store: "", recovered: 0 };
 
-/** Something that an agent said to the user. */
-export interface Said {
+/** A message of an agent to the user. */
+export interface UserMessage {
   readonly id: string;
   readonly agent: string;
   readonly name: string;
   readonly kind: SpokenKind;
   readonly text: string;
-  /** True: it may have been shown before, by a process that died. */
+  /** True: a process that died may have shown it already. */
   readonly repeated: boolean;
 }
 
@@ -47,28 +46,28 @@ export interface Ending {
 }
 
 export interface ShownQuestion {
-  /** The question, sanitised and coloured; null: it stands there already. */
+  /** The question, sanitised and coloured; null if it is shown already. */
   readonly text: string | null;
-  /** How to answer it; empty as long as keys would come too early. */
+  /** How to answer it; empty while keys are not accepted yet. */
   readonly choices: readonly string[];
   /** What was typed so far. */
   readonly typed?: string;
 }
 
 export interface Display {
-  begin(setting: Setting): void;
+  begin(setup: WorkSetup): void;
   changed(model: TreeModel, changes: readonly ReadableEvent[], now: () => number): void;
-  /** Something was said. `final`: by the step that brought the tree to rest, so that nothing comes after it. */
-  said(said: Said, final: boolean): void;
-  /** The turn is over, its runs are not: the command stays until they end (rule D13). */
+  /** `final`: the step that sent it brought the tree to rest, so that no message follows. */
+  message(message: UserMessage, final: boolean): void;
+  /** The turn has ended and its runs have not: the command waits for them (rule D13). */
   draining(runs: number): void;
-  /** Something that a person should know now. */
+  /** Something that the user should know now. */
   notice(text: string): void;
-  /** A question that the user is asked now and answers by a line; null once that is done. */
+  /** A question that the user answers with a line; null when it is answered. */
   ask(question: ShownQuestion | null): void;
-  /** The whole answer (rule D13), of work that ended well; null when the agent decided to say nothing. */
+  /** The whole answer (rule D13) of work that ended well; null if the agent decided to say nothing. */
   answer(text: string | null): void;
   end(ending: Ending): void;
-  /** Gives back what it holds of the terminal. */
+  /** Gives the terminal back. */
   close(): void;
 }

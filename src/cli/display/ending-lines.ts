@@ -5,21 +5,21 @@ import type { Colours } from "../text/colours.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { totalsLine } from "./totals-line.ts";
 import { treeAtRest, treeTotals } from "../../view/tree-model.ts";
-import type { Ending, Setting } from "./display.ts";
+import type { Ending, WorkSetup } from "./display.ts";
 
-export function endingLines(ending: Ending, setting: Setting, colours: Colours): string[] {
+export function endingLines(ending: Ending, setup: WorkSetup, colours: Colours): string[] {
   const { model, now, outcome } = ending;
   const lines: string[] = [];
   if (model.tree === "") return lines;
-  if (outcome !== "done") lines.push(keptLine(ending, setting));
+  if (outcome !== "done") lines.push(keptLine(ending, setup));
   lines.push(colours.dim(`${wordFor(outcome)} ${totalsLine(model, now)}`));
-  if (setting.store !== "memory") lines.push(colours.dim(`tree ${model.tree} in ${setting.store}`));
-  if (outcome === "done" && offlineIs(setting.model)) lines.push(...offlineHint(setting.model).map(colours.dim));
+  if (setup.store !== "memory") lines.push(colours.dim(`tree ${model.tree} in ${setup.store}`));
+  if (outcome === "done" && offlineIs(setup.model)) lines.push(...offlineHint(setup.model).map(colours.dim));
   return lines;
 }
 
 /** What is left of work that was stopped. */
-function keptLine({ model, now, outcome }: Ending, { store }: Setting): string {
+function keptLine({ model, now, outcome }: Ending, { store }: WorkSetup): string {
   const { runs, ok } = treeTotals(model, now);
   if (store === "memory") return "kept: nothing, because the store was in memory";
   const ended =

@@ -1,20 +1,10 @@
 /**
- * `--json`: one JSON object a line on standard output, nothing else. Every object has `v`, the version of these lines, and a `type`, which
- * json-types.ts lists for all commands. Those of a command that works on a tree are written here:
+ * `--json`: one JSON object a line on standard output, nothing else. Every object has `v`, the version of these lines,
+ * and a `type`. docs/reference/cli.md lists all types with their fields; those of events in a tree are the fields of
+ * view/readable-event.ts.
  *
- * - what happens in the tree, with the fields of view/readable-event.ts;
- * - `message { id, agent, name, kind, text, repeated }`: something was said to the user; the same id marked `repeated` is the same message;
- * - `draining { runs }`: the turn is over and the command waits for this many runs;
- * - `notice { text }`: for people;
- * - `answer { tree, text }`: the answer of work that ended well (rule D13); null when the agent decided to say nothing;
- * - `error { code, message, remedy }`: why it did not end well;
- * - `done { outcome, exit, tree, store, model, because, runs, tokens, cost, estimated, elapsedMs, messages, answer }`: the last line once a
- *   tree was opened. `outcome` is `done`, `failed`, `timeout`, `interrupted`, `terminated` or `parked`; `runs` is `{ total, ok, notOk, open }`;
- *   `estimated` is the part of `tokens` that no provider counted; `messages` is `{ id, kind, text }` for each message, and `answer` what
- *   standard output holds without `--json`, also of work that did not end well.
- *
- * Fields and types may be added; none is renamed or removed while `v` is the same. Texts stand as they were said: JSON's own escapes keep
- * them harmless.
+ * Fields and types may be added; none is renamed or removed while `v` is the same. Texts are not sanitised: JSON escapes
+ * their control characters.
  */
 
 import { answerOf } from "../../core/journal/spoken.ts";
@@ -22,7 +12,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";
 import { treeTotals } from "../../view/tree-model.ts";
-import { type Display, NO_SETTING, type Said } from "./display.ts";
+import { type Display, NO_SETUP, type UserMessage } from "./display.ts";
 import { JSON_VERSION, type JsonLine } from "./json-types.ts";
 
 export function jsonLine(value: JsonLine): string {
@@ -35,21 +25,21 @@ export function problemRecord({ code, message, remedy }: Problem): JsonLine {
 }
 
 export function createJsonDisplay(host: Pick<Host, "out">): Display {
-  let setting = NO_SETTING;
+  let setup = NO_SETUP;
   let tree = "";
-  const messages: Pick<Said, "id" | "kind" | "text">[] = [];
+  const messages: Pick<UserMessage, "id" | "kind" | "text">[] = [];
   return {
     begin(given) {
-      setting = given;
+      setup = given;
     },
     changed(model, changes) {
       ({ tree } = model);
       for (const { type, ...rest } of changes) host.out(jsonLine({ type, ...rest }));
     },
-    said(said) {
-      const { id, kind, text } = said;
+    message(message) {
+      const { id, kind, text } = message;
       messages.push({ id, kind, text });
-      host.out(jsonLine({ type: "message", ...said }));
+      host.out(jsonLine({ type: "message", ...message }));
     },
     draining: (runs) => host.out(jsonLine({ type: "draining", runs })),
     ask: () => undefined,
@@ -58,11 +48,25 @@ export function createJsonDisplay(host: Pick<Host, "out">): Display {
     end({ model, now, outcome, code, problem }) {
       if (problem !== null) host.out(jsonLine(problemRecord(problem)));
       const { runs, ok, notOk, open, tokens, cost, estimated, elapsedMs } = treeTotals(model, now);
-      const counts = { total: runs, ok, notOk, open };
-      const place = { tree: model.tree, store: setting.store, model: setting.model, because: setting.because };
-      const used = { runs: counts, tokens, cost, estimated, elapsedMs };
-      const said = { messages, answer: answerOf(messages) };
-      host.out(jsonLine({ type: "done", outcome, exit: code, ...place, ...used, ...said }));
+      const { model: name, because, store } = setup;
+      host.out(
+        jsonLine({
+          type: "done",
+          outcome,
+          exit: code,
+          tree: model.tree,
+          store,
+          model: name,
+          because,
+          runs: { total: runs, ok, notOk, open },
+          tokens,
+          cost,
+          estimated,
+          elapsedMs,
+          messages,
+          answer: answerOf(messages),
+        }),
+      );
     },
     close: () => undefined,
   };

@@ -12,7 +12,7 @@ import { terminalLine, terminalText } from "../text/terminal-text.ts";
 import { totalsLine } from "./totals-line.ts";
 import { createTreeModel } from "../../view/tree-model.ts";
 import { treeLines } from "./tree-lines.ts";
-import { type Display, NO_SETTING, type Said } from "./display.ts";
+import { type Display, NO_SETUP, type UserMessage } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 import { type Drawing, type MovingFrame, openMovingFrame } from "./moving-frame.ts";
 
@@ -25,12 +25,12 @@ const ROWS_BESIDE = 7;
 export function createLiveDisplay(host: Host, screen: Screen): Display {
   const colours = createColours(host.colours.out);
   let frame: MovingFrame | null = null;
-  let setting = NO_SETTING;
+  let setup = NO_SETUP;
   let model = createTreeModel();
   let now = (): number => 0;
   /** The last parts of the answer, which are printed below the last picture. */
-  let pending: Said[] = [];
-  let lastShown: Said | null = null;
+  let pending: UserMessage[] = [];
+  let lastShown: UserMessage | null = null;
   let notice: string | null = null;
   let question: readonly string[] = [];
   let ticks = 0;
@@ -67,7 +67,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
 
   return {
     begin(given) {
-      setting = given;
+      setup = given;
       const line = `model ${given.model} (because ${given.because}) · store ${given.store}`;
       host.out(`${colours.dim(fitWidth(line, screen.size().columns - 1))}\n`);
       if (given.recovered > 0)
@@ -80,10 +80,11 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
       now = time;
       if (first) frame?.draw();
     },
-    said(said, final) {
-      if (final && said.kind !== "commentary") return void pending.push(said);
-      if (said.kind !== "commentary") lastShown = said;
-      frame?.above(`${colours.bold(terminalLine(said.name))}: ${terminalText(said.text).trim()}`);
+    message(message, final) {
+      const { kind, name, text } = message;
+      if (final && kind !== "commentary") return void pending.push(message);
+      if (kind !== "commentary") lastShown = message;
+      frame?.above(`${colours.bold(terminalLine(name))}: ${terminalText(text).trim()}`);
     },
     draining: () => undefined,
     notice(text) {
@@ -107,7 +108,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
       closeFrame();
       printPending();
       host.out(
-        `${endingLines(ending, setting, colours)
+        `${endingLines(ending, setup, colours)
           .map((line) => `\n${line}`)
           .join("")}\n`,
       );

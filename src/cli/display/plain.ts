@@ -9,7 +9,7 @@ import type { Host } from "../host.ts";
 import { elapsedLabel, countLabel, tokensLabel } from "../../view/amounts.ts";
 import { endedWords, errorWords, terminalLine, terminalText } from "../text/terminal-text.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
-import { type Display, NO_SETTING, type Said } from "./display.ts";
+import { type Display, NO_SETUP, type UserMessage } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 
 /** Writes a part of an answer. */
@@ -32,8 +32,8 @@ export interface PlainDisplay extends Display {
 /** `held`: parts of an answer are held back until it is whole, so that answers of several trees do not mix. */
 export function createPlainDisplay(host: Host, output: AnswerOutput, held: boolean): PlainDisplay {
   const colours = createColours(host.colours.err);
-  let setting = NO_SETTING;
-  let parts: Said[] = [];
+  let setup = NO_SETUP;
+  let parts: UserMessage[] = [];
   const line = (text: string): void => host.err(`${text}\n`);
 
   function flush(): void {
@@ -45,15 +45,16 @@ export function createPlainDisplay(host: Host, output: AnswerOutput, held: boole
   return {
     flush,
     begin(given) {
-      setting = given;
+      setup = given;
       line(`model ${given.model} (because ${given.because}), store ${given.store}`);
       if (given.recovered > 0)
         line(`going on with ${countLabel(given.recovered, "unfinished tree")} of an earlier process`);
     },
     changed: (_model, changes) => changeLines(changes).forEach(line),
-    said(said) {
-      if (said.kind === "commentary") return line(`${terminalLine(said.name)}: ${terminalText(said.text).trim()}`);
-      parts.push(said);
+    message(message) {
+      const { kind, name, text } = message;
+      if (kind === "commentary") return line(`${terminalLine(name)}: ${terminalText(text).trim()}`);
+      parts.push(message);
       if (!held) flush();
     },
     draining: (runs) => line(`waiting for ${countLabel(runs, "open run")}`),
@@ -68,7 +69,7 @@ export function createPlainDisplay(host: Host, output: AnswerOutput, held: boole
     },
     end(ending) {
       flush();
-      endingLines(ending, setting, colours).forEach(line);
+      endingLines(ending, setup, colours).forEach(line);
     },
     close: () => undefined,
   };

@@ -12,7 +12,7 @@ import type { World } from "../../contracts/world.ts";
 import { stepKey } from "../../core/values/ids.ts";
 import { answerOf, type SpokenKind, spokenKind } from "../../core/journal/spoken.ts";
 import type { Errand, TreeEvent } from "../../runtime/errand.ts";
-import type { Display, Said } from "../display/display.ts";
+import type { Display, UserMessage } from "../display/display.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
 import { foldEvent } from "../../view/fold-event.ts";
 import { createTreeModel, openRuns, treeAtRest, treeIdle, treeParked, type TreeModel } from "../../view/tree-model.ts";
@@ -49,16 +49,20 @@ interface Expected {
 }
 
 /** What the channel brings of a message. */
-type Given = Pick<Said, "text" | "repeated">;
+type Given = Pick<UserMessage, "text" | "repeated">;
 
-/** `allSaid` is called, from the end of the past on, whenever there is nothing left to show of what was said so far. */
-export function createFollowing(world: World, display: Display, allSaid: () => void = () => undefined): Following {
+/** `allUserMessage` is called, from the end of the past on, whenever there is nothing left to show of what was said so far. */
+export function createFollowing(
+  world: World,
+  display: Display,
+  allUserMessage: () => void = () => undefined,
+): Following {
   const model = createTreeModel();
   const texts = new Map<string, Given>();
   let expected: Expected[] = [];
   /** What was sent in the past. The channel brings what nobody took then. Questions are not in it: they are asked, not said. */
   const past = new Map<string, SpokenKind>();
-  const messages: Said[] = [];
+  const messages: UserMessage[] = [];
   let drained = false;
   let answered = false;
   let ended = false;
@@ -80,7 +84,7 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
       say(next, given);
     }
     if (ended) allShown.resolve();
-    if (arrived) allSaid();
+    if (arrived) allUserMessage();
   }
 
   /** What was said in the past and never reached anybody is said now. */
@@ -95,9 +99,9 @@ export function createFollowing(world: World, display: Display, allSaid: () => v
 
   function say({ id, kind, final }: Expected, given: Given): void {
     const root = model.agents.get(0);
-    const said: Said = { id, agent: root?.id ?? "", name: root?.name ?? "", kind, ...given };
-    messages.push(said);
-    display.said(said, final);
+    const message: UserMessage = { id, agent: root?.id ?? "", name: root?.name ?? "", kind, ...given };
+    messages.push(message);
+    display.message(message, final);
   }
 
   function take(event: TreeEvent): void {

@@ -15,17 +15,17 @@ import { requireJournal, requireTrusted, withView } from "../store/open-view.ts"
 import { readTree, recordedModel } from "../store/read-tree.ts";
 import type { TreeModel } from "../../view/tree-model.ts";
 
-export interface ChatSetting extends ModelChoice {
+export interface ChatTarget extends ModelChoice {
   /** Null: the first message makes one. */
   readonly tree: TreeRecord | null;
   /** The store that has the tree; null: the first that is free. */
   readonly path: string | null;
   /** The definition of the agent that is spoken with. */
   readonly agent: string;
-  readonly made: Omit<ErrandOptions, "store" | "onFailure">;
+  readonly runtimeOptions: Omit<ErrandOptions, "store" | "onFailure">;
 }
 
-export async function chatSetting(call: CommandCall): Promise<ChatSetting> {
+export async function chatTarget(call: CommandCall): Promise<ChatTarget> {
   const [given] = call.args;
   if (given === undefined) return newTree(call);
   const { tree, model, path } = await knownTree(given, call);
@@ -35,7 +35,7 @@ export async function chatSetting(call: CommandCall): Promise<ChatSetting> {
     : withModel(call, { tree, path, agent, model: call.options.model });
 }
 
-async function newTree(call: CommandCall): Promise<ChatSetting> {
+async function newTree(call: CommandCall): Promise<ChatTarget> {
   const { options, host } = call;
   const { agent = DEFAULT_AGENT } = options;
   const agents = agentOptions(call);
@@ -47,27 +47,33 @@ async function newTree(call: CommandCall): Promise<ChatSetting> {
   const own = modelOfDefinition(definition, usual);
   requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
   printDefinitionNotices(definitions.read, agent, host);
-  return { ...own, tree: null, path: null, agent, made: { ...agents, ...definitions.options, model: usual.model } };
+  return {
+    ...own,
+    tree: null,
+    path: null,
+    agent,
+    runtimeOptions: { ...agents, ...definitions.options, model: usual.model },
+  };
 }
 
-type KnownTree = Pick<ChatSetting, "tree" | "path" | "agent" | "model">;
+type KnownTree = Pick<ChatTarget, "tree" | "path" | "agent" | "model">;
 
-function asRecorded(call: CommandCall, known: KnownTree): ChatSetting {
+function asRecorded(call: CommandCall, known: KnownTree): ChatTarget {
   const { model } = known;
   requireBaseUrlFits(call.options.baseUrl, [model]);
-  return { ...known, because: RECORDED, made: { ...agentOptions(call), model } };
+  return { ...known, because: RECORDED, runtimeOptions: { ...agentOptions(call), model } };
 }
 
 /** A tree that goes on with another model than it was recorded with. */
-async function withModel(call: CommandCall, known: KnownTree): Promise<ChatSetting> {
+async function withModel(call: CommandCall, known: KnownTree): Promise<ChatTarget> {
   const { options, host } = call;
   const { agent, model } = known;
   requireBaseUrlFits(options.baseUrl, [model]);
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, () => undefined);
   printDefinitionNotices(definitions.read, agent, host);
-  const made = { ...agents, ...definitions.options, model, renewDefinitions: true };
-  return { ...known, because: "--model names it", made };
+  const runtimeOptions = { ...agents, ...definitions.options, model, renewDefinitions: true };
+  return { ...known, because: "--model names it", runtimeOptions };
 }
 
 /** The tree that was named, and what it was when it was last written. */
