@@ -36,23 +36,8 @@ export function optionalOf<Value>(row: Row, column: string, read: (row: Row, col
   return row?.[column] === null ? null : read(row, column);
 }
 
-export interface Codes<Name extends string> {
-  cell(name: Name): number;
-  of(row: Row, column: string): Name;
-}
-
-/** A literal union as small integers. The codes stand in stored files: they are added to, never changed. */
-export function codes<Name extends string>(numbers: Readonly<Record<Name, number>>): Codes<Name> {
-  const names = new Map<number, Name>();
-  for (const name in numbers) names.set(numbers[name], name);
-  return {
-    cell: (name) => numbers[name],
-    of(row, column) {
-      const name = names.get(numberOf(row, column));
-      if (name === undefined) throw cellCorrupt(row, column);
-      return name;
-    },
-  };
+export function found<Value>(row: Row, read: (row: Row) => Value): Value | null {
+  return row === undefined ? null : read(row);
 }
 
 /** By a text, in an order that is the same whatever the database sorts by. */

@@ -4,18 +4,19 @@ import { birth, commitOf, part, row, sampleMail, sampleRun, treeNumber } from ".
 import { type OwnerWrites, prepareOwnerWrites } from "../../src/stores/sqlite/commit.ts";
 import { enterOwner, type Fence, prepareFence } from "../../src/stores/sqlite/ownership.ts";
 import { preparePutMail } from "../../src/stores/sqlite/put-mail.ts";
-import { prepareQueries, type Queries } from "../../src/stores/sqlite/queries.ts";
+import { createQueries } from "../../src/stores/sqlite/queries.ts";
 import { createSchema } from "../../src/stores/sqlite/schema.ts";
-import { createPrepare } from "../../src/stores/sqlite/statements.ts";
-import { createTransaction } from "../../src/stores/sqlite/transaction.ts";
+import { createPrepare, createTransaction } from "../../src/stores/sqlite/connection.ts";
 
 const one = treeNumber(1);
+
+const readNow = async <Result>(work: () => Result): Promise<Result> => work();
 
 describe("a commit in SQLite", () => {
   let db: DatabaseSync;
   let fence: Fence;
   let writes: OwnerWrites;
-  let queries: Queries;
+  let queries: ReturnType<typeof createQueries>;
   beforeEach(() => {
     db = new DatabaseSync(":memory:");
     const transaction = createTransaction(db, "The store");
@@ -23,62 +24,62 @@ describe("a commit in SQLite", () => {
     const prepare = createPrepare(db);
     fence = prepareFence(prepare, enterOwner(db, undefined));
     writes = prepareOwnerWrites(prepare, transaction, fence);
-    queries = prepareQueries(prepare);
+    queries = createQueries(prepare, readNow);
   });
   afterEach(() => {
     db.close();
   });
 
-  test("a full disk keeps nothing of a commit, and the next one succeeds when there is room", () => {
+  test("a full disk keeps nothing of a commit, and the next one succeeds when there is room", async () => {
     writes.commit(commitOf(birth(one)));
     const pages = Number(db.prepare("pragma page_count").get()?.["page_count"]);
     db.exec(`pragma max_page_count = ${pages + 2}`);
     const big = part(one, 2, 3, { rows: [row(2), row(3, "x".repeat(100_000))], runs: [sampleRun(1)] });
     expect(() => writes.commit(commitOf(big))).toThrow(expect.objectContaining({ code: "store-full" }));
     expect(db.isTransaction).toBe(false);
-    expect(queries.tree(one)).toMatchObject({ nextSeq: 2 });
-    expect(queries.rows(one, 1, 9)).toEqual([row(1)]);
+    expect(await queries.tree(one)).toMatchObject({ nextSeq: 2 });
+    expect(await queries.rows(one, 1, 9)).toEqual([row(1)]);
     db.exec("pragma max_page_count = 100000");
     writes.commit(commitOf(big));
-    expect(queries.tree(one)).toMatchObject({ nextSeq: 4 });
+    expect(await queries.tree(one)).toMatchObject({ nextSeq: 4 });
   });
 
-  test("an error in the middle of a commit rolls all of it back", () => {
+  test("an error in the middle of a commit rolls all of it back", async () => {
     writes.commit(commitOf(birth(one)));
     const broken = part(one, 2, 2, { runs: [sampleRun(1, { tokens: 0.5 })] });
     expect(() => writes.commit(commitOf(broken))).toThrow(expect.objectContaining({ code: "row-refused" }));
     expect(db.isTransaction).toBe(false);
-    expect(queries.tree(one)).toMatchObject({ nextSeq: 2 });
-    expect(queries.rows(one, 1, 9)).toEqual([row(1)]);
+    expect(await queries.tree(one)).toMatchObject({ nextSeq: 2 });
+    expect(await queries.rows(one, 1, 9)).toEqual([row(1)]);
   });
 
-  test("a tree that works on writes rows alone, and its record is as new as they are; at rest its row is written too", () => {
+  test("a tree that works on writes rows alone, and its record is as new as they are; at rest its row is written too", async () => {
     const written = (): unknown => db.prepare("select next_seq, updated_at from trees").get();
     writes.commit(commitOf(birth(one, { busy: true, wakeAt: null })));
     writes.commit(commitOf(part(one, 2, 3, { busy: true, wakeAt: null, at: 7_000 })));
     expect(written()).toMatchObject({ next_seq: 2 });
-    expect(queries.tree(one)).toMatchObject({ nextSeq: 4, hash: row(3).hash, updatedAt: 7_000 });
+    expect(await queries.tree(one)).toMatchObject({ nextSeq: 4, hash: row(3).hash, updatedAt: 7_000 });
     writes.commit(commitOf(part(one, 4, 4, { busy: false, wakeAt: null, at: 8_000 })));
     expect(written()).toEqual({ next_seq: 5, updated_at: 8_000 });
   });
 
-  test("a tree at rest that lost the end of its journal still tells where that was", () => {
+  test("a tree at rest that lost the end of its journal still tells where that was", async () => {
     writes.commit(commitOf(birth(one, { busy: false })));
     writes.commit(commitOf(part(one, 2, 4, { busy: false })));
     db.exec("delete from journal where seq > 2");
-    expect(queries.tree(one)).toMatchObject({ nextSeq: 5, hash: row(4).hash });
+    expect(await queries.tree(one)).toMatchObject({ nextSeq: 5, hash: row(4).hash });
   });
 
-  test("a tree that was quarantined since its last commit is open again after the next one that says so", () => {
+  test("a tree that was quarantined since its last commit is open again after the next one that says so", async () => {
     writes.commit(commitOf(birth(one, { busy: true })));
     writes.commit(commitOf(part(one, 2, 2, { busy: true })));
     writes.markFailure(one, true);
-    expect(queries.tree(one)).toMatchObject({ status: "quarantined" });
+    expect(await queries.tree(one)).toMatchObject({ status: "quarantined" });
     writes.commit(commitOf(part(one, 3, 3, { busy: true })));
-    expect(queries.tree(one)).toMatchObject({ status: "open", nextSeq: 4 });
+    expect(await queries.tree(one)).toMatchObject({ status: "open", nextSeq: 4 });
   });
 
-  test("an owner that is no longer the last one writes nothing, whether its commit has rows or not", () => {
+  test("an owner that is no longer the last one writes nothing, whether its commit has rows or not", async () => {
     writes.commit(commitOf(birth(one)));
     enterOwner(db, undefined);
     const refused = expect.objectContaining({ code: "store-owned" });
@@ -87,8 +88,8 @@ describe("a commit in SQLite", () => {
     expect(() => writes.commit(commitOf(birth(treeNumber(2))))).toThrow(refused);
     expect(() => writes.commit(commitOf(part(one, 2, 1, { wakeAt: 5 })))).toThrow(refused);
     expect(() => writes.markFailure(one, true)).toThrow(refused);
-    expect(queries.trees({ limit: 9 })).toMatchObject([{ id: one, nextSeq: 2, wakeAt: null, status: "open" }]);
-    expect(queries.runs({ limit: 9 })).toEqual([]);
+    expect(await queries.trees({ limit: 9 })).toMatchObject([{ id: one, nextSeq: 2, wakeAt: null, status: "open" }]);
+    expect(await queries.runs({ limit: 9 })).toEqual([]);
   });
 
   test("mail that is taken leaves no payload behind", () => {
@@ -98,12 +99,12 @@ describe("a commit in SQLite", () => {
     expect(db.prepare("select payload, seq from posts").all()).toEqual([{ payload: null, seq: 1 }]);
   });
 
-  test("trees share the texts that they have in common; each keeps its own until no tree has them", () => {
+  test("trees share the texts that they have in common; each keeps its own until no tree has them", async () => {
     const [worker, boss, other] = ["worker", "boss", "other"].map((text) => ({ hash: `hash of ${text}`, text }));
     if (worker === undefined || boss === undefined || other === undefined) return expect.fail("three texts");
     const two = treeNumber(2);
     const three = treeNumber(3);
-    const texts = (tree: typeof one): string[] => queries.blobs(tree).map(({ text }) => text);
+    const texts = async (tree: typeof one): Promise<string[]> => (await queries.blobs(tree)).map(({ text }) => text);
     const held = (): unknown => db.prepare("select count(*) as held from blobs").get()?.["held"];
     const changes = (): number => Number(db.prepare("select total_changes() as changes").get()?.["changes"]);
     // Undone with its transaction, and made again after it.
@@ -117,18 +118,22 @@ describe("a commit in SQLite", () => {
     writes.commit(commitOf(birth(three, { blobs: [boss, worker] })));
     expect(changes() - before, "a tree with known texts writes no more than one without texts").toBe(2 * without);
     writes.commit(commitOf(part(three, 2, 2, { blobs: [other, worker] })));
-    expect([one, two, three].map(texts)).toEqual([["boss", "worker"], [], ["boss", "other", "worker"]]);
-    expect(queries.blob(one, other.hash)).toBeNull();
-    expect(queries.blob(three, other.hash)).toBe("other");
+    expect(await Promise.all([one, two, three].map(texts))).toEqual([
+      ["boss", "worker"],
+      [],
+      ["boss", "other", "worker"],
+    ]);
+    expect(await queries.blob(one, other.hash)).toBeNull();
+    expect(await queries.blob(three, other.hash)).toBe("other");
     expect(held()).toBe(3);
     writes.commit(commitOf(part(one, 2, 2, { at: 9_000 })));
     expect(writes.expire(9_000, 100)).toEqual([two, three]);
-    expect([texts(one), texts(three), held()]).toEqual([["boss", "worker"], [], 2]);
+    expect([await texts(one), await texts(three), held()]).toEqual([["boss", "worker"], [], 2]);
     writes.commit(commitOf(birth(treeNumber(4), { blobs: [worker] })));
     expect(writes.expire(9_001, 100)).toEqual([treeNumber(4), one]);
     expect(held()).toBe(0);
     writes.commit(commitOf(birth(treeNumber(5), { blobs: [boss, worker] })));
-    expect(texts(treeNumber(5))).toEqual(["boss", "worker"]);
+    expect(await texts(treeNumber(5))).toEqual(["boss", "worker"]);
   });
 
   test("nothing that is asked or written looks through rows that grow with the work, where those are many", () => {
@@ -137,7 +142,7 @@ describe("a commit in SQLite", () => {
       asked.push(sql);
       return () => expect.fail("it is not to be run");
     };
-    prepareQueries(listed);
+    createQueries(listed, readNow);
     prepareOwnerWrites(listed, createTransaction(db, "The store"), fence);
     preparePutMail(listed, createTransaction(db, "The store"), () => {});
     expect(asked.length).toBeGreaterThan(50);

@@ -1,67 +1,50 @@
 /**
- * Whether a commit may be applied to the store in memory. It changes nothing: it throws, or all of the commit applies.
+ * Whether the store in memory can apply a commit. It changes nothing: it throws, or the whole commit can be applied.
  *
- * A commit may hold a tree, a post or a run several times, so what its earlier parts would leave is kept beside what is stored.
+ * A commit may contain a tree, a post or a run several times, so what its earlier parts would leave counts too.
  */
 
-import type { Commit, PostRecord, TreeCommit } from "../../contracts/store.ts";
+import type { Commit, PostRecord } from "../../contracts/store.ts";
 import type { PostId, RunNumber, TreeId } from "../../core/values/ids.ts";
 import type { RunPatch } from "../../core/journal/journal.ts";
-import { postReused, treeConflict } from "../refusals.ts";
-import { madeRun } from "../run-patches.ts";
-import { requireSequence } from "../sequence.ts";
+import { positionAfter, requireFollows, type TreePosition } from "../check-part.ts";
+import { postReused } from "../refusals.ts";
+import { createdRun } from "../run-columns.ts";
 import type { MemoryTables } from "./memory-tables.ts";
 
-/** What is stored. */
-type Held = Pick<MemoryTables, "trees" | "posts">;
-
-/** What the parts of a commit that were already checked would leave of one tree. */
+/** What the checked parts of a commit would leave of one tree. */
 interface Planned {
-  epoch: number;
-  nextSeq: number;
-  /** Null until there is one: most commits make no post and no run. */
-  posts: Map<PostId, string> | null;
-  runs: Set<RunNumber> | null;
+  position: TreePosition | undefined;
+  readonly posts: Map<PostId, string>;
+  readonly runs: Set<RunNumber>;
 }
 
-export function checkCommit(state: Held, commit: Commit): void {
-  const planned = commit.trees.length < 2 ? null : new Map<TreeId, Planned>();
+export function checkCommit({ trees, posts }: Pick<MemoryTables, "trees" | "posts">, commit: Commit): void {
+  const plans = new Map<TreeId, Planned>();
   for (const part of commit.trees) {
-    const plan = checkTree(state, planned?.get(part.tree), part);
-    for (const patch of part.runs) checkRun(state, plan, part.tree, patch);
-    for (const post of part.posts) checkPost(state, plan, part.tree, post);
-    planned?.set(part.tree, plan);
+    const plan = planOf(part.tree);
+    requireFollows(part, plan.position);
+    plan.position = positionAfter(part);
+    for (const patch of part.runs) checkRun(plan, part.tree, patch);
+    for (const post of part.posts) checkPost(plan, part.tree, post);
   }
-}
 
-function checkTree(state: Held, earlier: Planned | undefined, part: TreeCommit): Planned {
-  const { tree, epoch, expectedSeq } = part;
-  const known = earlier ?? state.trees.get(tree)?.record;
-  if (part.create !== undefined) {
-    if (known !== undefined) throw treeConflict(tree, "it exists already");
-    if (expectedSeq !== 1) throw treeConflict(tree, "a new tree's first row is 1");
-  } else {
-    if (known === undefined) throw treeConflict(tree, "it does not exist");
-    if (known.epoch > epoch) throw treeConflict(tree, `epoch ${epoch} is over`);
-    if (known.nextSeq !== expectedSeq) throw treeConflict(tree, `its next row is ${known.nextSeq}, not ${expectedSeq}`);
+  function planOf(tree: TreeId): Planned {
+    const known = plans.get(tree);
+    if (known !== undefined) return known;
+    const plan = { position: trees.get(tree)?.record, posts: new Map(), runs: new Set<RunNumber>() };
+    plans.set(tree, plan);
+    return plan;
   }
-  requireSequence(part);
-  const nextSeq = expectedSeq + part.rows.length;
-  if (earlier === undefined) return { epoch, nextSeq, posts: null, runs: null };
-  earlier.epoch = epoch;
-  earlier.nextSeq = nextSeq;
-  return earlier;
-}
 
-function checkRun(state: Held, plan: Planned, tree: TreeId, patch: RunPatch): void {
-  if (plan.runs?.has(patch.number) === true || state.trees.get(tree)?.runs.has(patch.number) === true) return;
-  plan.runs ??= new Set();
-  plan.runs.add(madeRun(tree, patch).number);
-}
+  function checkRun(plan: Planned, tree: TreeId, patch: RunPatch): void {
+    const known = plan.runs.has(patch.number) || trees.get(tree)?.runs.has(patch.number) === true;
+    if (!known) plan.runs.add(createdRun(tree, patch).number);
+  }
 
-function checkPost(state: Held, plan: Planned, tree: TreeId, post: PostRecord): void {
-  const hash = plan.posts?.get(post.id) ?? state.posts.get(tree)?.get(post.id)?.hash ?? post.hash;
-  if (hash !== post.hash) throw postReused(tree, post.id);
-  plan.posts ??= new Map();
-  plan.posts.set(post.id, hash);
+  function checkPost(plan: Planned, tree: TreeId, post: PostRecord): void {
+    const hash = plan.posts.get(post.id) ?? posts.get(tree)?.get(post.id)?.hash ?? post.hash;
+    if (hash !== post.hash) throw postReused(tree, post.id);
+    plan.posts.set(post.id, hash);
+  }
 }

@@ -32,7 +32,7 @@ export function createMemoryStore(): Store {
 
   function treeOf(id: TreeId): MemoryTree {
     live();
-    return tables.known(id);
+    return tables.requireTree(id);
   }
 
   const recordOf = (tree: MemoryTree): TreeRecord => ({ ...tree.record });
@@ -69,7 +69,7 @@ export function createMemoryStore(): Store {
       live();
       const mail = new Set([...pending].map(({ tree }) => tree));
       const resting = made((tree) => restsSince(tree, before) && !mail.has(idOf(tree))).slice(0, limit);
-      for (const tree of resting) tables.bury(tree);
+      for (const tree of resting) tables.expire(tree);
       return resting.map(idOf);
     },
     async release(id) {
@@ -117,12 +117,11 @@ export function createMemoryStore(): Store {
     },
     async blob(id, hash) {
       live();
-      return trees.get(id)?.blobs.find((blob) => blob.hash === hash)?.text ?? null;
+      return trees.get(id)?.blobs.get(hash)?.text ?? null;
     },
     async blobs(id) {
       live();
-      const all = new Map(trees.get(id)?.blobs.map((blob) => [blob.hash, blob]));
-      return inOrder([...all.values()], ({ hash }) => hash);
+      return inOrder([...(trees.get(id)?.blobs.values() ?? [])], ({ hash }) => hash);
     },
     async snapshot(id) {
       live();

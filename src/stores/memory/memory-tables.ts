@@ -1,7 +1,7 @@
 /**
- * What the store in memory holds: plain maps, those that would be indexes in a database among them, and how they change together.
+ * The tables of the store in memory: plain maps, and further maps where a database would have an index.
  *
- * Invariant: a commit is not checked here. Whoever applies one has done that (`check-commit.ts`).
+ * Invariant: nothing is checked here. The caller has checked a commit (`check-commit.ts`) before it applies one.
  */
 
 import type {
@@ -18,16 +18,15 @@ import type { PostId, RunNumber, StepKey, TreeId } from "../../core/values/ids.t
 import type { JournalRow, RunPatch, RunRecord } from "../../core/journal/journal.ts";
 import { formatKnown } from "../formats.ts";
 import { treeUnknown } from "../refusals.ts";
-import { madeRun } from "../run-patches.ts";
+import { createdRun } from "../run-columns.ts";
 
-/** A tree's record as it is kept: it changes in place, and whoever asks gets a copy. */
-type KeptRecord = { -readonly [Member in keyof TreeRecord]: TreeRecord[Member] };
+/** A tree's record changes in place; readers get a copy. */
+type MutableRecord = { -readonly [Member in keyof TreeRecord]: TreeRecord[Member] };
 
 export interface MemoryTree {
-  readonly record: KeptRecord;
+  readonly record: MutableRecord;
   readonly rows: JournalRow[];
-  /** A definition may stand in it more than once. */
-  blobs: readonly Blob[];
+  readonly blobs: Map<string, Blob>;
   readonly runs: Map<RunNumber, RunRecord>;
   readonly outbox: Map<StepKey, OutboxMessage>;
   snapshot: Snapshot | null;
@@ -40,50 +39,44 @@ export interface MemoryPost {
   readonly record: PostRecord | null;
 }
 
-interface RunPlace {
-  readonly tree: MemoryTree;
-  readonly number: RunNumber;
-}
-
 export interface MemoryTables {
   readonly trees: ReadonlyMap<TreeId, MemoryTree>;
-  /** They stand apart from trees: mail may name a tree that is not made yet. */
+  /** Not part of `trees`, because mail may name a tree that does not exist yet. */
   readonly posts: ReadonlyMap<TreeId, Map<PostId, MemoryPost>>;
-  /** Mail that no commit has recorded yet, in the order in which it came. */
+  /** Mail that no commit has recorded yet, in the order of its arrival. */
   readonly pending: Set<Mail>;
   /** Open trees that are busy, and open trees that have a wake time. */
   readonly busy: ReadonlySet<MemoryTree>;
   readonly waking: ReadonlyMap<MemoryTree, number>;
-  known(tree: TreeId): MemoryTree;
+  /** Throws for a tree that does not exist. */
+  requireTree(tree: TreeId): MemoryTree;
   run(id: string): StoredRun | null;
   runOfAgent(agent: string): StoredRun | null;
   apply(part: TreeCommit): void;
-  changeRecord(tree: MemoryTree, change: Partial<KeptRecord>): void;
+  changeRecord(tree: MemoryTree, change: Partial<MutableRecord>): void;
   postsOf(tree: TreeId): Map<PostId, MemoryPost>;
   recordPost(tree: TreeId, record: PostRecord): void;
   patchRun(tree: MemoryTree, patch: RunPatch): void;
-  /** Leaves the record alone, as a tombstone. */
-  bury(tree: MemoryTree): void;
+  /** Deletes everything but the record. */
+  expire(tree: MemoryTree): void;
 }
 
 export function createMemoryTables(): MemoryTables {
   const trees = new Map<TreeId, MemoryTree>();
   const posts = new Map<TreeId, Map<PostId, MemoryPost>>();
   const pending = new Set<Mail>();
-  const runsById = new Map<string, RunPlace>();
-  const runsByAgent = new Map<string, RunPlace>();
-  /** Runs that the two above do not know yet: they are told when somebody asks, because most runs are never asked for by their id. */
-  const unindexed: RunPlace[] = [];
-  const busy = new Set<MemoryTree>();
-  const waking = new Map<MemoryTree, number>();
+  /** The tree of a run, by the run's id and by its agent's. A fork has the ids of the tree that it copied: they name the first. */
+  const treesOfRuns = new Map<string, MemoryTree>();
+  const busyTrees = new Set<MemoryTree>();
+  const wakingTrees = new Map<MemoryTree, number>();
 
-  function known(id: TreeId): MemoryTree {
+  function requireTree(id: TreeId): MemoryTree {
     const tree = trees.get(id);
     if (tree === undefined) throw treeUnknown(id);
     return tree;
   }
 
-  function changeRecord(tree: MemoryTree, change: Partial<KeptRecord>): void {
+  function changeRecord(tree: MemoryTree, change: Partial<MutableRecord>): void {
     Object.assign(tree.record, change);
     index(tree);
   }
@@ -91,18 +84,18 @@ export function createMemoryTables(): MemoryTables {
   function index(tree: MemoryTree): void {
     const { record } = tree;
     const open = record.status === "open" && formatKnown(record);
-    if (open && record.busy) busy.add(tree);
-    else busy.delete(tree);
-    if (open && record.wakeAt !== null) waking.set(tree, record.wakeAt);
-    else waking.delete(tree);
+    if (open && record.busy) busyTrees.add(tree);
+    else busyTrees.delete(tree);
+    if (open && record.wakeAt !== null) wakingTrees.set(tree, record.wakeAt);
+    else wakingTrees.delete(tree);
   }
 
   function postsOf(tree: TreeId): Map<PostId, MemoryPost> {
     const known = posts.get(tree);
     if (known !== undefined) return known;
-    const made = new Map<PostId, MemoryPost>();
-    posts.set(tree, made);
-    return made;
+    const created = new Map<PostId, MemoryPost>();
+    posts.set(tree, created);
+    return created;
   }
 
   function recordPost(tree: TreeId, record: PostRecord): void {
@@ -119,32 +112,21 @@ export function createMemoryTables(): MemoryTables {
 
   function patchRun(tree: MemoryTree, patch: RunPatch): void {
     const known = tree.runs.get(patch.number);
-    const run = known === undefined ? madeRun(tree.record.id, patch) : { ...known, ...patch };
+    const run = known === undefined ? createdRun(tree.record.id, patch) : { ...known, ...patch };
     tree.runs.set(run.number, run);
-    if (known?.id !== run.id || known.agent !== run.agent) unindexed.push({ tree, number: run.number });
+    for (const id of [run.id, run.agent]) if (!treesOfRuns.has(id)) treesOfRuns.set(id, tree);
   }
 
-  /** A fork repeats the ids of the tree it came from: those name the first. */
-  function indexRuns(): void {
-    for (const place of unindexed.splice(0)) {
-      const run = place.tree.runs.get(place.number);
-      if (run === undefined) continue;
-      if (runAt(runsById.get(run.id), ({ id }) => id === run.id) === null) runsById.set(run.id, place);
-      if (runAt(runsByAgent.get(run.agent), ({ agent }) => agent === run.agent) === null)
-        runsByAgent.set(run.agent, place);
-    }
+  function findRun(field: "id" | "agent", id: string): StoredRun | null {
+    const tree = treesOfRuns.get(id);
+    if (tree === undefined) return null;
+    for (const run of tree.runs.values()) if (run[field] === id) return { ...run, tree: tree.record.id };
+    return null;
   }
 
-  /** The run that an index names, if the index still tells the truth of it. */
-  function runAt(place: RunPlace | undefined, is: (run: RunRecord) => boolean): StoredRun | null {
-    const run = place?.tree.runs.get(place.number);
-    return place === undefined || run === undefined || !is(run) ? null : { ...run, tree: place.tree.record.id };
-  }
-
-  function madeTree(part: TreeCommit, made: NonNullable<TreeCommit["create"]>): MemoryTree {
-    const { tree: id, epoch, status, wakeAt, at } = part;
-    const { agent, kind, format, last } = made;
-    const { busy: works, questions } = part;
+  function createTree(part: TreeCommit, creation: NonNullable<TreeCommit["create"]>): MemoryTree {
+    const { tree: id, epoch, status, wakeAt, busy, questions, at } = part;
+    const { agent, kind, format, last } = creation;
     const tree: MemoryTree = {
       record: {
         id,
@@ -155,7 +137,7 @@ export function createMemoryTables(): MemoryTables {
         nextSeq: (last?.seq ?? 0) + 1,
         hash: last?.hash ?? "",
         wakeAt,
-        busy: works,
+        busy,
         questions,
         format,
         failures: 0,
@@ -164,7 +146,7 @@ export function createMemoryTables(): MemoryTables {
         updatedAt: at,
       },
       rows: [],
-      blobs: [],
+      blobs: new Map(),
       runs: new Map(),
       outbox: new Map(),
       snapshot: null,
@@ -175,22 +157,20 @@ export function createMemoryTables(): MemoryTables {
   }
 
   function apply(part: TreeCommit): void {
-    const tree = part.create === undefined ? known(part.tree) : madeTree(part, part.create);
+    const tree = part.create === undefined ? requireTree(part.tree) : createTree(part, part.create);
     const { record } = tree;
-    for (const row of part.rows) {
-      tree.rows.push(row);
-      record.hash = row.hash;
-    }
-    const indexed = record.status === part.status && record.busy === part.busy && record.wakeAt === part.wakeAt;
-    record.status = part.status;
-    record.epoch = part.epoch;
-    record.nextSeq += part.rows.length;
-    record.wakeAt = part.wakeAt;
-    record.busy = part.busy;
-    record.questions = part.questions;
-    record.updatedAt = part.at;
-    if (!indexed) index(tree);
-    if (part.blobs.length > 0) tree.blobs = tree.blobs.length === 0 ? part.blobs : [...tree.blobs, ...part.blobs];
+    for (const row of part.rows) tree.rows.push(row);
+    changeRecord(tree, {
+      status: part.status,
+      epoch: part.epoch,
+      nextSeq: record.nextSeq + part.rows.length,
+      hash: part.rows.at(-1)?.hash ?? record.hash,
+      wakeAt: part.wakeAt,
+      busy: part.busy,
+      questions: part.questions,
+      updatedAt: part.at,
+    });
+    for (const blob of part.blobs) tree.blobs.set(blob.hash, blob);
     for (const patch of part.runs) patchRun(tree, patch);
     for (const post of part.posts) recordPost(part.tree, post);
     for (const { id, seq } of part.postsEnded) endPost(part.tree, id, seq);
@@ -202,15 +182,12 @@ export function createMemoryTables(): MemoryTables {
     if (part.snapshot !== undefined) tree.snapshot = part.snapshot;
   }
 
-  function bury(tree: MemoryTree): void {
-    indexRuns();
+  function expire(tree: MemoryTree): void {
     changeRecord(tree, { status: "expired" });
-    for (const { id, agent } of tree.runs.values()) {
-      runsById.delete(id);
-      runsByAgent.delete(agent);
-    }
+    for (const run of tree.runs.values())
+      for (const id of [run.id, run.agent]) if (treesOfRuns.get(id) === tree) treesOfRuns.delete(id);
     tree.rows.length = 0;
-    tree.blobs = [];
+    tree.blobs.clear();
     tree.runs.clear();
     tree.outbox.clear();
     tree.snapshot = null;
@@ -221,22 +198,16 @@ export function createMemoryTables(): MemoryTables {
     trees,
     posts,
     pending,
-    busy,
-    waking,
-    known,
-    run(id) {
-      indexRuns();
-      return runAt(runsById.get(id), (run) => run.id === id);
-    },
-    runOfAgent(agent) {
-      indexRuns();
-      return runAt(runsByAgent.get(agent), (run) => run.agent === agent);
-    },
+    busy: busyTrees,
+    waking: wakingTrees,
+    requireTree,
+    run: (id) => findRun("id", id),
+    runOfAgent: (agent) => findRun("agent", agent),
     apply,
     changeRecord,
     postsOf,
     recordPost,
     patchRun,
-    bury,
+    expire,
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { columns, textCell, textOf } from "./cells.ts";
+import { records, textCell, textOf } from "./cells.ts";
 
 const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 
@@ -35,7 +35,7 @@ test.each([{ cell: 1 }, { cell: null }, { cell: "\u0001no json" }, { cell: "\u00
 
 test("a flag that is no boolean is told", () => {
   expect(() =>
-    columns.treeOf({
+    records.treeOf({
       id: "i",
       agent: "a",
       kind: 0,

@@ -8,7 +8,7 @@
  */
 
 import { cellCorrupt, type Row } from "../cells.ts";
-import { type Columns, createColumns } from "../columns.ts";
+import { createRecords, type Records } from "../records.ts";
 
 /** A value that `pg` can send: the cell of a column, or an array of them for `unnest`. */
 export type Cell = string | number | boolean | null;
@@ -39,8 +39,7 @@ function flagOf(row: Row, column: string): boolean {
   return cell;
 }
 
-/** How the columns that all databases share stand in PostgreSQL. */
-export const columns: Columns<Cell> = createColumns<Cell>({
+export const records: Records<Cell> = createRecords<Cell>({
   text: textCell,
   id: textCell,
   flag: (flag) => flag,

@@ -9,14 +9,15 @@
 
 import type { Commit, TreeCommit, TreeCreation } from "../../contracts/store.ts";
 import { numberOf, optionalCell } from "../cells.ts";
-import { treeKinds, treeStatuses } from "../columns.ts";
+import { treeKinds, treeStatuses } from "../codes.ts";
 import { ErrandError } from "../../errors.ts";
+import { requireFollows } from "../check-part.ts";
 import { rowRefused, treeConflict } from "../refusals.ts";
 import { type Cell, textCell, textOf } from "./cells.ts";
 import type { Ask, Asked, Database, Statement } from "./database.ts";
 import { mergeParts } from "./merge-parts.ts";
 import { refusalOf } from "./postgres-errors.ts";
-import { endPosts, patchRuns, recordPosts, reusedPost, unknownRun } from "./projections.ts";
+import { endPosts, explainReusedPost, explainUnknownRun, patchRuns, recordPosts } from "./projections.ts";
 import { allOrRefused, askedOf, type ColumnTypes, given, insertOf, insertOfTree } from "./table-write.ts";
 
 const NEW_TREE: ColumnTypes = {
@@ -173,20 +174,18 @@ function moveTrees(parts: readonly TreeCommit[], worker: number): readonly Asked
   return [...askedOf(MAKE_TREES, NEW_TREE, news), ...askedOf(MOVE_TREES, MOVED_TREE, moved)];
 }
 
-/** Why trees did not move. */
-async function conflict(ask: Ask, parts: readonly TreeCommit[]): Promise<Error | null> {
+/** Throws the reason why trees did not move. */
+async function explainConflict(ask: Ask, parts: readonly TreeCommit[]): Promise<void> {
   const rows = await ask(EXPLAIN, [parts.map(({ tree }) => textCell(tree))]);
-  const known = new Map(rows.map((row) => [textOf(row, "id"), row]));
-  for (const { tree, create, epoch, expectedSeq } of parts) {
-    const row = known.get(tree);
-    if (create !== undefined) {
-      if (row !== undefined) return treeConflict(tree, "it exists already");
-    } else if (row === undefined) return treeConflict(tree, "it does not exist");
-    else if (numberOf(row, "epoch") !== epoch) return treeConflict(tree, `epoch ${epoch} is over`);
-    else if (numberOf(row, "next_seq") !== expectedSeq)
-      return treeConflict(tree, `its next row is ${numberOf(row, "next_seq")}, not ${expectedSeq}`);
+  const positions = new Map(
+    rows.map((row) => [textOf(row, "id"), { epoch: numberOf(row, "epoch"), nextSeq: numberOf(row, "next_seq") }]),
+  );
+  for (const part of parts) {
+    const position = positions.get(part.tree);
+    requireFollows(part, position);
+    if (position !== undefined && position.epoch !== part.epoch)
+      throw treeConflict(part.tree, `its epoch is ${position.epoch}, not ${part.epoch}`);
   }
-  return null;
 }
 
 function statements(parts: readonly TreeCommit[], worker: number, acknowledged: Commit["acknowledged"]): Asked[] {
@@ -212,20 +211,20 @@ export async function writeCommit(database: Database, worker: number, commit: Co
   try {
     await database.together(asked);
   } catch (error) {
-    throw (await refused(database.ask, parts, error)) ?? error;
+    await explainRefusal(database.ask, parts, error);
+    throw error;
   }
 }
 
-/** Why the server refused the commit, or null if it did not. */
-async function refused(ask: Ask, parts: readonly TreeCommit[], error: unknown): Promise<Error | null> {
+/** Throws the reason if the server refused what the commit asks for. */
+async function explainRefusal(ask: Ask, parts: readonly TreeCommit[], error: unknown): Promise<void> {
   switch (refusalOf(error)) {
     case "trees":
-      return conflict(ask, parts);
+      return explainConflict(ask, parts);
     case "runs":
-      return unknownRun(ask, parts);
+      return explainUnknownRun(ask, parts);
     case "posts":
-      return reusedPost(ask, parts);
+      return explainReusedPost(ask, parts);
     default:
-      return null;
   }
 }

@@ -1,34 +1,26 @@
 /**
- * A commit may hold a tree several times, in sequence. PostgreSQL writes a commit table by table, so what belongs to one row is merged
- * first: a tree is one part, and a run one patch.
+ * A commit may contain a tree several times, in sequence. PostgreSQL writes a commit table by table, so what belongs to one row is merged
+ * first: each tree has one part, and each run one patch.
  */
 
 import type { TreeCommit } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import type { RunPatch } from "../../core/journal/journal.ts";
-import { treeConflict } from "../refusals.ts";
-import { requireSequence } from "../sequence.ts";
+import { positionAfter, requireFollows } from "../check-part.ts";
 
 export function mergeParts(parts: readonly TreeCommit[]): readonly TreeCommit[] {
   const merged = new Map<TreeId, TreeCommit>();
   for (const part of parts) {
-    requireSequence(part);
-    if (part.create !== undefined && part.expectedSeq !== 1) {
-      throw treeConflict(part.tree, "a new tree's first row is 1");
-    }
     const earlier = merged.get(part.tree);
-    merged.set(part.tree, earlier === undefined ? part : followed(earlier, part));
+    if (earlier !== undefined) requireFollows(part, positionAfter(earlier));
+    // Whether a first part follows what is stored, its statement asks.
+    else requireFollows(part, part.create === undefined ? { ...part, nextSeq: part.expectedSeq } : undefined);
+    merged.set(part.tree, earlier === undefined ? part : mergeTwo(earlier, part));
   }
   return [...merged.values()];
 }
 
-function followed(one: TreeCommit, next: TreeCommit): TreeCommit {
-  if (next.create !== undefined) throw treeConflict(next.tree, "it exists already");
-  if (next.epoch !== one.epoch) throw treeConflict(next.tree, `epoch ${next.epoch} is over`);
-  const expected = one.expectedSeq + one.rows.length;
-  if (next.expectedSeq !== expected) {
-    throw treeConflict(next.tree, `its next row is ${expected}, not ${next.expectedSeq}`);
-  }
+function mergeTwo(one: TreeCommit, next: TreeCommit): TreeCommit {
   const snapshot = next.snapshot ?? one.snapshot;
   return {
     ...next,

@@ -8,7 +8,7 @@ import { treeUnknown } from "../refusals.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Database } from "./database.ts";
 import { refusalOf } from "./postgres-errors.ts";
-import { replaceProjections, reusedPost } from "./projections.ts";
+import { explainReusedPost, replaceProjections } from "./projections.ts";
 
 export type OwnerWrites = Pick<
   Store,
@@ -66,7 +66,8 @@ export function createOwnerWrites(database: Database): OwnerWrites {
           await replaceProjections(ask, key, tree, runs, posts);
         });
       } catch (error) {
-        throw (refusalOf(error) === "posts" ? await reusedPost(database.ask, [{ tree, posts }]) : null) ?? error;
+        if (refusalOf(error) === "posts") await explainReusedPost(database.ask, [{ tree, posts }]);
+        throw error;
       }
     },
     expire: (before, limit) =>

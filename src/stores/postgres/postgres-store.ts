@@ -11,9 +11,10 @@ import type { Commit, Store } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
-import { treeStatuses } from "../columns.ts";
+import { refusedWrites } from "../access.ts";
+import { treeStatuses } from "../codes.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
-import { columns, textCell } from "./cells.ts";
+import { records, textCell } from "./cells.ts";
 import { writeCommit } from "./commit.ts";
 import {
   type Address,
@@ -86,15 +87,7 @@ function openRead(address: Address, world: World): Store {
   };
   return {
     ...sharedParts(database, createWaking(database.ask), null).parts,
-    commit: refuse,
-    claim: refuse,
-    markFailure: refuse,
-    markUnplaced: refuse,
-    release: refuse,
-    replaceProjections: refuse,
-    expire: refuse,
-    setAnchor: refuse,
-    raiseFormat: refuse,
+    ...refusedWrites(refuse),
     close: createClose(database, null),
   };
 }
@@ -114,8 +107,8 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
     commit: (commit: Commit) => writeCommit(database, worker, commit),
     async claim(ids) {
       const rows = await database.ask(CLAIM, () => [ids.map(textCell), worker, !membership.steady()]);
-      const claimed = new Map<TreeId, ReturnType<typeof columns.treeOf>>();
-      for (const tree of rows.map(columns.treeOf)) claimed.set(tree.id, tree);
+      const claimed = new Map<TreeId, ReturnType<typeof records.treeOf>>();
+      for (const tree of rows.map(records.treeOf)) claimed.set(tree.id, tree);
       return ids.flatMap((id) => claimed.get(id) ?? []);
     },
     shared: {

@@ -11,8 +11,8 @@ import type { TreeId } from "../../core/values/ids.ts";
 import type { RunPatch, RunRecord } from "../../core/journal/journal.ts";
 import { numberOf } from "../cells.ts";
 import { patchedRunUnknown, postReused } from "../refusals.ts";
-import { patchIsWhole } from "../run-patches.ts";
-import { type Cell, columns, textCell, textOf } from "./cells.ts";
+import { patchIsWhole, RUN_COLUMNS, type RunColumn } from "../run-columns.ts";
+import { records, textCell, textOf } from "./cells.ts";
 import type { Ask, Asked, Statement } from "./database.ts";
 import { mergePatches } from "./merge-parts.ts";
 import { allOrRefused, askedOf, type ColumnTypes, given, insertOf, insertOfTree } from "./table-write.ts";
@@ -26,32 +26,15 @@ interface TreePosts {
   readonly posts: readonly PostRecord[];
 }
 
+/** A number of any size is sent as bigint; the server converts it to the column's type. */
+function typeOf({ stored }: RunColumn): string {
+  if (stored === "id" || stored === "text") return "text";
+  return stored === "flag" ? "boolean" : "bigint";
+}
+
 const RUN_TYPES: ColumnTypes = {
   tree: "text",
-  number: "integer",
-  id: "text",
-  agent: "text",
-  parent: "integer",
-  mode: "smallint",
-  definition: "text",
-  name: "text",
-  state: "smallint",
-  status: "smallint",
-  reason: "text",
-  report: "smallint",
-  nudged: "boolean",
-  delivery: "smallint",
-  undeliverable: "text",
-  batch: "text",
-  cleanup: "smallint",
-  created_at: "bigint",
-  started_at: "bigint",
-  ended_at: "bigint",
-  deadline: "bigint",
-  tokens: "bigint",
-  cost: "bigint",
-  created_seq: "bigint",
-  ended_seq: "bigint",
+  ...Object.fromEntries(RUN_COLUMNS.map((column) => [column.name, typeOf(column)])),
 };
 const RUN_NAMES = Object.keys(RUN_TYPES);
 const WHOLE_RUNS = insertOfTree(
@@ -93,35 +76,18 @@ const KNOWN_POSTS: Statement = {
   text: "select tree, id, hash from errand.posts where tree = any ($1::text[])",
 };
 
-/** The columns that a patch holds, in order; the first two say which run it is. */
-interface Patched {
-  readonly names: readonly string[];
-  readonly cells: readonly Cell[];
-}
-
-function patchedOf(tree: TreeId, patch: RunPatch): Patched {
-  const names = ["tree"];
-  const cells: Cell[] = [textCell(tree)];
-  for (const column of columns.runColumns) {
-    const cell = column.cell(patch);
-    if (cell === undefined) continue;
-    names.push(column.name);
-    cells.push(cell);
-  }
-  return { names, cells };
-}
-
 /** Runs made and changed by a commit. */
 export function patchRuns(trees: readonly TreeRuns[]): readonly Asked[] {
-  const patches = trees.flatMap(({ tree, runs }) => mergePatches(runs).map((patch) => patchedOf(tree, patch)));
-  const alike = Map.groupBy(patches, ({ names }) => names.join(","));
-  const asked = [...alike.values()].flatMap((ones) => {
-    const names = ones[0]?.names ?? [];
+  const patches = trees.flatMap(({ tree, runs }) =>
+    mergePatches(runs).map((patch) => [{ name: "tree", cell: textCell(tree) }, ...records.runCells(patch)]),
+  );
+  const alike = Map.groupBy(patches, (cells) => cells.map(({ name }) => name).join());
+  return [...alike.values()].flatMap((same) => {
+    const names = same[0]?.map(({ name }) => name) ?? [];
+    const rows = same.map((cells) => cells.map(({ cell }) => cell));
     const whole = names.length === RUN_NAMES.length;
-    const rows = ones.map(({ cells }) => cells);
     return whole ? askedOf(WHOLE_RUNS, RUN_TYPES, rows) : askedOf(patchOf(names), typesOf(names), rows);
   });
-  return asked;
 }
 
 function typesOf(names: readonly string[]): ColumnTypes {
@@ -137,16 +103,15 @@ function patchOf(names: readonly string[]): Statement {
   return { name: `errand-patch-${Number.parseInt(bits, 2).toString(36)}`, text: allOrRefused(change, "runs") };
 }
 
-/** The run that a refused patch did not find. */
-export async function unknownRun(ask: Ask, trees: readonly TreeRuns[]): Promise<Error | null> {
+/** Throws for the run that a refused patch did not find. */
+export async function explainUnknownRun(ask: Ask, trees: readonly TreeRuns[]): Promise<void> {
   const rows = await ask(KNOWN_RUNS, [trees.map(({ tree }) => textCell(tree))]);
   const known = new Set(rows.map((row) => `${textOf(row, "id")}/${numberOf(row, "number")}`));
   for (const { tree, runs } of trees) {
     for (const patch of mergePatches(runs)) {
-      if (!patchIsWhole(patch) && !known.has(`${tree}/${patch.number}`)) return patchedRunUnknown(tree, patch.number);
+      if (!patchIsWhole(patch) && !known.has(`${tree}/${patch.number}`)) throw patchedRunUnknown(tree, patch.number);
     }
   }
-  return null;
 }
 
 export function recordPosts(trees: readonly TreePosts[]): readonly Asked[] {
@@ -168,17 +133,16 @@ export function recordPosts(trees: readonly TreePosts[]): readonly Asked[] {
   return askedOf(RECORD_POSTS, POST_TYPES, rows);
 }
 
-/** The post that is known with another hash. */
-export async function reusedPost(ask: Ask, trees: readonly TreePosts[]): Promise<Error | null> {
+/** Throws for the post that is known with another hash. */
+export async function explainReusedPost(ask: Ask, trees: readonly TreePosts[]): Promise<void> {
   const rows = await ask(KNOWN_POSTS, [trees.map(({ tree }) => textCell(tree))]);
   const known = new Map(rows.map((row) => [JSON.stringify([textOf(row, "tree"), textOf(row, "id")]), row]));
   for (const { tree, posts } of trees) {
     for (const { id, hash } of posts) {
       const row = known.get(JSON.stringify([tree, id]));
-      if (row !== undefined && textOf(row, "hash") !== hash) return postReused(tree, id);
+      if (row !== undefined && textOf(row, "hash") !== hash) throw postReused(tree, id);
     }
   }
-  return null;
 }
 
 export function endPosts(trees: readonly Pick<TreeCommit, "tree" | "postsEnded">[]): readonly Asked[] {

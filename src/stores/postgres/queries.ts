@@ -5,55 +5,25 @@
  * yet. One that only looks (`worker` is null) sees those of all.
  */
 
-import type {
-  Anchor,
-  Blob,
-  Mail,
-  OutboxMessage,
-  PostRecord,
-  RunQuery,
-  Snapshot,
-  StoredRun,
-  StoreWorker,
-  TreeQuery,
-  TreeRecord,
-} from "../../contracts/store.ts";
-import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/values/ids.ts";
-import type { JournalRow } from "../../core/journal/journal.ts";
-import { inOrder, numberOf, optionalOf, type Row } from "../cells.ts";
-import { runStates, treeStatuses } from "../columns.ts";
+import type { StoreWorker, TreeRecord } from "../../contracts/store.ts";
+import type { TreeId } from "../../core/values/ids.ts";
+import type { StoreReads } from "../access.ts";
+import { found, inOrder, numberOf, optionalOf } from "../cells.ts";
+import { runStates, treeStatuses } from "../codes.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
-import { columns, textCell, textOf } from "./cells.ts";
+import { records, textCell, textOf } from "./cells.ts";
 import type { Database, Statement, Values } from "./database.ts";
 import { OWNER_LIVES, workerLives } from "./membership.ts";
 
-export interface Queries {
-  tree(id: TreeId): Promise<TreeRecord | null>;
+export interface Queries extends StoreReads {
   standing(ids: readonly TreeId[]): Promise<TreeRecord[]>;
-  trees(query: TreeQuery): Promise<TreeRecord[]>;
-  unfinished(at: number): Promise<TreeId[]>;
-  due(at: number): Promise<TreeId[]>;
-  nextWake(): Promise<number | null>;
-  rows(tree: TreeId, from: number, limit: number): Promise<JournalRow[]>;
-  blob(tree: TreeId, hash: string): Promise<string | null>;
-  blobs(tree: TreeId): Promise<Blob[]>;
-  snapshot(tree: TreeId): Promise<Snapshot | null>;
-  run(id: string): Promise<StoredRun | null>;
-  runOfAgent(agent: string): Promise<StoredRun | null>;
-  runs(query: RunQuery): Promise<StoredRun[]>;
-  post(tree: TreeId, id: PostId): Promise<PostRecord | null>;
-  posts(tree: TreeId): Promise<PostRecord[]>;
-  pendingMail(limit: number): Promise<Mail[]>;
-  /** Where mail that waits stands in the order of arrival. */
+  /** The position in the order of arrival of each waiting mail. */
   pendingArrivals(limit: number): Promise<number[]>;
-  pendingOutbox(tree: TreeId): Promise<OutboxMessage[]>;
-  outboxTrees(): Promise<TreeId[]>;
-  format(): Promise<number>;
-  anchor(): Promise<Anchor | null>;
   workers(): Promise<StoreWorker[]>;
 }
 
-const { journalRowOf, outboxMessageOf, postOf, runOf, snapshotOf, treeOf } = columns;
+const { anchorOf, blobOf, journalRowOf, mailOf, outboxMessageOf, postOf, runOf, snapshotOf, treeIdOf, treeOf } =
+  records;
 
 const KEY_OF_TREE = "(select key from errand.trees where id = $1)";
 const RUN = "select t.id as tree_id, r.* from errand.runs r join errand.trees t on t.key = r.tree";
@@ -112,39 +82,14 @@ function statement(name: keyof typeof statements): Statement {
   return { name: `errand-${name}`, text: statements[name] };
 }
 
-function found<Value>([row]: readonly Row[], read: (row: Row) => Value): Value | null {
-  return row === undefined ? null : read(row);
-}
-
-function treeIdOf(row: Row): TreeId {
-  return asTreeId(textOf(row, "id"));
-}
-
-function mailOf(row: Row): Mail {
-  return {
-    tree: asTreeId(textOf(row, "tree")),
-    id: asPostId(textOf(row, "id")),
-    hash: textOf(row, "hash"),
-    payload: textOf(row, "payload"),
-  };
-}
-
-function anchorOf(row: Row): Anchor {
-  return {
-    at: numberOf(row, "at"),
-    wall: numberOf(row, "wall"),
-    monotonic: numberOf(row, "monotonic"),
-    boot: textOf(row, "boot"),
-  };
-}
-
 export function createQueries(database: Database, worker: number | null): Queries {
   const all = (name: keyof typeof statements, ...values: Values) => database.ask(statement(name), values);
   /** For what periodic duties ask: they come again by themselves. */
   const once = (name: keyof typeof statements, ...values: Values) => database.askOnce(statement(name), values);
+  const first = async (...asked: Parameters<typeof all>) => (await all(...asked))[0];
   return {
     standing: async (ids) => (await once("standing", ids.map(textCell))).map(treeOf),
-    tree: async (id) => found(await all("tree", textCell(id)), treeOf),
+    tree: async (id) => found(await first("tree", textCell(id)), treeOf),
     async trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);
       const name = asking === true ? "asking-trees" : "trees";
@@ -154,24 +99,18 @@ export function createQueries(database: Database, worker: number | null): Querie
     due: async (at) => (await once("due", at, worker)).map(treeIdOf),
     nextWake: async () => optionalOf((await once("next-wake", worker))[0], "wake_at", numberOf),
     rows: async (id, from, limit) => (await all("rows", textCell(id), from, limit)).map(journalRowOf),
-    blob: async (id, hash) => found(await all("blob", textCell(id), textCell(hash)), (row) => textOf(row, "text")),
-    async blobs(id) {
-      const rows = await all("blobs", textCell(id));
-      return inOrder(
-        rows.map((row) => ({ hash: textOf(row, "hash"), text: textOf(row, "text") })),
-        ({ hash }) => hash,
-      );
-    },
-    snapshot: async (id) => found(await all("snapshot", textCell(id)), snapshotOf),
-    run: async (id) => found(await all("run", textCell(id)), runOf),
-    runOfAgent: async (agent) => found(await all("run-of-agent", textCell(agent)), runOf),
+    blob: async (id, hash) => found(await first("blob", textCell(id), textCell(hash)), (row) => textOf(row, "text")),
+    blobs: async (id) => inOrder((await all("blobs", textCell(id))).map(blobOf), ({ hash }) => hash),
+    snapshot: async (id) => found(await first("snapshot", textCell(id)), snapshotOf),
+    run: async (id) => found(await first("run", textCell(id)), runOf),
+    runOfAgent: async (agent) => found(await first("run-of-agent", textCell(agent)), runOf),
     async runs({ tree, state, limit }) {
       const wanted = state === undefined ? null : runStates.cell(state);
       if (tree !== undefined) return (await all("runs-of-tree", textCell(tree), wanted, limit)).map(runOf);
       const live = state !== undefined && state !== "ended";
       return (await all(live ? "live-runs" : "all-runs", wanted, limit)).map(runOf);
     },
-    post: async (id, postId) => found(await all("post", textCell(id), textCell(postId)), postOf),
+    post: async (id, postId) => found(await first("post", textCell(id), textCell(postId)), postOf),
     posts: async (id) => inOrder((await all("posts", textCell(id))).map(postOf), (post) => post.id),
     pendingMail: async (limit) => (await once("pending-mail", limit, worker)).map(mailOf),
     pendingArrivals: async (limit) =>
@@ -180,7 +119,7 @@ export function createQueries(database: Database, worker: number | null): Querie
     outboxTrees: async () => (await all("outbox-trees")).map(treeIdOf),
     workers: async () =>
       (await all("workers")).map((row) => ({ name: textOf(row, "name"), takes: row["takes"] === true })),
-    format: async () => found(await all("format"), (row) => numberOf(row, "format")) ?? FIRST_FORMAT,
-    anchor: async () => found(await all("anchor"), anchorOf),
+    format: async () => found(await first("format"), (row) => numberOf(row, "format")) ?? FIRST_FORMAT,
+    anchor: async () => found(await first("anchor"), anchorOf),
   };
 }

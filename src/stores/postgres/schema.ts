@@ -10,7 +10,7 @@
  *
  * `posts` is mail and posts in one, as in SQLite: mail has a payload and no sequence, a taken post a sequence and no payload. `arrival`
  * is only the order in which waiting mail is taken: transactions commit out of its order, so nothing remembers a position in it. The
- * codes of `status` and `state` are in `../columns.ts`; 0 is an open tree, 4 an ended run.
+ * codes of `status` and `state` are in `../codes.ts`; 0 is an open tree, 4 an ended run.
  *
  * `workers.pool` is the name under which a worker's dispatcher locks jobs, null for a worker that takes no free trees.
  * `trees.unplaced` says why the last process that wanted to run the tree could not. A statement calls `errand.require` to fail when it

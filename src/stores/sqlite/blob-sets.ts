@@ -10,7 +10,7 @@
 import type { Blob } from "../../contracts/store.ts";
 import { numberOf } from "../cells.ts";
 import { hashCell, hashOf, textCell } from "./cells.ts";
-import type { Prepare } from "./statements.ts";
+import type { Prepare } from "./connection.ts";
 
 export interface BlobSets {
   /** The key of the set of these; null for none. */

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { codes, numberOf } from "../cells.ts";
+import { numberOf } from "../cells.ts";
+import { codes } from "../codes.ts";
 import { hashCell, hashOf, idCell, idOf, textCell, textOf } from "./cells.ts";
 
 const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";

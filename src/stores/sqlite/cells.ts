@@ -13,7 +13,7 @@ import { Buffer } from "node:buffer";
 import type { SQLInputValue } from "node:sqlite";
 import { uuidIs } from "../../core/values/ids.ts";
 import { cellCorrupt, numberOf, type Row } from "../cells.ts";
-import { type Columns, createColumns } from "../columns.ts";
+import { createRecords, type Records } from "../records.ts";
 
 export type Cell = SQLInputValue;
 
@@ -62,8 +62,7 @@ export function hashOf(row: Row, column: string): string {
   return bytesOf(row, column).toString("base64url");
 }
 
-/** How the columns that all databases share stand in SQLite. */
-export const columns: Columns<Cell> = createColumns<Cell>({
+export const records: Records<Cell> = createRecords<Cell>({
   text: textCell,
   id: idCell,
   flag: Number,

@@ -13,16 +13,15 @@ import { asTreeId, type TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import type { JournalRow } from "../../core/journal/journal.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
-import { treeStatuses } from "../columns.ts";
+import { treeStatuses } from "../codes.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
 import { rowRefused, treeUnknown } from "../refusals.ts";
-import { requireSequence } from "../sequence.ts";
 import { prepareBlobSets } from "./blob-sets.ts";
 import { hashCell, idCell, idOf, textCell } from "./cells.ts";
 import { type Fence, noLongerOwner, STILL_OWNER } from "./ownership.ts";
 import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
-import type { Prepare } from "./statements.ts";
+import type { Prepare } from "./connection.ts";
 import type { Trailing } from "./trailing.ts";
 import { prepareTreeRows } from "./tree-rows.ts";
 
@@ -98,7 +97,6 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
   }
 
   function write(part: TreeCommit, fenced: boolean): boolean {
-    requireSequence(part);
     const key = treeRows.move(part);
     const tree = { key, id: part.tree };
     const owned = appendRows(key, part.at, part.rows, fenced);

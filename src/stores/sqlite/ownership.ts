@@ -17,7 +17,7 @@ import { textCell, textOf } from "./cells.ts";
 import type { Connection } from "./connection.ts";
 import { canonicalPath, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
 import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
-import type { Prepare } from "./statements.ts";
+import type { Prepare } from "./connection.ts";
 
 /** How an owner is named to others. `startedAt` is in milliseconds since 1970. */
 export interface Owner {

@@ -8,8 +8,8 @@
 
 import type { Mail, MailPut } from "../../contracts/store.ts";
 import { hashCell, hashOf, idCell, textCell } from "./cells.ts";
-import type { Prepare } from "./statements.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Prepare } from "./connection.ts";
+import type { Transaction } from "./connection.ts";
 
 export function preparePutMail(
   prepare: Prepare,

@@ -5,52 +5,19 @@
  * statement anew each time one is bound. With a plus sign before it, it does not.
  */
 
-import type {
-  Anchor,
-  Blob,
-  Mail,
-  OutboxMessage,
-  PostRecord,
-  RunQuery,
-  Snapshot,
-  StoredRun,
-  TreeQuery,
-  TreeRecord,
-} from "../../contracts/store.ts";
-import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/values/ids.ts";
-import type { JournalRow } from "../../core/journal/journal.ts";
-import { inOrder, numberOf, type Row } from "../cells.ts";
-import { runStates, treeStatuses } from "../columns.ts";
+import type { StoreReads } from "../access.ts";
+import { found, inOrder, numberOf } from "../cells.ts";
+import { runStates, treeStatuses } from "../codes.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
-import { columns, hashCell, hashOf, idCell, idOf, textOf } from "./cells.ts";
+import { hashCell, idCell, records, textOf } from "./cells.ts";
+import type { Prepare } from "./connection.ts";
 import { placesOf } from "./place-keys.ts";
-import type { Prepare } from "./statements.ts";
 
-export interface Queries {
-  tree(id: TreeId): TreeRecord | null;
-  trees(query: TreeQuery): TreeRecord[];
-  unfinished(at: number): TreeId[];
-  due(at: number): TreeId[];
-  nextWake(): number | null;
-  rows(tree: TreeId, from: number, limit: number): JournalRow[];
-  blob(tree: TreeId, hash: string): string | null;
-  blobs(tree: TreeId): Blob[];
-  snapshot(tree: TreeId): Snapshot | null;
-  run(id: string): StoredRun | null;
-  runOfAgent(agent: string): StoredRun | null;
-  runs(query: RunQuery): StoredRun[];
-  post(tree: TreeId, id: PostId): PostRecord | null;
-  posts(tree: TreeId): PostRecord[];
-  pendingMail(limit: number): Mail[];
-  pendingOutbox(tree: TreeId): OutboxMessage[];
-  outboxTrees(): TreeId[];
-  format(): number;
-  anchor(): Anchor | null;
-  /** A number that changes when another process has written. */
-  dataVersion(): number;
-}
+/** Runs a read: now or later, and perhaps again. */
+export type Read = <Result>(work: () => Result) => Promise<Result>;
 
-const { journalRowOf, outboxMessageOf, postOf, runOf, snapshotOf, treeOf } = columns;
+const { anchorOf, blobOf, journalRowOf, mailOf, outboxMessageOf, postOf, runOf, snapshotOf, treeIdOf, treeOf } =
+  records;
 
 const KEY_OF_TREE = "(select key from trees where id = ?)";
 const RUN = "select t.id as tree_id, r.* from";
@@ -60,33 +27,7 @@ const treeFrom = (trees: string): string => `
     t.format, t.failures, t.unplaced, t.created_at, max(t.updated_at, coalesce(j.at, 0)) as updated_at
   from ${trees} left join journal j on j.id = (select max(id) from journal where ${placesOf("t.key", "id")})`;
 
-function found<Value>(row: Row, read: (row: Row) => Value): Value | null {
-  return row === undefined ? null : read(row);
-}
-
-function treeIdOf(row: Row): TreeId {
-  return asTreeId(idOf(row, "id"));
-}
-
-function mailOf(row: Row): Mail {
-  return {
-    tree: asTreeId(idOf(row, "tree")),
-    id: asPostId(idOf(row, "id")),
-    hash: hashOf(row, "hash"),
-    payload: textOf(row, "payload"),
-  };
-}
-
-function anchorOf(row: Row): Anchor {
-  return {
-    at: numberOf(row, "at"),
-    wall: numberOf(row, "wall"),
-    monotonic: numberOf(row, "monotonic"),
-    boot: textOf(row, "boot"),
-  };
-}
-
-export function prepareQueries(prepare: Prepare): Queries {
+export function createQueries(prepare: Prepare, read: Read): StoreReads {
   const tree = prepare(`${treeFrom("trees t")} where t.id = ?`);
   const earlier = `
     t.key < case when :before is null then 9223372036854775807 else (select key from trees where id = :before) end
@@ -130,51 +71,49 @@ export function prepareQueries(prepare: Prepare): Queries {
   const outboxTrees = prepare("select id from trees where key in (select tree from outbox) order by key");
   const format = prepare("select value from meta where name = 'format'");
   const anchor = prepare("select * from anchor");
-  const dataVersion = prepare("pragma data_version");
 
   return {
-    tree: (id) => found(tree().get(idCell(id)), treeOf),
+    tree: (id) => read(() => found(tree().get(idCell(id)), treeOf)),
     trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);
-      return (asking === true ? askingTrees() : trees())
-        .all({ status: wanted, before: before === undefined ? null : idCell(before), limit })
-        .map(treeOf);
+      const values = { status: wanted, before: before === undefined ? null : idCell(before), limit };
+      return read(() => (asking === true ? askingTrees : trees)().all(values).map(treeOf));
     },
-    unfinished: (at) => unfinished().all(at).map(treeIdOf),
-    due: (at) => due().all(at).map(treeIdOf),
-    nextWake: () => found(nextWake().get(), (row) => numberOf(row, "wake_at")),
+    unfinished: (at) => read(() => unfinished().all(at).map(treeIdOf)),
+    due: (at) => read(() => due().all(at).map(treeIdOf)),
+    nextWake: () => read(() => found(nextWake().get(), (row) => numberOf(row, "wake_at"))),
     rows: (id, from, limit) =>
-      rows()
-        .all({ tree: idCell(id), from, limit })
-        .map(journalRowOf),
-    blob: (id, hash) => found(blob().get(idCell(id), hashCell(hash)), (row) => textOf(row, "text")),
-    blobs(id) {
-      const all = blobs().all(idCell(id));
-      return inOrder(
-        all.map((row) => ({ hash: hashOf(row, "hash"), text: textOf(row, "text") })),
-        ({ hash }) => hash,
-      );
+      read(() =>
+        rows()
+          .all({ tree: idCell(id), from, limit })
+          .map(journalRowOf),
+      ),
+    blob: (id, hash) => read(() => found(blob().get(idCell(id), hashCell(hash)), (row) => textOf(row, "text"))),
+    blobs: (id) => read(() => inOrder(blobs().all(idCell(id)).map(blobOf), ({ hash }) => hash)),
+    snapshot: (id) => read(() => found(snapshot().get(idCell(id)), snapshotOf)),
+    run: (id) => read(() => found(run().get(idCell(id)), runOf)),
+    runOfAgent: (agent) => read(() => found(runOfAgent().get(idCell(agent)), runOf)),
+    runs({ tree: id, state, limit }) {
+      const wanted = state === undefined ? null : runStates.cell(state);
+      if (id !== undefined) {
+        const values = { tree: idCell(id), state: wanted, limit };
+        return read(() => runsOfTree().all(values).map(runOf));
+      }
+      const live = state !== undefined && state !== "ended";
+      return read(() => (live ? liveRuns : allRuns)().all({ state: wanted, limit }).map(runOf));
     },
-    snapshot: (id) => found(snapshot().get(idCell(id)), snapshotOf),
-    run: (id) => found(run().get(idCell(id)), runOf),
-    runOfAgent: (agent) => found(runOfAgent().get(idCell(agent)), runOf),
-    runs(query) {
-      const state = query.state === undefined ? null : runStates.cell(query.state);
-      const { limit } = query;
-      if (query.tree !== undefined)
-        return runsOfTree()
-          .all({ tree: idCell(query.tree), state, limit })
-          .map(runOf);
-      const live = state !== null && query.state !== "ended";
-      return (live ? liveRuns : allRuns)().all({ state, limit }).map(runOf);
-    },
-    post: (id, postId) => found(post().get(idCell(id), idCell(postId)), postOf),
-    posts: (id) => inOrder(posts().all(idCell(id)).map(postOf), (post) => post.id),
-    pendingMail: (limit) => pendingMail().all(limit).map(mailOf),
-    pendingOutbox: (id) => pendingOutbox().all(idCell(id)).map(outboxMessageOf),
-    outboxTrees: () => outboxTrees().all().map(treeIdOf),
-    format: () => found(format().get(), (row) => numberOf(row, "value")) ?? FIRST_FORMAT,
-    anchor: () => found(anchor().get(), anchorOf),
-    dataVersion: () => numberOf(dataVersion().get(), "data_version"),
+    post: (id, postId) => read(() => found(post().get(idCell(id), idCell(postId)), postOf)),
+    posts: (id) => read(() => inOrder(posts().all(idCell(id)).map(postOf), (post) => post.id)),
+    pendingMail: (limit) => read(() => pendingMail().all(limit).map(mailOf)),
+    pendingOutbox: (id) => read(() => pendingOutbox().all(idCell(id)).map(outboxMessageOf)),
+    outboxTrees: () => read(() => outboxTrees().all().map(treeIdOf)),
+    format: () => read(() => found(format().get(), (row) => numberOf(row, "value")) ?? FIRST_FORMAT),
+    anchor: () => read(() => found(anchor().get(), anchorOf)),
   };
+}
+
+/** A number that changes when another process has written. */
+export function prepareDataVersion(prepare: Prepare): () => number {
+  const dataVersion = prepare("pragma data_version");
+  return () => numberOf(dataVersion().get(), "data_version");
 }

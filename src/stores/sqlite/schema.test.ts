@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { APPLICATION_ID, createSchema, missingTable, SCHEMA_VERSION } from "./schema.ts";
-import { createTransaction, type Transaction } from "./transaction.ts";
+import { createTransaction, type Transaction } from "./connection.ts";
 
 describe("the schema", () => {
   let db: DatabaseSync;

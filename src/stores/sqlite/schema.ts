@@ -12,13 +12,13 @@
  *
  * `posts` has mail and posts: mail has a payload and no sequence, a taken post has a sequence and no payload. Its key is the order of
  * arrival. It names the tree by id, because mail may arrive before its tree is created. The codes of `status` and `state` are in
- * `../columns.ts`; 0 is an open tree, 4 an ended run.
+ * `../codes.ts`; 0 is an open tree, 4 an ended run.
  */
 
 import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { numberOf } from "../cells.ts";
 import type { Connection } from "./connection.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Transaction } from "./connection.ts";
 
 /** "Erra" in ASCII. */
 export const APPLICATION_ID = 0x45727261;

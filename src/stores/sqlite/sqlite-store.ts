@@ -14,19 +14,17 @@ import { ErrandError } from "../../errors.ts";
 import { claimable } from "../formats.ts";
 import { storeClosed } from "../refusals.ts";
 import { type OwnerWrites, prepareOwnerWrites } from "./commit.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, createPrepare, createTransaction } from "./connection.ts";
 import * as file from "./open-database.ts";
 import { type Identity, writeIdentity } from "./identity.ts";
 import { enterOwner, type Owner, prepareFence, takeOwnerLock } from "./ownership.ts";
 import { movedTo, requireNotMoved } from "./moved.ts";
 import { preparePutMail } from "./put-mail.ts";
-import { prepareQueries } from "./queries.ts";
+import { createQueries, prepareDataVersion } from "./queries.ts";
 import { createSchema, missingTable } from "./schema.ts";
 import { messageOf, sqliteIsBusy, storeErrorOf } from "./sqlite-errors.ts";
 import { waitingOf } from "./patience.ts";
-import { createPrepare } from "./statements.ts";
 import { createTrailing, syncLog, type Trailing } from "./trailing.ts";
-import { createTransaction } from "./transaction.ts";
 
 export type { Durability } from "./open-database.ts";
 export type { Owner } from "./ownership.ts";
@@ -181,14 +179,12 @@ export function createStore(
     if (durability === "full") trailing = createTrailing(db, path, transaction);
     writes = prepareOwnerWrites(prepare, trailing?.transaction ?? transaction, prepareFence(prepare, epoch));
   }
-  const queries = prepareQueries(prepare);
   const putMail = preparePutMail(prepare, trailing?.transaction ?? transaction, () => requireNotMoved(db, path));
-  let seen = queries.dataVersion();
+  const queries = createQueries(prepare, read);
+  const dataVersion = prepareDataVersion(prepare);
+  let seen = dataVersion();
   file.setBusyTimeout(db, path, busyTimeout);
   const { patiently, onTrouble, endWaiting } = waitingOf(world, access);
-  /** As the owner read it: nobody else raises it meanwhile. */
-  let format: number | null = null;
-
   function live(): void {
     if (!db.isOpen) throw storeClosed(description);
   }
@@ -221,14 +217,13 @@ export function createStore(
   return {
     description,
     onTrouble,
+    ...queries,
 
     commit: (commit) => write((writes) => writes.commit(commit)),
     async claim(ids) {
       const { requireOwner } = own();
-      const trees = await read(() => {
-        requireOwner();
-        return ids.map((id) => queries.tree(id));
-      });
+      await read(requireOwner);
+      const trees = await Promise.all(ids.map(queries.tree));
       const claimed = trees.filter((tree) => tree !== null).filter(claimable);
       return claimed.map((tree) => ({ ...tree, epoch: Math.max(epoch, tree.epoch) }));
     },
@@ -237,31 +232,8 @@ export function createStore(
     release: (tree) => write((writes) => writes.release(tree)),
     replaceProjections: (tree, projections) => write((writes) => writes.replaceProjections(tree, projections)),
     expire: (before, limit) => write((writes) => writes.expire(before, limit)),
-    async raiseFormat(to) {
-      await write((writes) => writes.raiseFormat(to));
-      format = null;
-    },
+    raiseFormat: (to) => write((writes) => writes.raiseFormat(to)),
     setAnchor: (anchor) => write((writes) => writes.setAnchor(anchor)),
-
-    tree: (id) => read(() => queries.tree(id)),
-    trees: (query) => read(() => queries.trees(query)),
-    unfinished: (at) => read(() => queries.unfinished(at)),
-    due: (at) => read(() => queries.due(at)),
-    nextWake: () => read(() => queries.nextWake()),
-    rows: (tree, from, limit) => read(() => queries.rows(tree, from, limit)),
-    blob: (tree, hash) => read(() => queries.blob(tree, hash)),
-    blobs: (tree) => read(() => queries.blobs(tree)),
-    snapshot: (tree) => read(() => queries.snapshot(tree)),
-    run: (id) => read(() => queries.run(id)),
-    runOfAgent: (agent) => read(() => queries.runOfAgent(agent)),
-    runs: (query) => read(() => queries.runs(query)),
-    post: (tree, id) => read(() => queries.post(tree, id)),
-    posts: (tree) => read(() => queries.posts(tree)),
-    pendingMail: (limit) => read(() => queries.pendingMail(limit)),
-    pendingOutbox: (tree) => read(() => queries.pendingOutbox(tree)),
-    outboxTrees: () => read(() => queries.outboxTrees()),
-    format: () => read(() => (writes === null ? queries.format() : (format ??= queries.format()))),
-    anchor: () => read(() => queries.anchor()),
 
     movedTo: () => readNow(() => movedTo(db)),
     leave: (to, mail) => write((writes) => writes.leave(to, mail)),
@@ -277,7 +249,7 @@ export function createStore(
         return putMail(mail);
       }),
     async changed() {
-      const now = await read(() => queries.dataVersion());
+      const now = await read(dataVersion);
       const differs = now !== seen;
       seen = now;
       return differs;

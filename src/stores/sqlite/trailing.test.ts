@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { configure } from "./open-database.ts";
 import { createTrailing, type Trailing } from "./trailing.ts";
-import { createTransaction } from "./transaction.ts";
+import { createTransaction } from "./connection.ts";
 
 const FULL = 2;
 const NORMAL = 1;

@@ -18,7 +18,7 @@ import { ErrandError } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
 import { checkpointing, synchronous } from "./open-database.ts";
 import { messageOf, sqliteIsIoError } from "./sqlite-errors.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Transaction } from "./connection.ts";
 
 /** `waits`: it writes something, and with that all before it becomes durable. A transaction of which neither is said may write nothing. */
 type Writing = "trails" | "waits";

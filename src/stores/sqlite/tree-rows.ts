@@ -14,12 +14,13 @@
 import type { TreeCommit, TreeCreation } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { numberOf, optionalCell, optionalOf } from "../cells.ts";
-import { treeKinds, treeStatuses } from "../columns.ts";
+import { treeKinds, treeStatuses } from "../codes.ts";
+import { positionAfter, requireFollows } from "../check-part.ts";
 import { treeConflict } from "../refusals.ts";
 import type { BlobSets } from "./blob-sets.ts";
 import { hashCell, idCell, textCell } from "./cells.ts";
 import { placesOf } from "./place-keys.ts";
-import type { Prepare } from "./statements.ts";
+import type { Prepare } from "./connection.ts";
 
 export interface TreeRows {
   /** Brings the tree's row to what the commit leaves, with the texts that it brings, and returns its key. */
@@ -60,8 +61,8 @@ export function prepareTreeRows(prepare: Prepare, blobSets: BlobSets): TreeRows 
   const remembered = new Map<TreeId, Standing>();
 
   function makeTree(part: TreeCommit, made: TreeCreation): number {
-    const { tree, epoch, expectedSeq, rows, wakeAt, at } = part;
-    if (expectedSeq !== 1) throw treeConflict(tree, "a new tree's first row is 1");
+    const { tree, epoch, rows, wakeAt, at } = part;
+    requireFollows(part, undefined);
     const named = [idCell(tree), textCell(made.agent), treeKinds.cell(made.kind), treeStatuses.cell(part.status)];
     const next = (made.last?.seq ?? 0) + 1 + rows.length;
     const moving = [wakeAt, Number(part.busy), part.questions];
@@ -78,11 +79,11 @@ export function prepareTreeRows(prepare: Prepare, blobSets: BlobSets): TreeRows 
     remembered.set(tree, standing);
   }
 
-  function standingOf(tree: TreeId): Standing {
+  function standingOf(tree: TreeId): Standing | undefined {
     const known = remembered.get(tree);
     if (known !== undefined) return known;
     const row = stored().get(idCell(tree));
-    if (row === undefined) throw treeConflict(tree, "it does not exist");
+    if (row === undefined) return undefined;
     return {
       key: numberOf(row, "key"),
       epoch: numberOf(row, "epoch"),
@@ -106,13 +107,12 @@ export function prepareTreeRows(prepare: Prepare, blobSets: BlobSets): TreeRows 
 
   return {
     move(part) {
-      const { tree, epoch, expectedSeq, rows } = part;
+      const { tree } = part;
       if (part.create !== undefined) return makeTree(part, part.create);
       const before = standingOf(tree);
-      if (before.epoch > epoch) throw treeConflict(tree, `epoch ${epoch} is over`);
-      if (before.nextSeq !== expectedSeq)
-        throw treeConflict(tree, `its next row is ${before.nextSeq}, not ${expectedSeq}`);
-      const after = standingAfter(part, before.key, expectedSeq + rows.length);
+      if (before === undefined) throw treeConflict(tree, "it does not exist");
+      requireFollows(part, before);
+      const after = standingAfter(part, before.key, positionAfter(part).nextSeq);
       write(part, before, after);
       blobSets.add(before.key, part.blobs);
       remember(tree, after);

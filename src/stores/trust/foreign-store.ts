@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Store } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
+import { refusedWrites } from "../access.ts";
 import { schemaIsKnown } from "../sqlite/known-schema.ts";
 import { openConnection, schemaVersionOf, unreadable } from "../sqlite/open-database.ts";
 import { openSqliteStore } from "../sqlite/sqlite-store.ts";
@@ -55,16 +56,8 @@ export function openForeignStore(path: string): ForeignStore {
       ...checkedRecords(store),
       digest,
       description: `The store ${path}, which is not trusted`,
+      ...refusedWrites(refuse),
       putMail: refuse,
-      commit: refuse,
-      claim: refuse,
-      markFailure: refuse,
-      markUnplaced: refuse,
-      release: refuse,
-      replaceProjections: refuse,
-      expire: refuse,
-      setAnchor: refuse,
-      raiseFormat: refuse,
       async close() {
         await store.close();
         rmSync(folder, { recursive: true, force: true });
