@@ -5,6 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/index.ts";
 import { ErrandError } from "../../src/index.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
+import { createSystemWorld } from "../../src/runtime/world.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { byContext, callTool, say } from "../../src/testing/index.ts";
 import { requestText } from "../support/model-requests.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
@@ -109,4 +111,38 @@ test("a reading that fails for good is told once as a notice, and the process go
   await until(() => notices.length > 0);
   expect(notices).toEqual(["store-corrupt"]);
   expect(await agent.postAndAwait("and now?")).toMatchObject({ text: "still here" });
+});
+
+/** More trees than are loaded at the same time. */
+const MANY_TREES = 40;
+
+test("while the store gives no tree, inputs for many trees wait without work for the processor", async () => {
+  const inner = createMemoryStore();
+  let gate = Promise.resolve();
+  const store: Store = {
+    ...inner,
+    close: async () => undefined,
+    async claim(trees) {
+      await gate;
+      return inner.claim(trees);
+    },
+  };
+  const first = await openTestErrand({ parent: [] }, { store });
+  const ids: string[] = [];
+  for (let n = 0; n < MANY_TREES; n += 1) ids.push((await first.errand.openAgent()).id);
+  await first.errand.close();
+  let turns = 0;
+  const system = createSystemWorld();
+  const world = { ...system, soon: (callback: () => void) => ((turns += 1), system.soon(callback)) };
+  const { errand } = await openTestErrand({ parent: byContext([say("here")]) }, { store, world });
+  const agents = await Promise.all(ids.map((id) => errand.agent(id)));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate = promise;
+  const replies = agents.map((agent) => agent.postAndAwait("go"));
+  await sleep(100);
+  turns = 0;
+  await sleep(500);
+  expect(turns).toBeLessThan(20);
+  resolve();
+  for (const reply of await Promise.all(replies)) expect(reply.text).toBe("here");
 });

@@ -122,10 +122,11 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
   async function run(): Promise<void> {
     scheduled = false;
     running = true;
+    let batch: readonly BatchPart[] = [];
     try {
       if (!pause.active()) {
         loads.retry();
-        const batch = stepBatch();
+        batch = stepBatch();
         if (batch.length > 0) await commitAll(batch);
       }
     } catch (error) {
@@ -133,7 +134,9 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     }
     running = false;
     if (!pause.active() && broken === null && resting()) events.queueEmpty();
-    if (queue.size() > 0 && !pause.active()) schedule();
+    // What an empty batch left in the queue waits for trees that are being loaded. Each load schedules when it has ended.
+    const loading = batch.length === 0 && loads.count() > 0;
+    if (queue.size() > 0 && !pause.active() && !loading) schedule();
     else if (idlers.length > 0 && resting()) for (const resolve of idlers.splice(0)) resolve();
   }
 
