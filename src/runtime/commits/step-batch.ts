@@ -94,7 +94,7 @@ export function createStepBatch(parts: StepBatchParts): () => readonly BatchPart
     const until = world.monotonic() + STEPS_MS;
     const taken = queue.takeAll();
     const batch = new Map<TreeId, BatchPart>();
-    const later: QueuedInput[] = [];
+    let later: QueuedInput[] = [];
     let previous: TreeId | null = null;
     for (const [index, input] of taken.entries()) {
       const { tree: id, create } = input.submission;
@@ -102,7 +102,7 @@ export function createStepBatch(parts: StepBatchParts): () => readonly BatchPart
       const over = batch.size > 0 && id !== previous && world.monotonic() >= until;
       const stopped = batch.size === 1 && previous !== null && failing.has(previous) && !firstMessage;
       if (over || stopped) {
-        later.push(...taken.slice(index));
+        later = later.concat(taken.slice(index));
         break;
       }
       if ((batch.size > 0 && failing.has(id) && !firstMessage) || loads.full(id)) {
