@@ -24,6 +24,7 @@ import { type Standing, standingOf, type TrustParts } from "../stores/trust/stan
 import { dataFolder } from "../stores/user-data.ts";
 import { fileTools } from "../tools/index.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
+import { requireNumbers } from "./check-options.ts";
 import { type Clock, openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
 import { judgedRules } from "./definitions/judged-rules.ts";
@@ -111,6 +112,7 @@ const DAY_MS = 86_400_000;
 /** Opens a store and takes up what an earlier process left unfinished in it. */
 export async function createErrand(options: ErrandOptions): Promise<Errand> {
   requireStoreGiven(options);
+  requireNumbers(options);
   const world = options.world ?? createSystemWorld();
   const models = joinProviders(options.models ?? []);
   const onFailure = options.onFailure === undefined ? rethrow : isolated("onFailure", options.onFailure, warn);
@@ -161,7 +163,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     redactor,
     workspace: resolve(options.workspace ?? "."),
     slots: options.slots ?? DEFAULT_SLOTS,
-    retentionMs: retentionDays === null ? null : retentionDays * DAY_MS,
+    retentionMs: retentionDays === null ? null : Math.ceil(retentionDays * DAY_MS),
     onFailure,
     onNotice: options.onNotice === undefined ? warn : isolated("onNotice", options.onNotice, onFailure),
     recover: options.recover ?? true,

@@ -7,6 +7,7 @@ import type { DefinitionFacts, DefinitionText } from "../../core/values/definiti
 import type { Sha256 } from "../../core/journal/journal.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
+import { wholeFrom } from "../check-options.ts";
 import { checkSchema } from "../schemas/check-schema.ts";
 import { judgedRules } from "./judged-rules.ts";
 import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
@@ -146,6 +147,9 @@ function resolve(
   source: CatalogSource,
 ): { facts: DefinitionFacts; text: DefinitionText } | null {
   if (!NAME.test(definition.name)) throw invalid(definition, "a name is up to 64 letters, digits, - and _");
+  for (const name of ["maxIterations", "timeoutSeconds"] as const)
+    if (definition[name] !== undefined && !wholeFrom(1, definition[name]))
+      throw invalid(definition, `${name} must be a whole number from 1`);
   const tools =
     definition.tools === undefined ? source.tools : definition.tools.map((name) => toolNamed(definition, source, name));
   const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);

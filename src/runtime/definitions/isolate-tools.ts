@@ -2,7 +2,9 @@
 
 import type { Tool } from "../../contracts/tool.ts";
 import { delegationToolIs } from "../../core/delegation/tools.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
+import { plainJson } from "../../plain-json.ts";
 
 /** Refuses names that would stand for two tools. A call gets arguments of its own, so that no tool can change what is recorded. */
 export function ownTools(tools: readonly Tool[]): readonly Tool[] {
@@ -24,13 +26,23 @@ function owned(tool: Tool): Tool {
     name,
     description,
     safe,
-    schema: structuredClone(tool.schema),
+    schema: schemaOf(tool),
     run: async (input, context) => tool.run(structuredClone(input), context),
     ...(locate === undefined ? {} : { locate: async (input, context) => locate(structuredClone(input), context) }),
     ...(check === undefined ? {} : { check: (input) => check(structuredClone(input)) }),
   };
 }
 
-function refused(message: string): ErrandError {
-  return new ErrandError("usage", message, { remedy: "Give each tool a name of its own." });
+/** A copy, as plain JSON. */
+function schemaOf({ name, schema }: Tool): Json {
+  const plain = plainJson(schema);
+  if ("problem" in plain) throw refused(`The schema of the tool "${name}" is not JSON: ${plain.problem}.`, JSON_SCHEMA);
+  if (!jsonObjectIs(plain.json)) throw refused(`The tool "${name}" has no schema of its arguments.`, JSON_SCHEMA);
+  return plain.json;
+}
+
+const JSON_SCHEMA = 'Give it a JSON Schema, such as { type: "object", properties: {} }.';
+
+function refused(message: string, remedy = "Give each tool a name of its own."): ErrandError {
+  return new ErrandError("usage", message, { remedy });
 }

@@ -1,9 +1,10 @@
 /** Several model providers as one: the first that has the model gives it. */
 
 import { errorText } from "../../errors.ts";
-import type { ModelFacts, ModelProvider } from "../../contracts/model.ts";
+import type { Model, ModelFacts, ModelProvider } from "../../contracts/model.ts";
 import { jsonObjectIs } from "../../core/values/json.ts";
 import { plainJson, wholeNumber } from "../../plain-json.ts";
+import { membersOf } from "../effects/parse-reply.ts";
 
 /** More than any window, and in micro-dollars more than any price of a million tokens: sums of what calls cost stay exact. */
 const MOST = 1_000_000_000;
@@ -15,7 +16,7 @@ export function joinProviders(providers: readonly ModelProvider[]): ModelProvide
       const reasons: string[] = [];
       for (const provider of providers) {
         const found = resolved(provider, name);
-        if (!("unavailable" in found)) return { model: found.model, facts: factsTold(found.facts) };
+        if (!("unavailable" in found)) return found;
         reasons.push(found.unavailable);
       }
       return { unavailable: reasons[0] ?? `There is no model "${name}", because no model provider is given.` };
@@ -23,10 +24,13 @@ export function joinProviders(providers: readonly ModelProvider[]): ModelProvide
   };
 }
 
-/** A provider of the user's own may throw: then it does not have the model. */
+/** A provider of the user's own may throw or give anything: then it does not have the model. */
 function resolved(provider: ModelProvider, name: string): ReturnType<ModelProvider["resolve"]> {
   try {
-    return provider.resolve(name);
+    const found: unknown = provider.resolve(name);
+    const { unavailable, model, facts } = membersOf(found, ["unavailable", "model", "facts"]);
+    if (typeof membersOf(model, ["call"]).call === "function") return { model: model as Model, facts: factsTold(facts) };
+    return { unavailable: typeof unavailable === "string" ? unavailable : `There is no model "${name}".` };
   } catch (error) {
     return { unavailable: `The provider of ${name} failed: ${errorText(error)}` };
   }
