@@ -25,7 +25,8 @@ export function isolated<Told>(
   return (told) => {
     try {
       const given = listener(told);
-      if (given instanceof Promise) given.catch(failed);
+      // Also a promise of another realm, which is no instance of this one's class.
+      if (typeof given === "object" && given !== null && "then" in given) Promise.resolve(given).catch(failed);
     } catch (error) {
       failed(error);
     }

@@ -202,7 +202,26 @@ test("a model of the user's own that streams for ever and ignores its signal is 
   expect(aborted).toBe(true);
 });
 
+test("a model of the user's own that counts oddly is cut by its text all the same", async () => {
+  for (const odd of [Number.NaN, -1e12, undefined, "many"]) {
+    const model: Model = {
+      async call(_request, { signal, onText, onReceived }) {
+        onReceived?.(odd as never);
+        for (let pieces = 0; pieces < 1_000 && !signal.aborted; pieces += 1) {
+          onText?.(PIECE);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        return { parts: [{ type: "text", text: "short" }], usage: null, stop: "end" };
+      },
+    };
+    const { errand } = await openTestErrand({ parent: [] }, ownModel(model));
+    const agent = await errand.openAgent();
+    await expect(agent.postAndAwait("go")).rejects.toMatchObject(failedWith("reply-limit", /was cut off/));
+  }
+});
+
 test.each([
+  ["more than its tokens can be", "x".repeat(2_000), { replyTokens: 100 }, /longer than 100 tokens can be/],
   ["one byte too many", "x".repeat(2_000), { replyBytes: 2_000 }, /longer than 2000 bytes/],
   [
     "more than a journal takes",
@@ -226,6 +245,16 @@ test.each([
   expect(facts).toContainEqual(
     expect.objectContaining({ type: "model-failed", code: "reply-limit", usage: { input: 7, output: 9 } }),
   );
+});
+
+test("data of the provider, such as signatures, do not count as tokens", async () => {
+  const parts = [
+    { type: "reasoning", text: "hm", data: { signature: "x".repeat(10_000) } },
+    { type: "text", text: "short" },
+  ] as const;
+  const model: Model = { call: async () => ({ parts, usage: null, stop: "end" }) };
+  const { errand } = await openTestErrand({ parent: [] }, { ...ownModel(model), limits: { replyTokens: 100 } });
+  expect(await (await errand.openAgent()).postAndAwait("go")).toMatchObject({ text: "short" });
 });
 
 test("a reply within its tokens is kept, and a window bounds what is asked for", async () => {

@@ -1,5 +1,6 @@
 /** Code of the user that misbehaves: tools that change their arguments, listeners that throw, names that clash, values that are no errors. */
 
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createErrand, type ErrandError, type ModelProvider, type TextDelta, type Tool } from "../../src/index.ts";
 import { callTool, createScriptedModels, say } from "../../src/testing/index.ts";
@@ -71,6 +72,19 @@ test("a listener that throws or rejects is reported once, and the others are tol
   expect((await agent.postAndAwait("2")).text).toBe("hello again");
   expect(heard.join("")).toBe("hello therehello again");
   expect(failures.map(({ code }) => code)).toEqual(["listener-failed", "listener-failed"]);
+});
+
+test("a promise of another realm that a listener gives may reject, and so may a thenable", async () => {
+  const failures: ErrandError[] = [];
+  const { errand } = await openTestErrand(
+    { parent: [say("hello")] },
+    { onFailure: (error) => void failures.push(error) },
+  );
+  errand.onText(runInNewContext("() => Promise.reject(new Error('of another realm'))") as () => void);
+  // oxlint-disable-next-line unicorn/no-thenable
+  errand.onText(() => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error("thenable")) }));
+  await (await errand.openAgent()).postAndAwait("1");
+  await expect.poll(() => failures.map(({ code }) => code)).toEqual(["listener-failed", "listener-failed"]);
 });
 
 test("an onDelegation listener that throws or changes its record does not touch the others", async () => {

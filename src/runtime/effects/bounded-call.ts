@@ -12,6 +12,7 @@ import { type Model, type ModelCallOptions, ModelFailure, type ModelRequest } fr
 import type { CancelTimer, World } from "../../contracts/world.ts";
 import { LIMITS, type Settings } from "../../core/values/limits.ts";
 import type { ReplyPart, Usage } from "../../core/values/message.ts";
+import { wholeNumber } from "../../plain-json.ts";
 import { failureOf, failureTold, membersOf } from "./parse-reply.ts";
 import { usageTold } from "./parse-usage.ts";
 
@@ -28,6 +29,8 @@ const BYTES_PER_TOKEN = 16;
 const USUAL_BYTES_PER_TOKEN = 4;
 /** Older turns are summarised at 80 % of a window, so that this part of it is free for the reply. */
 const WINDOW_SHARE = 0.2;
+/** Of one piece: more ends any reply. Sums of it stay exact. */
+const MOST_PIECE_BYTES = 1_000_000_000_000;
 /** How long an aborted model may take to say what it has used. */
 const USAGE_WAIT_MS = 1_000;
 
@@ -105,7 +108,7 @@ export async function callWithin(call: BoundedCall): Promise<unknown> {
         },
         onReceived(bytes) {
           if (ended) return;
-          received += bytes;
+          received += wholeNumber(bytes, MOST_PIECE_BYTES) ?? 0;
           count();
         },
       }),
@@ -132,18 +135,25 @@ export async function callWithin(call: BoundedCall): Promise<unknown> {
   }
 }
 
-/** Throws a ModelFailure if a whole reply is longer than it may be: it may have come without being counted. Its tokens are paid for already. */
+/** Throws a ModelFailure if a whole reply is longer than it may be: it may have come without being counted. */
 export function requireWithin(
   model: string,
   parts: readonly ReplyPart[],
   usage: Usage | null,
-  { bytes }: ReplyBounds,
+  bounds: ReplyBounds,
 ): void {
-  const json = JSON.stringify(parts);
-  // A character has at most three bytes.
-  if (json.length * 3 <= bytes) return;
-  const limit = limitReached(Buffer.byteLength(json), { tokens: null, bytes });
+  let limit = limitReached(bytesOf(parts), bounds);
+  // Data of the provider, such as signatures, are not made of tokens.
+  if (limit?.name === "replyTokens") limit = limitReached(bytesOf(parts.map(withoutData)), bounds);
   if (limit !== null) throw overLimit(model, limit, usage);
+}
+
+function bytesOf(parts: readonly ReplyPart[]): number {
+  return Buffer.byteLength(JSON.stringify(parts));
+}
+
+function withoutData(part: ReplyPart): ReplyPart {
+  return part.type === "reasoning" ? { type: part.type, text: part.text } : part;
 }
 
 /** The bound that so many bytes are beyond; null for none. */
