@@ -29,7 +29,8 @@ function resolved(provider: ModelProvider, name: string): ReturnType<ModelProvid
   try {
     const found: unknown = provider.resolve(name);
     const { unavailable, model, facts } = membersOf(found, ["unavailable", "model", "facts"]);
-    if (typeof membersOf(model, ["call"]).call === "function") return { model: model as Model, facts: factsTold(facts) };
+    if (typeof membersOf(model, ["call"]).call === "function")
+      return { model: model as Model, facts: factsTold(facts) };
     return { unavailable: typeof unavailable === "string" ? unavailable : `There is no model "${name}".` };
   } catch (error) {
     return { unavailable: `The provider of ${name} failed: ${errorText(error)}` };
