@@ -1,29 +1,25 @@
 /**
- * Intentions, as plain data. The runtime starts them after the commit that recorded the facts behind them; after a crash they are
- * derived again from the state. An effect names its agent and its key; what it needs besides (the request, a call's arguments)
- * the runtime reads from the agent's context.
+ * Intentions, as plain data. The runtime starts them after the commit that recorded the facts behind them. After a crash they are derived
+ * again from the state. The runtime reads what else an effect needs (the request, a call's arguments) from the agent's context.
  */
 
 import type { AgentNumber, RunNumber, StepKey } from "./values/ids.ts";
 
+interface Attempt {
+  readonly key: StepKey;
+  readonly attempt: number;
+}
+
+interface CallAttempt extends Attempt {
+  readonly agent: AgentNumber;
+  readonly call: string;
+  readonly name: string;
+}
+
 export type Effect =
-  | { readonly type: "call-model"; readonly key: StepKey; readonly attempt: number; readonly agent: AgentNumber }
-  | {
-      readonly type: "call-tool";
-      readonly key: StepKey;
-      readonly attempt: number;
-      readonly agent: AgentNumber;
-      readonly call: string;
-      readonly name: string;
-    }
-  /** A kernel tool whose answer stands in the store: `list_runs`, `read_result`, or a control of a run that has left the state. */
-  | {
-      readonly type: "read-store";
-      readonly key: StepKey;
-      readonly attempt: number;
-      readonly agent: AgentNumber;
-      readonly call: string;
-      readonly name: string;
-    }
-  | { readonly type: "erase-texts"; readonly key: StepKey; readonly attempt: number; readonly run: RunNumber }
+  | (Attempt & { readonly type: "call-model"; readonly agent: AgentNumber })
+  | (CallAttempt & { readonly type: "call-tool" })
+  /** The store answers: `list_runs`, `read_result`, or a control of a run that has left the state. */
+  | (CallAttempt & { readonly type: "read-store" })
+  | (Attempt & { readonly type: "erase-texts"; readonly run: RunNumber })
   | { readonly type: "abort"; readonly key: StepKey };

@@ -1,6 +1,6 @@
 /** Folds model calls, tool calls and the questions that hold calls back into the readable model. */
 
-import { modelCost } from "../core/agent/prices.ts";
+import { modelCost } from "../core/values/definition.ts";
 import { MODEL_CALLS, modelCallsInput } from "../core/text/prompts/question-text.ts";
 import { type StepKey, stepKey } from "../core/values/ids.ts";
 import type { Usage } from "../core/values/message.ts";

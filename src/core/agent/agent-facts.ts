@@ -34,7 +34,7 @@ export function agentAdd(state: TreeState, agent: NewAgent): void {
   });
 }
 
-/** Removes an agent that is closed, with all that waits for it. */
+/** Removes an agent that is closed, with its timers and effects. */
 export function agentRemove(state: TreeState, agent: AgentState): void {
   turnDrop(state, agent);
   for (const batch of agent.batches.keys()) state.timers.delete(`barrier:${agent.number}:${batch}`);
@@ -64,7 +64,7 @@ export function turnNew(agent: AgentState): Turn {
   };
 }
 
-/** Forgets the effects and questions of an agent's turn. Their results and answers are rejected if they still come. */
+/** Forgets the effects and questions of an agent's turn. Results and answers that arrive later are rejected. */
 function turnDrop(state: TreeState, agent: AgentState): void {
   const { turn, number } = agent;
   if (turn === null) return;
@@ -90,7 +90,7 @@ function callsQuestionClose(state: TreeState): void {
   state.requestCalls.question = null;
 }
 
-/** A request from outside the tree: its model calls are counted from here. */
+/** A request from outside the tree begins: its model calls are counted from here. */
 export function requestBegin(state: TreeState): void {
   callsQuestionClose(state);
   state.requestCalls.used = 0;
@@ -108,7 +108,7 @@ export function effectDrop(state: TreeState, key: StepKey): void {
   state.effects.delete(key);
 }
 
-/** The run's outcome is in its parent's context: from here on it is only a record in the projection. */
+/** The run's outcome is in its parent's context. From here on only the projection has a record of it. */
 export function runForget(state: TreeState, number: number): void {
   const run = state.runs.get(number);
   if (run === undefined) return;
@@ -147,9 +147,9 @@ export const agentFacts = {
   "tree-forked"(state, fact, { at }) {
     state.id = fact.agent;
     state.closed = false;
-    // What was under way goes on in the origin, and is booked there.
+    // Aborted calls belong to the origin tree, which books their usage.
     state.aborted.clear();
-    // A grant holds for one conversation.
+    // A grant is valid for one conversation.
     state.grants = [];
     for (const effect of state.effects.values()) effect.underWay = false;
     state.catalog = catalogOf(fact.catalog);

@@ -25,7 +25,7 @@ export function toolAnswer(value: Json): Answer {
   return { text: JSON.stringify(value), failed: false };
 }
 
-/** A failure that the model can act on: what is wrong, and what to do. */
+/** A failure that the model can act on: it says what is wrong and what to do. */
 export function toolError(problem: string): Answer {
   return { text: `Error: ${problem}`, failed: true };
 }
@@ -44,7 +44,7 @@ export function answer(d: Deciding, agent: AgentState, call: string, { text, fai
 
 type Called = Pick<ToolCallPart, "id" | "name">;
 
-/** Lets one of the agent's own tools answer the call. `allowed`: by the user, who saw the file with the mark `seen`. */
+/** Calls one of the agent's own tools. `allowed`: the user allowed it, and saw the file with the mark `seen`. */
 export function callTool(
   d: Deciding,
   agent: AgentState,
@@ -57,7 +57,7 @@ export function callTool(
   d.effect({ type: "call-tool", key: d.key(n), attempt: 1, agent: agent.number, call, name });
 }
 
-/** Lets the store answer the call of a delegation tool. */
+/** Asks the store for the answer to a call of a delegation tool. */
 export function readStore(d: Deciding, { number: agent }: AgentState, { id: call, name }: Called): void {
   const n = d.number();
   d.emit({ type: "tool-called", agent, n, call, name, read: true });

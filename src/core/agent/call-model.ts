@@ -1,6 +1,6 @@
 /**
- * Issuing a model call, within the iterations of the turn, the model calls of the request, the budget of the tree and the window of the model; and
- * aborting what a turn has under way.
+ * Issuing a model call, and aborting what a turn has under way. A call is issued only within the iterations of the
+ * turn, the model calls of the request, the budget of the tree and the window of the model.
  */
 
 import { agentWithUser } from "../delegation/send-user-message.ts";
@@ -9,19 +9,19 @@ import { onlyClosingCallLeft } from "../reports/final-report.ts";
 import { setRunState } from "../runs/run-state.ts";
 import type { AgentState } from "../state.ts";
 import type { Deciding } from "../step.ts";
+import { modelCost } from "../values/definition.ts";
 import type { StepKey } from "../values/ids.ts";
 import type { Usage } from "../values/message.ts";
-import { modelCost } from "./prices.ts";
 
 /** Average bytes of text in a token, in the languages and code that models mostly read. */
 const BYTES_PER_TOKEN = 4;
 /** Tokens of output that a call reserves. */
 const OUTPUT_TOKENS = 1_024;
-/** The part of a model's window at which older turns are summarised. */
+/** Older turns are summarised when the context takes more than this part of the model's window. */
 const WINDOW_SHARE = 0.8;
-/** The part of a budget that only nudges, announcements and compaction may use: what brings results home. */
+/** The part of a budget that only nudges, announcements and compaction may use. */
 const RESERVE_SHARE = 0.05;
-/** The part of a limit at which it is reported as near. */
+/** A limit is reported as near when this part of it is used. */
 const WARN_SHARE = 0.8;
 
 /** An estimate of the tokens in the agent's context. */
@@ -72,16 +72,18 @@ export function issueCall(d: Deciding, agent: AgentState, compaction: boolean): 
 
 /** Why a model of unknown price cannot be used under a limit of money, and what to do. */
 export function priceUnknown(model: string): string {
-  return `the price of ${model} is not known, so that costPerTree cannot be kept; give its price, or limit tokensPerTree instead`;
+  const problem = `the price of ${model} is not known, so that costPerTree cannot be kept`;
+  return `${problem}; give its price, or limit tokensPerTree instead`;
 }
 
-/** The request has used its model calls. If a person is there, they are asked once whether it may go on, and all calls wait; else the turn ends. */
+/** The request has used its model calls. A person who is there is asked for more, and all calls wait. */
 function callsUsedUp(d: Deciding, agent: AgentState, calls: number): void {
   const { requestCalls, rights } = d.state;
   const { number } = agent;
   const asks = requestCalls.question !== null || (rights?.asks === true && !requestCalls.refused);
   if (!asks || onlyClosingCallLeft(agent)) {
-    const error = `this request has used its ${calls} model calls; a new message goes on, limits.modelCallsPerRequest allows more`;
+    const remedy = "a new message goes on, limits.modelCallsPerRequest allows more";
+    const error = `this request has used its ${calls} model calls; ${remedy}`;
     return d.later({ do: "fail-turn", agent: number, end: { status: "error", reason: "model-call-limit", error } });
   }
   d.emit({ type: "budget-awaited", agent: number });
@@ -94,7 +96,7 @@ function callsUsedUp(d: Deciding, agent: AgentState, calls: number): void {
 
 interface Room {
   readonly refused: "token-limit" | "cost-limit" | null;
-  /** Calls under way may still leave room when they are settled. */
+  /** True if calls under way may leave enough room when their usage is known. */
   readonly mayWait: boolean;
   readonly reserved: { readonly tokens: number; readonly cost: number } | null;
 }
@@ -121,7 +123,7 @@ function reserve(d: Deciding, agent: AgentState, compaction: boolean): Room {
   return { refused: null, mayWait: false, reserved: { tokens, cost } };
 }
 
-/** Reports once that a limit is near, so that a person can raise it or step in. */
+/** Reports once that a limit is near. */
 export function warnIfNear(d: Deciding): void {
   const { limits } = d.settings;
   const { ledger, runsCreated, neared } = d.state;
@@ -145,7 +147,7 @@ export function retryBudget(d: Deciding): void {
   }
 }
 
-/** Issues a call again under the same key, as a new attempt: results of the earlier attempt are rejected from here on. */
+/** Issues a call again under the same key, as a new attempt. Results of the earlier attempt are rejected. */
 export function callModelAgain(d: Deciding, key: StepKey): void {
   const effect = d.state.effects.get(key);
   if (effect === undefined || effect.kind !== "model") return;
@@ -154,7 +156,7 @@ export function callModelAgain(d: Deciding, key: StepKey): void {
   d.effect({ type: "call-model", key, attempt, agent: effect.agent });
 }
 
-/** Aborts what the agent's turn has under way. What its model call used is not known yet, and is booked at an estimate. */
+/** Aborts what the agent's turn has under way. The usage of an aborted model call is booked as an estimate. */
 export function abortTurn(d: Deciding, agent: AgentState): void {
   const { turn, number } = agent;
   if (turn === null) return;

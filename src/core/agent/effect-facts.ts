@@ -2,14 +2,14 @@
 
 import type { FactOf } from "../event.ts";
 import type { OpenEffect, StateHandlers, TreeState } from "../state.ts";
+import { modelCost } from "../values/definition.ts";
 import { type AgentNumber, stepKey, type StepKey } from "../values/ids.ts";
 import type { Usage } from "../values/message.ts";
 import { budgetLeave, effectDrop, runForget } from "./agent-facts.ts";
-import { modelCost } from "./prices.ts";
 import { turnClockSet } from "./turn-clock.ts";
 
-/** How long an aborted call waits for its wire to report: longer than any wire takes. */
-const ABORTED_KEPT_MS = 60_000;
+/** How long an aborted call waits for the provider's usage report. */
+const USAGE_REPORT_MS = 60_000;
 
 function effectOpen(
   state: TreeState,
@@ -32,7 +32,7 @@ function effectOpen(
   });
 }
 
-/** Books what a call used, as far as it is known. */
+/** Books what a call used. Returns it, or null if the usage is not known. */
 function book(state: TreeState, number: AgentNumber, usage: Usage | null): { tokens: number; cost: number } | null {
   const agent = state.agents.get(number);
   if (agent === undefined || usage === null) return null;
@@ -48,7 +48,7 @@ function book(state: TreeState, number: AgentNumber, usage: Usage | null): { tok
   return { tokens, cost };
 }
 
-/** The agent's turn has no model call under way any more. */
+/** The model call of the agent's turn is over. */
 function modelDone(state: TreeState, number: AgentNumber, key: StepKey, at: number): void {
   effectDrop(state, key);
   const agent = state.agents.get(number);
@@ -99,7 +99,7 @@ export const effectFacts = {
     const effect = state.effects.get(fact.effect);
     const agent = state.agents.get(fact.agent);
     if (fact.aborted !== true || booked === null || effect === undefined || agent === undefined) return;
-    for (const [key, aborted] of state.aborted) if (at - aborted.at > ABORTED_KEPT_MS) state.aborted.delete(key);
+    for (const [key, aborted] of state.aborted) if (at - aborted.at > USAGE_REPORT_MS) state.aborted.delete(key);
     const run = state.runs.get(fact.agent);
     state.aborted.set(fact.effect, {
       attempt: effect.attempt,
@@ -131,7 +131,7 @@ export const effectFacts = {
     modelDone(state, effect.agent, fact.effect, at);
     const agent = state.agents.get(effect.agent);
     if (agent === undefined || agent.turn === null || effect.compaction) return;
-    // A refusal does not enter the context: the reply before it stays the newest one.
+    // A refusal does not enter the context, so the reply before it stays the newest one.
     if (fact.stop !== "refused") {
       agent.turn.replyReported = false;
       agent.turn.replyFailed = false;

@@ -1,21 +1,21 @@
-/** What follows from how a model call ended: the next iteration, the end of the turn, a retry, or a smaller context. */
+/** What follows from a model call's result: the next iteration, the end of the turn, a retry, or a smaller context. */
 
 import type { FactOf } from "../event.ts";
 import { onlyClosingCallLeft } from "../reports/final-report.ts";
 import type { AgentState, OpenEffect, Turn } from "../state.ts";
 import type { Deciding } from "../step.ts";
 import { messageNoMessageIs, messageSaid, sayBlocks, tagExtract } from "../text/index.ts";
+import { modelCost } from "../values/definition.ts";
 import { replyPartsOf, replyText } from "../values/message.ts";
 import { contextTokens, estimatedUsage, issueCall } from "./call-model.ts";
-import { modelCost } from "./prices.ts";
 import { answerCall } from "./tool-calls.ts";
 import { finishTurn } from "./turns.ts";
 
-/** Lengths, in characters, to which tool results are cut one after the other while a context is too long. */
+/** While a context is too long, tool results are cut to these lengths in characters, one after the other. */
 const RESULT_LENGTHS = [16_384, 4_096, 1_024] as const;
 /** Waits before the second, third and fourth attempt of a call, in milliseconds. */
 const RETRY_WAITS = [1_000, 4_000, 16_000] as const;
-/** By how much of itself a wait may grow at random, so that calls that failed together do not come back together. */
+/** A wait grows at random by up to this part of itself, so that calls that failed together are not retried together. */
 const RETRY_JITTER = 0.25;
 /** If a provider asks for a longer wait than this, the call fails at once. */
 const RETRY_WAIT_MOST = 600_000;
@@ -28,7 +28,7 @@ interface OpenCall {
   readonly turn: Turn;
 }
 
-/** Takes in how a call ended, with its usage, or an estimate. Null if no such call is open. */
+/** Accepts the result of a call, with its usage or an estimate. Null if no such call is open. */
 function acceptResult(d: Deciding, input: FactOf<"model-replied" | "model-failed">): OpenCall | null {
   const effect = d.state.effects.get(input.effect);
   if (effect?.kind !== "model" || effect.attempt !== input.attempt || !effect.underWay) return null;
@@ -40,16 +40,16 @@ function acceptResult(d: Deciding, input: FactOf<"model-replied" | "model-failed
   return { effect, agent, turn: agent.turn };
 }
 
-/** The wire of an aborted call has reported what it used. */
+/** The provider has reported what an aborted call used. */
 export function usageLearnt(d: Deciding, { effect, attempt, usage }: FactOf<"usage-learnt">): string | null {
   const call = d.state.aborted.get(effect);
   if (call === undefined || call.attempt !== attempt) return "no such call was aborted";
   d.accept();
   if (call.run === null) return null;
   const { number: run, tokens, cost } = call.run;
-  const more = usage.input + usage.output - call.tokens;
-  const dearer = modelCost(call.price, usage) - call.cost;
-  d.emit({ type: "run-settled", run, tokens: tokens + more, cost: cost + dearer });
+  const tokensMore = usage.input + usage.output - call.tokens;
+  const costMore = modelCost(call.price, usage) - call.cost;
+  d.emit({ type: "run-settled", run, tokens: tokens + tokensMore, cost: cost + costMore });
   return null;
 }
 
@@ -96,8 +96,8 @@ function sendToUser(d: Deciding, agent: AgentState, text: string, commentary: tr
 }
 
 /**
- * Makes a context that was too long smaller: earlier turns are summarised, once in a turn. If that was not enough, long tool results are
- * cut. False if there is nothing left to cut.
+ * Makes a context smaller that was too long: summarises earlier turns, once in a turn; if that was not enough, cuts
+ * long tool results. False if nothing is left to cut.
  */
 function makeRoom(d: Deciding, { agent, turn, effect: { compaction } }: OpenCall): boolean {
   const summarise = !compaction && !turn.compacted && agent.turns > 1;
@@ -110,14 +110,14 @@ function makeRoom(d: Deciding, { agent, turn, effect: { compaction } }: OpenCall
   return true;
 }
 
-/** A context that was too long shows where the model's window ends: later contexts are made smaller in time. */
+/** A context that was too long shows how large the model's window is. Later contexts are made smaller in time. */
 function learnWindow(d: Deciding, agent: AgentState): void {
   const window = Math.max(1, contextTokens(agent));
   if (agent.definition.window !== null && agent.definition.window <= window) return;
   d.emit({ type: "window-learnt", agent: agent.number, window });
 }
 
-/** The wait after so many failures, never less than the provider asked for. Null: no further attempt. */
+/** The wait before the next attempt, at least as long as the provider asked for. Null: no further attempt. */
 function retryWait(d: Deciding, failures: number, asked: number): number | null {
   const own = RETRY_WAITS[failures - 1];
   if (own === undefined || asked > RETRY_WAIT_MOST) return null;
@@ -129,7 +129,7 @@ export function modelFailed(d: Deciding, input: FactOf<"model-failed">): string 
   const call = acceptResult(d, input);
   if (call === null) return NOT_OPEN;
   const { effect, agent, turn } = call;
-  // A run that has reported does not stay open only to end its turn (rule B7).
+  // A run that has reported is not kept open by retries of its closing call (rule B7).
   const closing = onlyClosingCallLeft(agent);
   if (!closing && input.code === "context-overflow" && makeRoom(d, call)) return null;
   const retryable = input.retryable || (turn.announcement !== null && input.code === "provider-error");

@@ -1,4 +1,4 @@
-/** What an agent still has to hear of before it can be done. */
+/** Open work: what an agent must still see before its run can end. */
 
 import type { AgentState } from "../state.ts";
 
@@ -7,14 +7,14 @@ export function childrenOpen(agent: AgentState): boolean {
   return agent.live.size > 0 || agent.queue.length > 0;
 }
 
-/** True while children have ended that the agent was not told of. */
+/** True while ended children wait to be announced to the agent. */
 export function childrenUnannounced(agent: AgentState): boolean {
   if (agent.pending !== null) return true;
   for (const batch of agent.batches.values()) if (batch.ended.length > 0) return true;
   return false;
 }
 
-/** True while a message waits that causes inference. */
+/** True while a message waits in the inbox that causes inference. */
 export function inboxWaits(agent: AgentState): boolean {
   return agent.inbox.some((message) => !message.silent);
 }

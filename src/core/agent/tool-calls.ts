@@ -1,4 +1,6 @@
-/** What follows from a tool call: an answer at once, a question to the user, or an effect whose result comes back as an input. */
+/**
+ * What follows from a tool call: an answer at once, a question to the user, or an effect whose result is a later input.
+ */
 
 import { answerDelegation } from "../delegation/dispatch.ts";
 import { delegationToolIs } from "../delegation/tools.ts";
@@ -26,7 +28,7 @@ export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, f
   const tool = agent.definition.tools.find((held) => held.name === name);
   if (tool === undefined) return refuse(refusedCall(name, "unknown"));
   if (typeof input === "string") return refuse(`${name}: the arguments are not valid JSON; send one JSON object`);
-  // A file or a command would get the mark in place of the secret.
+  // The tool would write the mark in place of the secret.
   if (!tool.safe && JSON.stringify(input).includes(REDACTED)) return refuse(`${name}: ${HOLDS_MARK}`);
   const judgement = judgeCall(d.state.rights, agent.definition, { ...part, file: facts.file }, d.state.grants);
   if (judgement === "allow") return callTool(d, agent, part);
@@ -44,7 +46,7 @@ export function toolFinished(d: Deciding, input: FactOf<"tool-finished">): strin
   return null;
 }
 
-/** Effects whose process is gone. What is safe to repeat is repeated; the outcome of any other call is unknown, and the model is told so. */
+/** Effects whose process is gone. Safe ones are repeated. Any other call is answered: its outcome is unknown. */
 export function effectsLost(d: Deciding, { effects }: FactOf<"effects-lost">): string | null {
   const lost = effects.filter((key) => d.state.effects.has(key));
   if (lost.length === 0) return "no such effect is open";

@@ -1,31 +1,41 @@
 /**
- * Turns: when an idle agent starts one, how it goes on after each reply, and how it ends.
+ * Turns: when an agent starts one, how it goes on after each reply, and how it ends.
+ * In each table the first row that matches decides.
  *
- * Between turns (`nextTurn`), the first row that matches decides:
+ * Between turns (`nextTurn`):
  *
- * | the agent                                                 | what happens                                    |
- * |-----------------------------------------------------------|-------------------------------------------------|
- * | has a user message or a steer in its inbox                | a turn with these, and silent messages          |
- * | has another message that is not silent                    | a turn with all messages                        |
- * | has an announcement that waits                            | a turn with it, and silent messages             |
- * | is a root agent                                           | it waits; silent messages join its context      |
- * | has children that run, or results it was not told of      | its run is `waiting` or `needs_input`           |
- * | has not reported, and was not nudged                      | a turn with the nudge, once per run             |
- * | else                                                      | its run ends (reports/outcome.ts)               |
+ * | the agent                                       | what happens                                         |
+ * |-------------------------------------------------|------------------------------------------------------|
+ * | has a user message or a steer in its inbox      | a turn with these, and silent messages before others |
+ * | has another message that is not silent          | a turn with all messages                             |
+ * | has a pending announcement                      | a turn with it and the silent messages               |
+ * | is a root agent                                 | it stays idle; silent messages join its context      |
+ * | has children that are open or not announced yet | its run is `waiting` or `needs_input`                |
+ * | has not reported and was not nudged             | a turn with the report nudge, once per run           |
+ * | else                                            | its run ends (reports/outcome.ts)                    |
  *
- * Within a turn (`continueTurn` after calls were answered, `finishTurn` after a reply without calls):
+ * A turn fails at once if too many in a row had no user message, steer or announcement (limit `agentTurns`).
  *
- * | open calls          | the reply, the agent                                | what happens                                      |
- * |---------------------|-----------------------------------------------------|---------------------------------------------------|
- * | some                |                                                     | the turn waits                                    |
- * | final reports only  | nothing that the child has not seen                 | the run ends with the final report, in this step  |
- * | final reports only  | children, messages or a failed call                 | they are answered as ordinary reports; next call  |
- * | none, had calls     | answers the report nudge with a report, no steer    | the turn ends                                     |
- * | none, had calls     | else                                                | steers and silent messages join; next model call  |
- * | none, had no calls  | a steer came                                        | it joins; next model call                         |
- * | none, had no calls  | a message for the user was not presented            | nudged once; then it is sent as it is             |
- * | none, had no calls  | no report, no nudge, nothing of its own is open     | the report nudge; next model call                 |
- * | none, had no calls  | else                                                | the turn ends                                     |
+ * When calls of the newest reply were answered (`continueTurn`). The messages that join are steers, silent messages,
+ * and messages for the user from runs that the turn waited for:
+ *
+ * | open calls             | condition                                   | what happens                        |
+ * |------------------------|---------------------------------------------|-------------------------------------|
+ * | not only final reports |                                             | the turn waits                      |
+ * | final reports only     | nothing is unseen (reports/final-report.ts) | the run ends with the final report  |
+ * | final reports only     | else                                        | they become ordinary; as for `none` |
+ * | none                   | it answers the report nudge; no steer       | messages join; the turn ends        |
+ * | none                   | else                                        | messages join; the next model call  |
+ *
+ * When a reply calls no tool (`finishTurn`):
+ *
+ * | condition                                                 | what happens                                 |
+ * |-----------------------------------------------------------|----------------------------------------------|
+ * | a steer is in the inbox                                   | it joins; the next model call                |
+ * | a message for the user was not presented: the first time  | the nudge to present it; the next model call |
+ * | a message for the user was not presented: after the nudge | it is sent as it is; then as below           |
+ * | no report, no report nudge yet, and no open work          | the report nudge; the next model call        |
+ * | else                                                      | the turn ends; then as between turns         |
  */
 
 import { completeBatch } from "../announcements/batches.ts";
@@ -36,7 +46,7 @@ import { reportedBy, reportOutcome, reportWanted } from "../reports/outcome.ts";
 import { reportAnswer } from "../delegation/send-agent-message.ts";
 import { eraseIfAsked } from "../runs/erasure.ts";
 import { refreshRunState, setRunState } from "../runs/run-state.ts";
-import type { AgentState, Turn } from "../state.ts";
+import type { AgentState, InboxMessage, Turn } from "../state.ts";
 import type { Deciding, RunEnd } from "../step.ts";
 import type { AgentNumber } from "../values/ids.ts";
 import { answer } from "./answer.ts";
@@ -49,11 +59,10 @@ export function nextTurn(d: Deciding, number: AgentNumber): void {
   if (agent === undefined || agent.turn !== null) return;
   const run = d.state.runs.get(number);
   if (run !== undefined && run.state === "queued") return;
-  const addressed = agent.inbox.some(({ kind }) => kind === "user" || kind === "steer");
-  if (addressed || inboxWaits(agent)) {
-    const matches = ({ kind }: { readonly kind: string }): boolean => !addressed || kind === "user" || kind === "steer";
-    return startTurn(d, agent, { take: inboxTake(agent, matches, true) });
-  }
+  const addresses = ({ kind }: InboxMessage): boolean => kind === "user" || kind === "steer";
+  const addressed = agent.inbox.some(addresses);
+  if (addressed || inboxWaits(agent))
+    return startTurn(d, agent, { take: inboxTake(agent, addressed ? addresses : () => true, true) });
   if (agent.pending !== null) return startTurn(d, agent, { take: agent.inbox.map(({ key }) => key), announces: true });
   // A child keeps silent messages for its next turn, so that a nudge is a message of its own in its context.
   if (run === undefined) return void joinMessages(d, agent, { silent: true });
@@ -68,12 +77,11 @@ interface TurnStart extends Pick<FactOf<"turn-started">, "take"> {
 }
 
 function startTurn(d: Deciding, agent: AgentState, { take, announces, nudge }: TurnStart): void {
-  const { number, pending } = agent;
+  const { number } = agent;
+  const pending = announces === true ? agent.pending : null;
+  const runs = (pending?.runs ?? []).map((run) => d.state.runs.get(run));
   setRunState(d, number, "running");
-  const placed = announces === true ? (pending?.runs ?? []) : undefined;
-  const announcement = announces === true ? pending?.key : undefined;
-  const runs = placed?.map((run) => d.state.runs.get(run)) ?? [];
-  d.emit({ type: "turn-started", agent: number, take, announcement, placed });
+  d.emit({ type: "turn-started", agent: number, take, announcement: pending?.key, placed: pending?.runs });
   for (const run of runs) eraseIfAsked(d, run);
   if (nudge === true) d.emit({ type: "nudge-given", agent: number, about: "report" });
   if (agent.turnsUnprompted > d.settings.limits.agentTurns)
@@ -81,7 +89,7 @@ function startTurn(d: Deciding, agent: AgentState, { take, announces, nudge }: T
   callModel(d, agent);
 }
 
-/** Calls of the newest reply were answered: when none is open any more, the turn goes on. */
+/** Some calls of the newest reply were answered. */
 export function continueTurn(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null || agent.turn.model !== null) return;
@@ -108,7 +116,7 @@ function endedByFinal(d: Deciding, agent: AgentState, turn: Turn): boolean {
   return true;
 }
 
-/** The reply called no tool: the turn is over, unless something was said into it or was forgotten. */
+/** The reply called no tool. */
 export function finishTurn(
   d: Deciding,
   agent: AgentState,
@@ -130,7 +138,6 @@ export function finishTurn(
   afterTurn(d, agent, turn.number);
 }
 
-/** Ends a turn that has nothing more to do. */
 export function endTurn(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null) return;
@@ -139,12 +146,11 @@ export function endTurn(d: Deciding, number: AgentNumber): void {
   afterTurn(d, agent, turn.number);
 }
 
-/** Messages for the user that the agent did not present are sent as they are. */
 function relayAll(d: Deciding, { number, turn }: AgentState): void {
   for (const relay of turn?.relays ?? []) d.emit({ type: "channel-sent", agent: number, n: d.number(), relay });
 }
 
-/** The turn ended well. A report of it answers its posts; without one the reply does. */
+/** The turn ended well. Its report answers its posts; without a report the reply does. */
 function completeTurn(
   d: Deciding,
   { number }: AgentState,
@@ -163,13 +169,13 @@ function completeTurn(
   });
 }
 
-/** The batch of the turn can be complete now; then the agent is idle. */
+/** Announces the batch of the turn if it is complete now. Then the agent is idle. */
 function afterTurn(d: Deciding, agent: AgentState, turn: number): void {
   for (const batch of Array.from(agent.batches.values())) if (batch.turn === turn) completeBatch(d, agent, batch.key);
   d.later({ do: "next-turn", agent: agent.number });
 }
 
-/** The turn cannot go on: a child's run ends, a root agent's turn ends as failed. */
+/** The turn cannot continue: the run of a child ends; the turn of a root agent ends as failed. */
 export function failTurn(d: Deciding, number: AgentNumber, end: RunEnd): void {
   const agent = d.state.agents.get(number);
   if (agent === undefined || agent.turn === null) return;

@@ -1,10 +1,10 @@
-/** Batches: background runs of one parent that are announced together, at the latest when their barrier passes (rule D3). */
+/** Batches: background runs of one parent that are announced together, or when their barrier passes (rule D3). */
 
 import type { Deciding } from "../step.ts";
 import type { AgentState, StateHandlers, TreeState } from "../state.ts";
 import type { AgentNumber, RunNumber } from "../values/ids.ts";
 
-/** Announces what has ended of a batch, once all of it has, or once its barrier has passed. */
+/** Announces the ended runs of a batch once all its runs have ended, or once its barrier has passed. */
 export function completeBatch(d: Deciding, agent: AgentState, key: string): void {
   const batch = agent.batches.get(key);
   if (batch === undefined || batch.ended.length === 0) return;
@@ -13,7 +13,7 @@ export function completeBatch(d: Deciding, agent: AgentState, key: string): void
   announce(d, agent, batch.ended, []);
 }
 
-/** Puts ended runs into the announcement that waits for the agent, or into a new one. */
+/** Puts ended runs into the agent's pending announcement, or into a new one. */
 export function announce(
   d: Deciding,
   agent: AgentState,
@@ -29,7 +29,7 @@ export function announce(
   });
 }
 
-/** The barrier passed: finished members are announced now, each of the others when it ends. */
+/** The barrier passed: ended members are announced now, each other member when it ends. */
 export function passBarrier(d: Deciding, number: AgentNumber, key: string): void {
   const agent = d.state.agents.get(number);
   const batch = agent?.batches.get(key);
@@ -40,7 +40,7 @@ export function passBarrier(d: Deciding, number: AgentNumber, key: string): void
   d.later({ do: "next-turn", agent: number });
 }
 
-/** Adds a run to the batch of its group, else of the turn that starts it, else of its own. Returns the batch's key. */
+/** Adds a run to the batch of its group, or of the turn that starts it, or to its own. Returns the batch's key. */
 export function batchJoin(
   state: TreeState,
   parent: AgentState,

@@ -1,13 +1,15 @@
 /**
- * The contexts of a tree: what each living agent's model is sent, folded from the same facts as the state, and from their texts.
- * A context is extended message by message with a rolling hash, never rebuilt; the hash is recorded with every model call, so that
- * replay can tell a context that differs in one byte.
+ * The contexts of a tree: what each living agent's model is sent. They are folded from the same facts as the state, and
+ * from their texts. A context is extended message by message with a rolling hash. The hash is recorded with every model
+ * call, so that replay finds a context that differs in one byte.
  *
  * Invariants:
- *  1. Append-only within a turn; rewritten only between turns, after an internal turn or by compaction.
+ *  1. A context is append-only within a turn. It is rewritten only between turns, after an internal turn or by
+ *     compaction.
  *  2. A tool call and its result stay paired, and results stand in call order.
- *  3. Messages are frozen: a model gets them as they are, and cannot change the context by changing its request.
- *  4. Whatever a child wrote stands in its parent's context inside a frame of that child's id, or as a JSON string of a result.
+ *  3. Messages are frozen: nothing that changes a request changes the context.
+ *  4. The words of a child stand in its parent's context inside a frame with that child's id, or as a JSON string of a
+ *     result.
  */
 
 import type { AgentNumber, RunNumber, StepKey } from "../values/ids.ts";
@@ -28,26 +30,28 @@ export interface AgentContext {
   messages: ContextMessage[];
   /** The last words of a child in messages that a summary replaced. */
   earlierWords: LastWords;
-  /** Rolling hash over tools, model, system prompt and messages, at the newest model call; null before the first. */
+  /**
+   * Rolling hash over tools, model, system prompt and messages, at the newest model call; null before the first call.
+   */
   hash: string | null;
-  /** Messages appended since then: the next call hashes them together. The array is never changed. */
+  /** Messages appended since then, which the next call hashes together. The array is never changed. */
   unhashed: readonly ContextMessage[];
-  /** Where the turn under way began: a rewrite goes back to it. */
+  /** The context when the turn under way began. A rewrite goes back to it. */
   turnStart: Pick<AgentContext, "hash" | "unhashed"> & {
     readonly length: number;
     readonly last: ContextMessage | undefined;
   };
-  /** Calls of the newest reply and the results that have come so far. */
+  /** Calls of the newest reply and their results so far. */
   open: OpenCalls | null;
-  /** The announcement that the turn placed, to be replaced by its short line. */
+  /** Runs of the announcement that the turn placed. A short line will replace it. */
   announced: readonly RunTexts[];
-  /** Messages that joined since then, in order; null where an announcement was placed. */
+  /** Messages that entered since the turn began, in order; null for the announcement. */
   joined: (string | null)[];
   /** Runs that the turn under way started. */
   started: RunNumber[];
   /** User-facing messages that the turn under way took. */
   relays: StepKey[];
-  /** The newest results that were too long for it: a summary that replaces them names them. */
+  /** The newest results that were cut. A summary that replaces them names them. */
   cutResults: readonly CutResult[];
   /** The model call under way asks for a summary. */
   compacting: boolean;
@@ -58,7 +62,7 @@ export interface AgentContext {
 interface OpenCalls {
   readonly calls: readonly ToolCallPart[];
   readonly results: Map<string, ToolResult>;
-  /** What the edge knew of the files that they name, by call. */
+  /** What the edge found about the files that the calls name, by call. */
   readonly files?: ReadonlyMap<string, FileFacts>;
 }
 
@@ -71,12 +75,12 @@ export interface WaitingMessage {
 
 export interface Contexts {
   readonly agents: Map<AgentNumber, AgentContext>;
-  /** Texts of messages that wait in inboxes, framed as the model will see them. */
+  /** Messages that wait in inboxes, framed as the model will see them. */
   readonly messages: Map<StepKey, WaitingMessage>;
   /** Runs whose outcome is not in their parent's context yet. */
   readonly runs: Map<RunNumber, RunTexts>;
   readonly announcements: Map<AgentNumber, { runs: RunNumber[]; stragglers: RunNumber[] }>;
-  /** User-facing messages that have not reached the user: they are relayed if the agent does not present them. */
+  /** User-facing messages that have not reached the user. They are relayed if the agent does not present them. */
   readonly relays: Map<StepKey, { readonly name: string; readonly text: string }>;
   /** The agent and call that an effect under way serves. */
   readonly effects: Map<StepKey, { readonly agent: AgentNumber; readonly call: string | null }>;
@@ -116,7 +120,7 @@ export function contextNew(system: string, tools: Toolset, model: string): Agent
 
 const NONE: readonly never[] = [];
 
-/** The hash of what the model is sent now. It must be recorded: later hashes depend on when it was asked for. */
+/** The hash of what the model is sent now. It must be recorded, because later hashes depend on this one. */
 export function contextHash(context: AgentContext, sha256: Sha256): string {
   const { hash, unhashed, tools, model, system } = context;
   if (hash !== null && unhashed.length === 0) return hash;
@@ -126,7 +130,7 @@ export function contextHash(context: AgentContext, sha256: Sha256): string {
   return context.hash;
 }
 
-/** Joins user messages that become one. */
+/** Between user messages that become one. */
 const USER_JOINT = "\n\n";
 
 /** Appends a message. Two user messages in a row become one, because providers require roles to alternate. */
@@ -141,7 +145,6 @@ export function contextAppend(context: AgentContext, message: ContextMessage): v
   context.unhashed = [...context.unhashed, message];
 }
 
-/** Remembers where a turn begins. */
 export function contextBeginTurn(context: AgentContext): void {
   const { messages, hash, unhashed } = context;
   context.turnStart = { length: messages.length, hash, unhashed, last: messages.at(-1) };
@@ -149,7 +152,7 @@ export function contextBeginTurn(context: AgentContext): void {
   context.started = [];
 }
 
-/** Copies everything but system prompt, tools and model into a fresh context. */
+/** Copies all but system prompt, tools and model into a fresh context. */
 export function contextCopy(fresh: AgentContext, old: AgentContext): void {
   const { system, tools, model } = fresh;
   const { length, last } = old.turnStart;
@@ -216,7 +219,7 @@ export function contextsFromPlain({ toolLists, ...plain }: PlainContexts, sha256
   return { ...plain, agents };
 }
 
-/** Forgets an agent that is gone, with all that waited for it. */
+/** Removes an agent that is gone, with the messages that waited for it. */
 export function contextDrop(contexts: Contexts, number: AgentNumber): void {
   for (const key of contexts.agents.get(number)?.relays ?? []) contexts.relays.delete(key);
   contexts.agents.delete(number);

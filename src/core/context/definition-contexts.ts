@@ -8,14 +8,14 @@ import { contextCopy, contextNew } from "./contexts.ts";
 import { type ContextHandlers, contextOf, type Fold } from "./fold.ts";
 import { withCutResult } from "../text/prompts/cut-results.ts";
 
-/** A root's context keeps its messages when its definition changes. */
+/** Makes the root's context. If there was one before, it keeps its messages. */
 function openRoot(fold: Fold): void {
   const { state, contexts } = fold;
   const root = state.agents.get(0);
   if (root === undefined || state.settings === null) return;
   const text = fold.definition(root.definition.hash);
-  const agents = definitionsOf(fold, ({ skill }) => skill === undefined);
-  const skills = definitionsOf(fold, ({ skill }) => skill !== undefined);
+  const agents = definitionTexts(fold, ({ skill }) => skill === undefined);
+  const skills = definitionTexts(fold, ({ skill }) => skill !== undefined);
   const tools = fold.toolsetFor(state, root, text, undefined);
   const fresh = contextNew(promptOfRoot(text, agents, skills), tools, root.definition.model);
   const old = contexts.agents.get(0);
@@ -23,11 +23,11 @@ function openRoot(fold: Fold): void {
   contexts.agents.set(0, fresh);
 }
 
-function definitionsOf(fold: Fold, wanted: (facts: DefinitionFacts) => boolean): DefinitionText[] {
+function definitionTexts(fold: Fold, wanted: (facts: DefinitionFacts) => boolean): DefinitionText[] {
   return [...fold.state.catalog.values()].filter(wanted).map(({ hash }) => fold.definition(hash));
 }
 
-/** An agent's context keeps its messages when the agent sees other tools. */
+/** Shows the agent the tools that it has now. Its context keeps its messages. */
 function renewTools(fold: Fold, number: AgentNumber): void {
   const { state, contexts } = fold;
   const context = contexts.agents.get(number);
@@ -41,7 +41,7 @@ function renewTools(fold: Fold, number: AgentNumber): void {
   contexts.agents.set(number, fresh);
 }
 
-/** A result is longer than the agent's context allows: the agent sees `read_result` from here on. */
+/** A result of the agent was cut: the agent sees `read_result` from here on. */
 export function addCutResult(fold: Fold, agent: AgentNumber, call: string, whole: WholeResult, seq: number): void {
   renewTools(fold, agent);
   const context = contextOf(fold, agent);
@@ -50,7 +50,7 @@ export function addCutResult(fold: Fold, agent: AgentNumber, call: string, whole
     context.cutResults = withCutResult(context.cutResults, seq, part.name, whole);
 }
 
-/** The text of an inline skill, for the context of the agent that uses it. */
+/** The text of an inline skill. */
 export function skillText({ state, definition }: Fold, name: string): string {
   const facts = state.catalog.get(name);
   return facts === undefined ? "" : definition(facts.hash).prompt;
@@ -61,7 +61,6 @@ export const definitionContexts = {
   "tree-forked": openRoot,
   "catalog-changed"(fold) {
     openRoot(fold);
-    // Children see the tools that they hold now.
     for (const number of fold.contexts.agents.keys()) if (number !== 0) renewTools(fold, number);
   },
 } satisfies ContextHandlers;

@@ -1,4 +1,4 @@
-/** Folds a fact into the contexts. Called with every fact, right after `apply`, with the texts of its row at hand. */
+/** Folds a fact into the contexts: the second fold, called with every fact right after `apply`. */
 
 import type { FactOf, FactType, Stamp } from "../event.ts";
 import { definitionContexts } from "./definition-contexts.ts";

@@ -1,4 +1,4 @@
-/** What folding facts into the contexts works with. */
+/** What the folding of facts into the contexts works with. */
 
 import type { FactOf, FactType, Stamp, TextIndex } from "../event.ts";
 import type { Sha256 } from "../journal/journal.ts";
@@ -17,7 +17,7 @@ export interface Fold {
   readonly toolsetFor: ToolsetFor;
   /** The text of a definition, by its hash. */
   readonly definition: (hash: string) => DefinitionText;
-  /** The arguments of the calls in the reply of this row, by call; null until one is asked for. */
+  /** The arguments of the calls in this row's reply, by call; null until the first use. */
   calls: ReadonlyMap<string, Json> | null;
 }
 
@@ -33,12 +33,11 @@ export function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
-/** The context of the agent, or of the agent that an effect works for. */
 export function contextOf({ contexts }: Fold, agent: AgentNumber | undefined): AgentContext | undefined {
   return agent === undefined ? undefined : contexts.agents.get(agent);
 }
 
-/** The arguments of a call of this row's reply. Without a call: of the run that was asked for from outside. */
+/** The arguments of a call in this row's reply. Without a call: those of a run that was asked for from outside. */
 export function argumentsOf(
   fold: Fold,
   call: string | null | undefined,

@@ -11,7 +11,7 @@ import { contextAppend } from "./contexts.ts";
 import { argumentsOf, asText, type ContextHandlers, contextOf, type Fold, summaryBytes, type TextAt } from "./fold.ts";
 import type { RunTexts } from "./run-texts.ts";
 
-/** The run whose newest report this message is, or null: reports are posted only under `announce: "each"`. */
+/** The run whose newest report this message is, or null. Reports are posted only under `announce: "each"`. */
 function postedRun({ state, contexts }: Fold, { from, to, kind }: FactOf<"message-sent">): RunTexts | null {
   const run = state.runs.get(from);
   if (kind !== "system" || run?.announceEach !== true || run.parent !== to) return null;

@@ -1,4 +1,4 @@
-/** The request of a model call: an agent's context, and what stands only at its end. */
+/** The request of a model call: an agent's context, and lines that stand only at its end. */
 
 import type { Sha256 } from "../journal/journal.ts";
 import type { AgentState, Run, TreeState } from "../state.ts";
@@ -19,7 +19,7 @@ export interface ContextRequest {
 /** Characters of a recorded context hash: 132 bits of SHA-256. */
 const HASH_LENGTH = 22;
 
-/** What the model is sent now, and its hash, which is recorded with the call. `messages` may be the context's own array: not to be changed. */
+/** What the model is sent now, and its hash. `messages` may be the context's own array: it must not be changed. */
 export function contextRequest(
   state: TreeState,
   contexts: Contexts,
@@ -45,7 +45,7 @@ function withEnd(messages: readonly ContextMessage[], end: string): ContextMessa
   return [...messages.slice(0, -1), { role: "user", text: `${last.text}\n\n${end}` }];
 }
 
-/** Rule D11: one line for each child that runs or is still to be announced, so that the model neither polls nor starts it twice. */
+/** Rule D11: one line for each child that runs or is still to be announced. The model need not poll or start it twice. */
 function openLines(
   state: TreeState,
   contexts: Contexts,
@@ -67,7 +67,7 @@ function openLines(
   return lines.join("\n");
 }
 
-/** Answers of the newest message that accepted runs: these runs need no line. Models repeat call ids, so the run's id is looked for. */
+/** Answers in the newest message that accepted runs: these runs need no line. */
 function acceptedNow(context: AgentContext): readonly string[] {
   const last = context.messages.at(-1);
   if (last?.role !== "tool") return [];

@@ -20,7 +20,7 @@ function runName(label: string | null, task: string): string {
   return name.replaceAll(/[^ !#-\uffff]+/g, " ");
 }
 
-/** What the kernel reads of the contexts when runs and turns end. */
+/** What the kernel reads from the contexts when runs and turns end. */
 export function endTextsReader({ state, contexts }: Fold): Omit<StepContexts, "observe"> {
   return {
     endTexts(run, end, reported) {

@@ -1,4 +1,4 @@
-/** What the contexts know of a run until its outcome is in its parent's context. */
+/** What the contexts hold of a run until its outcome is in its parent's context. */
 
 import type { ReportKind, RunStatus, Sha256 } from "../journal/journal.ts";
 import type { Report } from "../reports/report.ts";
@@ -22,7 +22,7 @@ const PREVIEW_LENGTH = 80;
 export interface RunOutcome {
   readonly status: RunStatus;
   readonly reason: string | null;
-  /** Why it did not end well, in words; null if only the reason is known. */
+  /** Why it did not end well, in words; null without words. */
   readonly error: string | null;
   readonly report: ReportKind;
   readonly nudged: boolean;

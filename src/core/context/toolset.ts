@@ -1,4 +1,4 @@
-/** The tools that a model is told of. All children of one definition have the same, which are made and hashed once. */
+/** The tools that a model sees. Children with the same tools share one list, which is made and hashed once. */
 
 import { delegationToolsOf, reportsByTool, visibilityOf } from "../delegation/tools.ts";
 import type { Sha256 } from "../journal/journal.ts";
@@ -13,7 +13,9 @@ export interface Toolset {
   readonly hash: string;
 }
 
-/** The tools of an agent: those of its definition that it holds, and the delegation tools that it sees. `output`: the schema of its data. */
+/**
+ * The tools of its definition that the agent holds, and the delegation tools that it sees. `output`: its data's schema.
+ */
 export type ToolsetFor = (
   state: TreeState,
   agent: AgentState,

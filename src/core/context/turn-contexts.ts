@@ -1,4 +1,4 @@
-/** How turns enter the contexts: announcements, replies, tool results, and what is left of a turn when it has ended. */
+/** How turns enter the contexts: announcements, replies, tool results, and what remains of a turn that has ended. */
 
 import { delegationToolIs } from "../delegation/tools.ts";
 import type { FactOf } from "../event.ts";
@@ -72,9 +72,9 @@ function addResult(fold: Fold, agent: AgentNumber, id: string, text: string, fai
   const context = contextOf(fold, agent);
   if (context === undefined || context.open === null) return;
   const { calls, results } = context.open;
-  // Results mostly come in the order of their calls, and a reply may have a thousand.
+  // Results mostly come in call order. A reply may have a thousand calls.
   const next = calls[results.size];
-  const call = next?.id === id ? next : calls.find((given) => given.id === id);
+  const call = next?.id === id ? next : calls.find((other) => other.id === id);
   if (call === undefined) return;
   results.set(id, { id, name: call.name, text, failed });
   if (results.size === calls.length) closeCalls(context);
@@ -88,7 +88,7 @@ function closeCalls(context: AgentContext): void {
   contextAppend(context, { role: "tool", results: paired });
 }
 
-/** What a rewritten turn leaves: everything that the user was shown, or the last words of an agent without a user. */
+/** What a rewritten turn leaves. `shown`: all that the user was shown; else the agent's last words. */
 function turnWords({ messages, turnStart }: AgentContext, shown: boolean): TextPart[] {
   const replies = messages.slice(turnStart.length).filter((message) => message.role === "assistant");
   return (shown ? replies : replies.slice(-1)).flatMap(({ parts }) => {
@@ -97,17 +97,17 @@ function turnWords({ messages, turnStart }: AgentContext, shown: boolean): TextP
   });
 }
 
-/** Results of delegation tools are JSON, and bounded where they are made. */
-function shortened(given: ToolResult, keep: number): ToolResult {
-  if (given.text.length <= keep || delegationToolIs(given.name)) return given;
-  return { ...given, text: `${given.text.slice(0, keep).replace(/[\ud800-\udbff]$/, "")}\n${RESULT_CUT}` };
+/** Results of delegation tools are JSON and already bounded, so they stay whole. */
+function shortened(result: ToolResult, keep: number): ToolResult {
+  if (result.text.length <= keep || delegationToolIs(result.name)) return result;
+  return { ...result, text: `${result.text.slice(0, keep).replace(/[\ud800-\udbff]$/, "")}\n${RESULT_CUT}` };
 }
 
 export const turnContexts = {
   "turn-started"(fold, { agent, take, announcement }) {
     const context = contextOf(fold, agent);
     if (context === undefined) return;
-    // The next turn carries a blocked announcement: the rewrite at its end begins where the announcement stands.
+    // A blocked announcement stays: the rewrite at the end of this turn must begin where it stands.
     if (context.announced.length === 0) contextBeginTurn(context);
     placeMessages(fold, agent, take);
     if (announcement !== undefined) placeAnnouncement(fold, agent, context);
@@ -135,7 +135,7 @@ export const turnContexts = {
     fold.contexts.effects.delete(effect);
     if (context === undefined) return;
     context.failure = null;
-    // A refusal does not enter the context. A summary enters it in place of the messages that it summarises.
+    // A refusal does not enter the context, and a summary replaces the messages that it summarises.
     if (stop === "refused" || context.compacting) return;
     const parts = replyPartsOf(textAt(0));
     if (parts.length === 0) parts.push({ type: "text", text: EMPTY_REPLY });
@@ -225,7 +225,7 @@ export const turnContexts = {
     const cut = (message: ContextMessage): ContextMessage =>
       message.role !== "tool"
         ? message
-        : deepFrozen({ role: "tool", results: message.results.map((given) => shortened(given, keep)) });
+        : deepFrozen({ role: "tool", results: message.results.map((result) => shortened(result, keep)) });
     const { last } = context.turnStart;
     const turnStart = { ...context.turnStart, last: last === undefined ? undefined : cut(last) };
     const fresh = contextNew(context.system, context.tools, context.model);

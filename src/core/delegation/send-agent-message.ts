@@ -9,7 +9,7 @@ import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.t
 import { FINAL_AFTER_DELEGATION, replyDelegates } from "../reports/final-report.ts";
 import type { AgentState, Run } from "../state.ts";
 import type { Deciding } from "../step.ts";
-import { type Json, jsonObjectIs } from "../values/json.ts";
+import { type Json, jsonObjectIs, jsonParsed } from "../values/json.ts";
 import { dataGiven } from "./typed-data.ts";
 
 const refused = (problem: string): Answer => toolError(`send_agent_message: ${problem}`);
@@ -97,11 +97,5 @@ function reportProblem(d: Deciding, args: Call["args"], typed: boolean): string 
 }
 
 function jsonTextIs(value: Json | undefined): boolean {
-  if (typeof value !== "string") return false;
-  try {
-    JSON.parse(value);
-    return true;
-  } catch {
-    return false;
-  }
+  return typeof value === "string" && jsonParsed(value) !== undefined;
 }

@@ -16,7 +16,7 @@ import { type AgentNumber, stepKey, type StepKey } from "../values/ids.ts";
 /** Recorded in journals: the words must not change. */
 export const INBOX_FULL = "the inbox is full";
 
-/** Takes in a message from outside the tree. Returns why it is refused, or null. */
+/** Accepts a message from outside the tree. Returns why it is refused, or null. */
 export function messagePosted(d: Deciding, input: FactOf<"message-posted">): string | null {
   const agent = d.state.agents.get(input.to);
   if (agent === undefined) return "the agent is closed";
@@ -27,7 +27,7 @@ export function messagePosted(d: Deciding, input: FactOf<"message-posted">): str
   return null;
 }
 
-/** The messages that match, and silent ones that overtake none. */
+/** The messages that match. `silent`: also silent ones, unless a message before them stays. */
 export function inboxTake(agent: AgentState, matches: (message: InboxMessage) => boolean, silent: boolean): StepKey[] {
   const take: StepKey[] = [];
   let skipped = false;
@@ -55,7 +55,7 @@ export function joinMessages(
   return take.length;
 }
 
-/** Messages for the user from runs that the turn waits for, and what the same agents sent before: a sender's messages stay in order. */
+/** Messages for the user from runs that the turn waits for, and earlier messages of the same senders. */
 function messagesOfAwaited(agent: AgentState): ReadonlySet<StepKey> {
   const keys = new Set<StepKey>();
   const senders = new Set<AgentNumber | null>();
@@ -66,7 +66,7 @@ function messagesOfAwaited(agent: AgentState): ReadonlySet<StepKey> {
   return keys;
 }
 
-/** What went to the channel before the new message does not count: it must be presented after it was placed. */
+/** A message for the user entered the turn. Only what is sent to the channel after it presents it (rule C5). */
 function relayTaken(turn: Turn, key: StepKey): void {
   turn.relays = turn.sent ? [key] : [...turn.relays, key];
   turn.sent = false;

@@ -1,7 +1,7 @@
 /**
- * Judges the call that an answer allows, under the rights in force when the answer is taken (rule A9). The kernel's state holds no arguments of calls,
- * so that the judgement comes with the input and stands in the journal. Whatever an answer from outside says of it is not believed; a grant is made here, from the
- * call that the user was asked about.
+ * Judges the call that an answer allows, under the rights in force when the answer is taken (rule A9). The kernel's
+ * state holds no arguments of calls, so the judgement is recorded with the input. What an answer from outside says
+ * about rights is ignored; a grant is made here, from the call that the user was asked about.
  */
 
 import type { Contexts } from "../context/contexts.ts";
@@ -37,7 +37,7 @@ export function judgedAnswer({ state, contexts }: JudgedTree, input: Input): Inp
   };
 }
 
-/** Mail may hold anything. What is no mark of a file is kept as one that no file has. */
-function seenOf(given: unknown): string {
-  return typeof given === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(given) ? given : "unreadable";
+/** An answer from outside may hold anything. What cannot be the mark of a file becomes a mark that no file has. */
+function seenOf(mark: unknown): string {
+  return typeof mark === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(mark) ? mark : "unreadable";
 }

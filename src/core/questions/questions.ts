@@ -1,11 +1,12 @@
 /**
- * Questions: a call that its agent's permissions leave to the user waits for an answer, in the journal and nowhere else, for as long
- * as that takes.
+ * Questions: a call that the agent's permissions leave to the user waits for an answer. It waits in the journal only,
+ * without a time limit.
  *
  * Invariants:
- *  1. A question belongs to one call of a turn under way, or to its next model call, for which all model calls of the tree wait. It ends with
- *     its answer or with the turn; one about model calls also with the next request.
- *  2. The tool is started in the step that takes the answer in, never before, and only if the rights in force then let it (rule A9).
+ *  1. A question belongs to one call of a turn under way, or to the turn's next model call; then all model calls of the
+ *     tree wait. It ends with its answer or with the turn. A question about model calls also ends with the next
+ *     request.
+ *  2. The tool is started in the step that accepts the answer, and only if the rights in force then allow it (rule A9).
  */
 
 import { answer, callTool, toolError } from "../agent/answer.ts";
@@ -16,6 +17,7 @@ import { refusedCall } from "../permissions/process-rights.ts";
 import type { AgentState, StateHandlers } from "../state.ts";
 import type { Deciding } from "../step.ts";
 import { stepKey } from "../values/ids.ts";
+import type { Json } from "../values/json.ts";
 import type { ToolCallPart } from "../values/message.ts";
 
 export function askUser(d: Deciding, agent: AgentState, { id: call, name }: ToolCallPart): void {
@@ -23,23 +25,23 @@ export function askUser(d: Deciding, agent: AgentState, { id: call, name }: Tool
   d.emit({ type: "question-asked", agent: agent.number, n: d.number(), call, name, to });
 }
 
-/** Takes an answer in. Returns why it is rejected, or null. */
+/** Accepts an answer. Returns why it is rejected, or null. */
 export function answerGiven(d: Deciding, input: FactOf<"answer-given">): string | null {
   const question = d.state.questions.get(input.question);
   const agent = question === undefined ? undefined : d.state.agents.get(question.agent);
   if (question === undefined || (agent === undefined && question.call !== null)) return "no such question is open";
   const { call: id, name } = question;
   d.accept();
-  // A question about model calls: calls that wait for the budget are tried again after every input.
+  // A question about model calls has no call to answer. Waiting model calls are tried again after every input.
   if (id === null || agent === undefined) return null;
-  if (!input.allow) answer(d, agent, id, toolError(`${name}: ${refusal(d.texts[0])}`));
+  if (!input.allow) answer(d, agent, id, toolError(`${name}: ${refusalWords(d.texts[0])}`));
   else if (input.refused !== undefined) answer(d, agent, id, toolError(refusedCall(name, input.refused)));
   else callTool(d, agent, { id, name }, { granted: true, seen: input.seen });
   d.later({ do: "continue-turn", agent: agent.number });
   return null;
 }
 
-function refusal(note: Deciding["texts"][number] | undefined): string {
+function refusalWords(note: Json | undefined): string {
   const words = typeof note === "string" && note.trim() !== "" ? ` and says: ${note.trim()}` : "; go on without it";
   return `the user does not allow this call${words}`;
 }

@@ -1,7 +1,7 @@
 /** What facts about runs do to the state. */
 
 import { agentAdd, agentRemove, requestBegin, runForget, turnNew } from "../agent/agent-facts.ts";
-import { rightsOf } from "../agent/rights.ts";
+import { definitionWithin } from "../agent/rights.ts";
 import { batchJoin } from "../announcements/batches.ts";
 import type { Run, StateHandlers, TreeState } from "../state.ts";
 import { clockNew, clockStart, clockStop } from "../values/timers.ts";
@@ -63,7 +63,7 @@ export const runFacts = {
       kind: "background",
       parent: fact.parent,
       depth: parent.depth + 1,
-      definition: rightsOf(parent, definition, fact.model),
+      definition: definitionWithin(parent, definition, fact.model),
       maxIterations: fact.iterations,
       bytesSince: fact.size,
     });

@@ -1,6 +1,6 @@
 /** Starting a run. Every way to start one goes through `spawn`: the only gate for depth, number, budget and rights. */
 
-import { priceUnknown, warnIfNear } from "../agent/call-model.ts";
+import { callModel, priceUnknown, warnIfNear } from "../agent/call-model.ts";
 import { type Arguments, argumentsProblem } from "../delegation/arguments.ts";
 import { SPAWN_SCHEMA } from "../delegation/schemas.ts";
 import { outputSchemaOf, withSchemaText } from "../delegation/typed-data.ts";
@@ -10,9 +10,10 @@ import type { RunMode } from "../journal/journal.ts";
 import type { AgentState } from "../state.ts";
 import type { Deciding, Refusal } from "../step.ts";
 import type { DefinitionFacts } from "../values/definition.ts";
-import type { RunNumber } from "../values/ids.ts";
+import type { AgentNumber, RunNumber } from "../values/ids.ts";
 import { jsonObjectIs } from "../values/json.ts";
 import { limitAsked } from "../values/limits.ts";
+import { refreshIfIdle } from "./run-state.ts";
 
 interface SpawnRequest {
   readonly mode: RunMode;
@@ -132,6 +133,19 @@ export function taskOf(args: Arguments): string {
 export function definitionNames(d: Deciding, listed: (definition: DefinitionFacts) => boolean): string {
   const definitions = [...d.state.catalog.values()].filter(listed);
   return definitions.map(({ name }) => name).join(", ");
+}
+
+/** Starts queued children while the parent may have another live child and the process has a free slot. */
+export function startQueued(d: Deciding, number: AgentNumber): void {
+  const parent = d.state.agents.get(number);
+  while (parent !== undefined && parent.live.size < d.settings.limits.liveChildren) {
+    const run = parent.queue[0];
+    if (run === undefined || !d.slotFree(number)) return;
+    d.emit({ type: "run-started", run });
+    const child = d.state.agents.get(run);
+    if (child !== undefined) callModel(d, child);
+    refreshIfIdle(d, number);
+  }
 }
 
 /** A run asked for from outside. Its refusal is why the input is rejected. */

@@ -4,7 +4,7 @@
  */
 
 import type { Json } from "./json.ts";
-import type { ToolSpec } from "./message.ts";
+import type { ToolSpec, Usage } from "./message.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 
 export interface ToolFacts {
@@ -13,11 +13,19 @@ export interface ToolFacts {
   readonly safe: boolean;
 }
 
+/** Micro-dollars for a million tokens. */
 export interface ModelPrice {
-  /** Micro-dollars for a million tokens. */
   readonly input: number;
   readonly output: number;
   readonly cachedInput: number;
+}
+
+/** Micro-dollars of a call, rounded up so that a budget is never undercounted; 0 if the price is unknown. */
+export function modelCost(price: ModelPrice | null, usage: Usage): number {
+  if (price === null) return 0;
+  const cached = Math.min(usage.cachedInput ?? 0, usage.input);
+  const fresh = usage.input - cached;
+  return Math.ceil((fresh * price.input + cached * price.cachedInput + usage.output * price.output) / 1_000_000);
 }
 
 export interface DefinitionFacts {

@@ -6,6 +6,15 @@ export function jsonObjectIs(value: Json | undefined): value is { readonly [key:
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The value of a JSON text; undefined if the text is not JSON. */
+export function jsonParsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** True if, in a text of JSON, brackets outside strings nest deeper than so many levels. */
 export function jsonNestsDeeper(written: string, levels: number): boolean {
   if (written.length <= levels) return false;

@@ -60,6 +60,25 @@ export function portableSchema(schema: Json, levels = DEPTH): boolean {
   return partsOf(properties, items, anyOf, oneOf).every((part) => portableSchema(part, levels - 1));
 }
 
+/** The argument in which a model gives data that fit this schema. */
+export function dataArgument(schema: Json): "data" | "data_json" {
+  return portableSchema(withoutDialect(schema)) ? "data" : "data_json";
+}
+
+/** The argument as a model sees it. */
+export function dataProperty(schema: Json): { readonly [name: string]: Json } {
+  const own = withoutDialect(schema);
+  if (portableSchema(own)) return { data: own };
+  const description = `Your data as JSON text that fits this JSON Schema: ${JSON.stringify(own)}`;
+  return { data_json: { type: "string", description } };
+}
+
+/** The dialect is named by the whole schema of a tool, never by a part of it. */
+function withoutDialect(schema: Json): Json {
+  if (!jsonObjectIs(schema) || schema["$schema"] === undefined) return schema;
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "$schema"));
+}
+
 function partsOf(
   properties: Json | undefined,
   items: Json | undefined,

@@ -5,10 +5,10 @@
 
 import type { DefinitionText } from "../../values/definition.ts";
 import type { Json } from "../../values/json.ts";
-import { dataArgument } from "../../delegation/typed-data.ts";
 import type { AgentState, Run } from "../../state.ts";
 import { quoted } from "../frame.ts";
 import { durationLabel } from "../index.ts";
+import { dataArgument } from "./portable-schema.ts";
 
 const FOREGROUND = promptTemplate(
   "{prompt}\n\n" +

@@ -8,9 +8,9 @@
 
 import type { ArgumentSchema, Property } from "../../delegation/arguments.ts";
 import { DELEGATION_SCHEMAS, type DelegationTool, MESSAGE_SCHEMA, READ_CALL_SCHEMA } from "../../delegation/schemas.ts";
-import { dataProperty } from "../../delegation/typed-data.ts";
 import type { Json } from "../../values/json.ts";
 import type { ToolSpec } from "../../values/message.ts";
+import { dataProperty } from "./portable-schema.ts";
 
 const DESCRIPTIONS: { readonly [Tool in DelegationTool]: string } = {
   send_agent_message: "Send text to your parent agent (default) or to another agent in your tree.",
