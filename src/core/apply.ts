@@ -1,10 +1,12 @@
 /**
- * `apply`: the only function that changes a tree's state. Loading, recovery and replay fold recorded facts with it and decide nothing again.
+ * `apply`: the only function that changes a tree's state. Loading, recovery and replay fold recorded facts with it and
+ * decide nothing again. The handlers of each folder (`agentFacts`, `runFacts`, …) are keyed by fact; functions that
+ * decide take a `Deciding` instead.
  *
  * Invariants:
  *  1. It is total: a fact that names something unknown changes nothing.
  *  2. It never decides: every choice is in the fact.
- *  3. It reads heads only. A change of what it makes of a recorded fact needs a new revision (journal/revision.ts).
+ *  3. It reads only heads. A change of what it makes of a recorded fact needs a new revision (journal/revision.ts).
  */
 
 import { agentFacts } from "./agent/agent-facts.ts";

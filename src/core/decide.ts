@@ -1,10 +1,10 @@
 /**
- * `decide`: from the state of a tree and one input to the facts and effects that follow. The whole behaviour of Errand begins here: `INPUTS` says
- * what each input does, `runTask` what may follow from it.
+ * `decide`: from the state of a tree and one input to the facts and effects that follow. Read Errand from here:
+ * `INPUTS` shows what each input does, `runTask` what can follow from it.
  *
  * Invariants:
  *  1. Pure and total: the same state and step give the same decision, and no sequence of inputs throws.
- *  2. The state is changed while it decides (step.ts). Folding the recorded facts gives the same state.
+ *  2. The state changes while it decides (step-work.ts). Folding the recorded facts gives the same state.
  *  3. A result that names no open effect and attempt is rejected: it is recorded and changes nothing.
  */
 
@@ -44,7 +44,7 @@ export function decide(state: TreeState, step: Step, contexts: StepContexts): De
   return work.decision(rejected);
 }
 
-/** Takes an input in. Returns why it changes nothing, or null. */
+/** Accepts an input. Returns why it is rejected, or null. */
 function receive<Type extends keyof Inputs>(d: Deciding, input: FactOf<Type>): string | null {
   if (d.state.settings === null && input.type !== "tree-opened") return "the tree is not open";
   return INPUTS[input.type](d, input);
@@ -111,8 +111,8 @@ function turnTimeout({ state }: Deciding): RunEnd {
 }
 
 /**
- * Does what is left to do. Then once more for calls that wait for the budget, if tasks released some of it, or ended the turn that had asked the
- * user for more model calls.
+ * Runs all tasks. Model calls that wait are then tried again if a task released some of the budget, or ended the turn
+ * that had asked the user for more model calls.
  */
 function runTasks(work: StepWork): void {
   const { ledger, requestCalls } = work.state;

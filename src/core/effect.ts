@@ -1,6 +1,7 @@
 /**
- * Intentions, as plain data. The runtime starts them after the commit that recorded the facts behind them. After a crash they are derived
- * again from the state. The runtime reads what else an effect needs (the request, a call's arguments) from the agent's context.
+ * Intentions, as plain data. The runtime starts them after the commit that recorded the facts behind them. After a
+ * crash they are derived again from the state. The runtime reads what else an effect needs (the request, a call's
+ * arguments) from the agent's context.
  */
 
 import type { AgentNumber, RunNumber, StepKey } from "./values/ids.ts";

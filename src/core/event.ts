@@ -1,12 +1,13 @@
 /**
- * The facts of a tree. A journal row holds one input (a fact from outside, input.ts) and the events that the kernel decided because of it. The
- * state is the fold of both, in that order.
+ * The facts of a tree. A journal row holds one input (a fact from outside, input.ts) and the events that the kernel
+ * decided because of it. The state is the fold of both, in this order.
  *
  * Invariants:
  *  1. Facts are past tense. Intentions are effects (effect.ts).
- *  2. A fact holds no text for models or people, but an index into the row's texts, which stand in its body.
- *  3. `n` is a fact's number within its step. With the step's sequence it is the key of an effect, a message or an announcement.
- *  4. A member that is undefined is not written, and means the same as an absent one.
+ *  2. A fact holds no text for models or people. It holds an index into the row's texts, which stand in the body.
+ *  3. `n` is a fact's number in its step. With the step's sequence it is the key of an effect, a message or an
+ *     announcement.
+ *  4. An undefined member is not written, and means the same as an absent one.
  */
 
 import type { Inputs } from "./input.ts";
@@ -38,19 +39,19 @@ interface Decisions {
   };
   /** The model call under way is dropped, because its context must become smaller first. */
   "turn-model-dropped": { readonly agent: AgentNumber };
-  /** The tree's budget has no room until calls under way are settled: the agent's next model call waits. */
+  /** The tree's budget has no room until the usage of calls under way is known: the agent's next model call waits. */
   "budget-awaited": { readonly agent: AgentNumber };
   /** A tree used four fifths of a limit. Once for each limit. */
   "limit-neared": { readonly limit: "tokensPerTree" | "costPerTree" | "runsPerTree"; readonly used: number };
   "effect-repeated": { readonly effect: StepKey; readonly attempt: number };
-  /** A model call's usage is unknown and booked at this. `aborted`: its wire may still report it. */
+  /** A model call's usage is unknown and booked as this estimate. `aborted`: the provider may still report it. */
   "usage-estimated": {
     readonly agent: AgentNumber;
     readonly effect: StepKey;
     readonly usage: Usage;
     readonly aborted?: true;
   };
-  /** What a run used in all, after the wire reported on the call that was aborted at its end. */
+  /** What a run used in all, after the provider reported the usage of the call that was aborted at its end. */
   "run-settled": { readonly run: RunNumber; readonly tokens: number; readonly cost: number };
   "model-retry-set": { readonly effect: StepKey; readonly at: number };
   "tool-called": {
@@ -67,8 +68,8 @@ interface Decisions {
     readonly read?: true | undefined;
   };
   /**
-   * A call waits for a user's answer; agent `to` speaks to that user. Without `call`: may the request use `calls` more model calls? All
-   * model calls of the tree wait then.
+   * A call waits for a user's answer; agent `to` speaks to that user. Without `call` the question is whether the
+   * request may use `calls` more model calls, and all model calls of the tree wait.
    */
   "question-asked": {
     readonly agent: AgentNumber;
@@ -114,7 +115,7 @@ interface Decisions {
   /** The child's first turn begins. */
   "run-started": { readonly run: RunNumber };
   "run-state-changed": { readonly run: RunNumber; readonly state: "running" | "waiting" | "needs_input" };
-  /** The child's call `call` of this row's reply is a report. `final`: its answer waits until it is known whether the run ends with it. */
+  /** The child's call `call` of this row's reply is a report. `final`: the other calls are answered first. */
   "run-reported": { readonly run: RunNumber; readonly call: string; readonly final?: true | undefined };
   /** The child's report was refused: its artifacts or data do not fit. */
   "run-report-refused": { readonly run: RunNumber; readonly problem: TextIndex };
@@ -133,7 +134,7 @@ interface Decisions {
     /** Posts that no turn of the child will answer any more. */
     readonly posts?: readonly PostId[] | undefined;
   };
-  /** The run had ended, and its parent closed before the result reached it. */
+  /** The run has ended, and its result cannot reach the parent. */
   "run-undeliverable": { readonly run: RunNumber; readonly reason: string };
   /** The run had ended. Its caller reads the outcome; no model is told. */
   "run-returned": { readonly run: RunNumber };
@@ -178,7 +179,7 @@ interface Decisions {
     /** The reply held a `<response>`, in a run that reports by tag. */
     readonly tagged?: true | undefined;
     readonly posts?: readonly PostId[] | undefined;
-    /** The report of this turn, which answers the posts. Without it the reply answers them. */
+    /** The report that answers the posts. Without it the reply answers them. */
     readonly answer?: TextIndex | undefined;
   };
   /** Text 0 is the summary of everything before the turn under way. */

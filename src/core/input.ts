@@ -1,6 +1,4 @@
-/**
- * Inputs: the facts of a tree that come from outside the kernel. Their texts, if any, are the first texts of the row.
- */
+/** Inputs: the facts of a tree that come from outside the kernel. Their texts are the first texts of the row. */
 
 import type { DefinitionFacts } from "./values/definition.ts";
 import type { FileFacts, PermissionRule } from "./permissions/permissions.ts";
@@ -23,9 +21,9 @@ export interface Inputs {
     /** The rights of the process that opened it. */
     readonly rights?: ProcessRights | undefined;
   };
-  /** The process that executes the tree from here on has these rights. They replace those of the process before (rule A9). */
+  /** The rights of the process that executes the tree from here on, in place of the earlier ones (rule A9). */
   "rights-changed": { readonly rights: ProcessRights };
-  /** The rows before this one were copied from another tree: they are the history of this new one. */
+  /** The rows before this one were copied from another tree. */
   "tree-forked": {
     readonly agent: string;
     readonly origin: string;
@@ -36,10 +34,10 @@ export interface Inputs {
     /** Rows whose texts were erased before the fork. */
     readonly erased?: readonly ErasedRow[] | undefined;
   };
-  /** The definitions on disk or in code changed: children are made from these now. */
+  /** The definitions on disk or in code changed. Children are made from these now. */
   "catalog-changed": {
     readonly catalog: readonly DefinitionFacts[];
-    /** Absent if the root is closed: its children go on. */
+    /** Absent if the root is closed. */
     readonly root?: DefinitionFacts | undefined;
     /** Absent in journals before revision 6: running children kept their definitions. */
     readonly children?: true | undefined;
@@ -69,7 +67,7 @@ export interface Inputs {
     readonly usage: Usage | null;
     readonly stop: "end" | "tools" | "length" | "refused";
     readonly size: number;
-    /** What the edge found out about calls of this reply, by the call's position. */
+    /** What the edge found about calls of this reply, by the call's position. */
     readonly facts?: Readonly<Record<string, CallFacts>> | undefined;
   };
   /** Text 0: the provider's message. */
@@ -81,7 +79,7 @@ export interface Inputs {
     readonly retryAfterMs?: number;
     readonly usage: Usage | null;
   };
-  /** What an aborted model call had used, as its wire reported later. */
+  /** What an aborted model call had used, as the provider reported later. */
   "usage-learnt": { readonly effect: StepKey; readonly attempt: number; readonly usage: Usage };
   /** Text 0: the result, or the beginning of a longer one, which is text 1. Also the answer to a read of the store. */
   "tool-finished": {
@@ -104,7 +102,7 @@ export interface Inputs {
     readonly seen?: string | undefined;
     /** Not recorded: the user allows the same call for the whole tree. It becomes `grant`. */
     readonly always?: true | undefined;
-    /** A rule made from the call, in force for the whole tree from here on. */
+    /** A rule made from the call. It is in force for the whole tree from here on. */
     readonly grant?: PermissionRule | undefined;
     /** The user allows the call, but the rights in force do not (rule A9). */
     readonly refused?: Exclude<Judgement, "allow" | "ask"> | undefined;
@@ -128,7 +126,7 @@ export interface WholeResult {
   readonly sha256: string;
   /** Bytes of it that stand in the context. */
   readonly kept: number;
-  /** Bytes that the tool gave, if more than were recorded. */
+  /** Bytes that the tool returned, if more than were recorded. */
   readonly given?: number | undefined;
 }
 

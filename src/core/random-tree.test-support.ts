@@ -1,6 +1,7 @@
 /**
- * Drives a tree at random, from a list of numbers: any input at any time, sensible or not. What a model says, which effect answers,
- * what time it is and how many slots there are all come from the numbers, so that a failing list can be shrunk and run again.
+ * Drives a tree at random, from a list of numbers: any input at any time, sensible or not. What a model says, which
+ * effect answers, what time it is and how many slots there are all come from the numbers, so that a failing list can be
+ * shrunk and run again.
  */
 
 import { createHash } from "node:crypto";

@@ -3,8 +3,8 @@
  *
  * Invariants:
  *  1. It holds no texts. What a model reads is in the contexts (context/), folded from the same rows.
- *  2. It does not grow with history: agents leave it when they close, runs when their outcome is in the parent's context.
- *  3. Only `apply` changes it, in place. Nobody keeps an earlier state.
+ *  2. It does not grow with history. Agents leave it when they close, runs when their parent's context has the outcome.
+ *  3. Only `apply` changes it, in place.
  */
 
 import type { DefinitionFacts, ModelPrice } from "./values/definition.ts";
@@ -23,7 +23,7 @@ export interface InboxMessage {
   readonly key: StepKey;
   readonly kind: MessageKind;
   readonly silent: boolean;
-  /** The post that brought it; its sender may wait for the turn. */
+  /** Its post; the sender may wait for the turn. */
   readonly post: PostId | null;
   /** The agent that sent it; null for a message from outside the tree. */
   readonly from: AgentNumber | null;
@@ -35,11 +35,11 @@ export interface InboxMessage {
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
-  /** At most one of them is set: the effect that works on it, the run or the question it waits for. */
+  /** What it waits for: at most one of these is set. */
   effect: StepKey | null;
   run: RunNumber | null;
   question: StepKey | null;
-  /** A final report: it is answered after all other calls of its reply. */
+  /** A final report, which is answered after all other calls of its reply. */
   readonly final: boolean;
 }
 
@@ -53,16 +53,16 @@ export interface Turn {
   model: StepKey | null;
   /** Calls of the newest reply that are not answered yet. */
   calls: Map<string, OpenCall>;
-  /** How many of them have an effect under way. */
+  /** How many of them wait for an effect. */
   working: number;
-  /** Running time of the turn of a root agent. A child's is counted by its run. */
+  /** Running time of a root agent's turn. For a child the clock of its run counts. */
   clock: Clock;
   /** True if the newest reply reported, and if one of its calls failed, was refused or has an unknown outcome. */
   replyReported: boolean;
   replyFailed: boolean;
-  /** True if a reply of the turn reported: the report answers the posts of the turn. */
+  /** True if a reply of the turn reported. The report answers the posts of the turn. */
   reported: boolean;
-  /** User-facing messages that the turn took and that must reach the user. */
+  /** User-facing messages that the turn took and that have not reached the user. */
   relays: StepKey[];
   /** True if something was sent to the channel after the newest user-facing message was taken. */
   sent: boolean;
@@ -75,13 +75,13 @@ export interface Turn {
 /** Background runs of one parent that are announced together. */
 export interface Batch {
   readonly key: string;
-  /** The turn that started its newest run: the batch is not complete before that turn has ended. */
+  /** The turn that started its newest run. The batch is not complete before that turn has ended. */
   turn: number | null;
   /** Members that have not ended. */
   open: Set<RunNumber>;
   /** Members that have ended and wait to be announced. */
   ended: RunNumber[];
-  /** After its barrier every member is announced by itself. */
+  /** Its barrier passed: each member is announced alone when it ends. */
   passed: boolean;
 }
 
@@ -105,14 +105,14 @@ export interface AgentState {
   inbox: InboxMessage[];
   turn: Turn | null;
   turns: number;
-  /** Turns in a row that no user, steer or announcement caused. */
+  /** Turns in a row without a user message, a steer or an announcement. */
   turnsUnprompted: number;
   /** Children started and not ended. */
   live: Set<RunNumber>;
   /** Children that wait for a slot, in spawn order. */
   queue: RunNumber[];
   batches: Map<string, Batch>;
-  /** The announcement that waits for a turn. */
+  /** The announcement for the next turn. */
   pending: Announcement | null;
   /** Announcements that stay whole in the context, because their turn failed. */
   blocked: StepKey[];
@@ -121,7 +121,7 @@ export interface AgentState {
   bytesSince: number;
   /** At least as long as the longest result of a tool in its context. */
   longestResult: number;
-  /** One of its results was longer than its context allows: it sees `read_result`. */
+  /** One of its results was cut: it sees `read_result`. */
   hasCutResult: boolean;
   /** True if the reply that ended its newest turn held a `<response>`, in a run that reports by tag. */
   tagged: boolean;
@@ -168,9 +168,9 @@ export interface OpenEffect {
   readonly kind: "model" | "tool" | "read" | "erase";
   readonly agent: AgentNumber;
   attempt: number;
-  /** False from a failed attempt until the next one. */
+  /** False between a failed attempt and the next one. */
   underWay: boolean;
-  /** How often a model call failed and was set to be tried again. */
+  /** How often the model call failed. */
   failures: number;
   /** The tool call it serves. */
   readonly call: string | null;
@@ -203,7 +203,7 @@ export interface RequestCalls {
   refused: boolean;
 }
 
-/** An aborted model call: booked at an estimate until its wire reports what it used. */
+/** An aborted model call: its usage is an estimate until the provider reports it. */
 export interface AbortedCall {
   readonly attempt: number;
   readonly at: number;
@@ -211,7 +211,7 @@ export interface AbortedCall {
   /** What was booked. */
   readonly tokens: number;
   readonly cost: number;
-  /** The run whose last call it was, with what the run used in all; null for a root agent. */
+  /** The run whose last call it was, with all that the run used; null for a root agent. */
   readonly run: { readonly number: RunNumber; readonly tokens: number; readonly cost: number } | null;
 }
 
@@ -232,7 +232,7 @@ export interface TreeState {
   /** Numbers of living agents and of runs in the state, by their ids. */
   numbers: Map<string, number>;
   runsCreated: number;
-  /** Runs that hold a slot of the process, and runs that wait for one. */
+  /** How many runs hold a slot of the process, and how many wait for one. */
   running: number;
   queued: number;
   effects: Map<StepKey, OpenEffect>;
@@ -274,7 +274,7 @@ export function stateEmpty(): TreeState {
   };
 }
 
-/** True while something is under way or queued that a restart must look at. */
+/** True while an effect is under way or a run is queued, which a restart must see to. */
 export function stateBusy(state: TreeState): boolean {
   return state.effects.size > 0 || state.queued > 0;
 }

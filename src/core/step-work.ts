@@ -1,6 +1,7 @@
 /**
- * The work of one step. A fact is applied when it is decided, so that the next decision of the same step sees it. What is left to do
- * stands on a list of tasks: the parts of the kernel do not call each other in circles, and the stack does not grow with the tree.
+ * The work of one step. A fact is applied when it is decided, so that the next decision of the same step sees it. What
+ * is left to do stands on a list of tasks: the parts of the kernel do not call each other in circles, and the stack
+ * does not grow with the tree.
  */
 
 import { apply } from "./apply.ts";

@@ -1,4 +1,4 @@
-/** One step: what it is given, what it decides, and what the parts of the kernel work with while they decide. */
+/** One step: its input, its decision, and what the parts of the kernel use while they decide. */
 
 import type { Effect } from "./effect.ts";
 import type { Decided, Fact, Input, Stamp, TextIndex } from "./event.ts";
@@ -11,7 +11,7 @@ import type { Settings } from "./values/limits.ts";
 export interface Step {
   readonly at: number;
   readonly seed: string;
-  /** Free slots of the process. Negative: that many slots that runs release in this step are reserved for other trees. */
+  /** Free slots of the process. Negative: so many slots that this step releases are reserved for other trees. */
   readonly slots: number;
   readonly input: Input;
   readonly texts: readonly Json[];
@@ -24,7 +24,7 @@ export interface Decision {
   readonly effects: readonly Effect[];
   /** Texts that the kernel added to those of the input. */
   readonly texts: readonly Json[];
-  /** Whether the outcome depended on the seed and on the slots: only then they are recorded. */
+  /** Whether the decision depended on the seed and on the slots. Only then they are recorded. */
   readonly seedUsed: boolean;
   readonly slotsUsed: boolean;
   /** A run that could have started waits for a slot. */
@@ -51,7 +51,7 @@ export interface RunEnd {
   readonly error?: string;
   /** A final report ends it. */
   readonly final?: true;
-  /** The user cancelled it: the parent gets a silent line, which causes no inference. */
+  /** The user cancelled it. The parent gets a silent line, which causes no inference. */
   readonly silent?: true;
 }
 
@@ -67,7 +67,7 @@ export type Task =
   | { readonly do: "end-run"; readonly run: RunNumber; readonly end: RunEnd }
   /** Calls that wait for the budget may have room now. */
   | { readonly do: "retry-budget" }
-  /** A queued child of the agent may start. Done last: other tasks may release slots, or take them. */
+  /** A queued child of the agent may start. Done last, because other tasks release and take slots. */
   | { readonly do: "start-queued"; readonly agent: AgentNumber };
 
 /** What a run leaves when it ends. */
@@ -80,7 +80,7 @@ export interface EndTexts {
 
 /** The contexts of the tree, as a step uses them. */
 export interface StepContexts {
-  /** Folds a fact into the contexts, right after it was applied. */
+  /** Folds a fact into the contexts, right after it was applied to the state. */
   observe(fact: Fact, stamp: Stamp, textAt: (index: TextIndex) => Json | undefined): void;
   /** What a run leaves when it ends now. */
   endTexts(run: RunNumber, end: RunEnd, reported: "tool" | "tag" | null): EndTexts;
@@ -94,7 +94,7 @@ export interface Deciding {
   readonly settings: Settings;
   readonly at: number;
   readonly texts: readonly Json[];
-  /** Applies the input itself. */
+  /** Records and applies the input. */
   accept(): void;
   emit(fact: Decided): void;
   effect(effect: Effect): void;
@@ -107,6 +107,6 @@ export interface Deciding {
   text(value: Json): TextIndex;
   later(task: Task): void;
   refused(delegation: RefusedDelegation): void;
-  /** True if a run of this agent may start: the process has a slot, or a run of the tree released one in this step. */
+  /** True if a run of this agent may start: the process has a free slot, or this step released one. */
   slotFree(agent: AgentNumber): boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * A tree in memory: its state, its contexts and the end of its hash chain, changed by steps or folded from rows. This is the whole kernel as the
- * runtime and replay see it.
+ * A tree in memory: its state, its contexts and the end of its hash chain, changed by steps or folded from rows. This
+ * is the whole kernel as the runtime and replay see it.
  *
  * Invariant: a tree that was stepped and a tree that was folded from the rows of those steps are equal, byte for byte.
  */
@@ -71,11 +71,11 @@ export interface Stepped {
   /** What models are sent because of this step, by the key of the call: the very bytes whose hash the row holds. */
   readonly requests: ReadonlyMap<StepKey, ContextRequest>;
   readonly delegations: readonly DelegationRecord[];
-  /** True if it need not be on disk before its effects begin. */
-  readonly trails: boolean;
+  /** True if its effects may start before it is on disk. */
+  readonly fsyncDeferrable: boolean;
 }
 
-/** What a row recorded of ends and answers. It is used instead of what the texts give, if earlier texts were erased. */
+/** The ends and answers that a row recorded. They are used if earlier texts were erased. */
 export interface RecordedTexts {
   endTexts(run: RunNumber): EndTexts | undefined;
   reportText(child: AgentNumber): string | undefined;
@@ -158,7 +158,7 @@ export function treeStep(tree: Tree, step: Step, salt: string, recorded?: Record
   const decision = decide(tree.state, step, collected);
   const { runs, outgoing, requests, hashes, ended } = collected;
   const refused = decision.refused.map((delegation) => refusedRecord(delegation, sha256));
-  const row = rowWrite(tree.state.seq, { step, decision, contexts: hashes }, salt, tree.hash, sha256);
+  const row = rowWrite({ seq: tree.state.seq, salt, previous: tree.hash }, step, decision, hashes, sha256);
   tree.hash = row.hash;
   return {
     step,
@@ -168,7 +168,7 @@ export function treeStep(tree: Tree, step: Step, salt: string, recorded?: Record
     outgoing,
     requests,
     delegations: [...refused, ...ended],
-    trails: fsyncDeferrable(input, effect, decision),
+    fsyncDeferrable: fsyncDeferrable(input, effect, decision),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Checking what a model wrote as a tool's arguments. The schema is both: the rule that is enforced, and what documents show; what models see
- * follows from it. A problem names the field and the remedy.
+ * Checks the arguments that a model wrote for a tool. The schema is the rule that is enforced, and what documents show;
+ * what models see is made from it. A problem names the field and the remedy.
  */
 
 import { type Json, jsonObjectIs } from "../values/json.ts";
@@ -47,18 +47,19 @@ function objectProblem(schema: ArgumentSchema, value: Json, path: string): strin
     if (value[name] === undefined)
       return `\`${join(path, name)}\` is missing; give it as ${kindOf(schema.properties[name])}`;
   }
-  for (const [name, given] of Object.entries(value)) {
+  for (const [name, member] of Object.entries(value)) {
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     if (property === undefined) {
-      return `\`${join(path, name)}\` is not known here; leave it out (known: ${Object.keys(schema.properties).join(", ")})`;
+      const known = Object.keys(schema.properties).join(", ");
+      return `\`${join(path, name)}\` is not known here; leave it out (known: ${known})`;
     }
-    const problem = propertyProblem(property, given, join(path, name));
+    const problem = propertyProblem(property, member, join(path, name));
     if (problem !== null) return problem;
   }
   return null;
 }
 
-/** The problem with one property, whose name or path is told with it, or null. */
+/** The problem with one property, with its name or path, or null. */
 export function propertyProblem(property: Property | ArgumentSchema, value: Json, path: string): string | null {
   switch (property.type) {
     case undefined:

@@ -1,4 +1,4 @@
-/** `cancel_run` and `steer_run`, for the runs below an agent. Runs that have left the state are looked up in the store. */
+/** `cancel_run` and `steer_run`, for the runs below an agent. The store answers for runs that have left the state. */
 
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import type { AgentState, Run } from "../state.ts";

@@ -16,7 +16,7 @@ import { refusedDelegation, startBackgroundAgent, subagent, useSkill } from "./s
 import { delegationSchema, delegationToolVisible, visibilityOf } from "./tools.ts";
 import { withSchemaText } from "./typed-data.ts";
 
-/** "open": the answer comes later in this tree. "read": it stands in the store. */
+/** "open": the answer comes later in this tree. "read": the store answers. */
 type Decided = Answer | "open" | "read";
 
 const TOOLS: { readonly [Tool in DelegationTool]: (d: Deciding, agent: AgentState, call: Call) => Decided } = {
@@ -40,7 +40,7 @@ type DelegationCall = Call & { readonly name: DelegationTool };
 export function answerDelegation(d: Deciding, agent: AgentState, part: DelegationPart, facts: CallFacts): void {
   const { id, name } = part;
   const starts = name === "subagent" || name === "start_background_agent";
-  // The gate of all runs tells a child that may not delegate its limit, in the shape of the tool.
+  // For tools that start runs, runs/spawn.ts refuses an agent that may not delegate, and names the limit.
   if (!starts && !delegationToolVisible(name, agent, visibilityOf(d.settings, d.state.catalog)))
     return answer(d, agent, id, toolError(refusedCall(name, "unknown")));
   const input = withSchemaText(part.input);

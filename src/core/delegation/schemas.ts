@@ -1,4 +1,4 @@
-/** The arguments of the delegation tools, as they are checked. What models see of them is text/prompts/tool-specs.ts. */
+/** The arguments of the delegation tools, as they are checked. text/prompts/tool-specs.ts makes what models see. */
 
 import type { ArgumentSchema } from "./arguments.ts";
 
@@ -75,14 +75,14 @@ export type DelegationTool = keyof typeof DELEGATION_SCHEMAS;
 /** `send_agent_message` of an agent that does not report with it: a root, or a child that reports by tag. */
 export const MESSAGE_SCHEMA = object(message, "text");
 
-/** The same as it is checked: the tool itself refuses `final`, with the reason. */
+/** The same schema as it is checked: it lets `final` pass, which the tool refuses with the reason. */
 export const MESSAGE_CHECKED = object({ ...message, final: { type: "boolean" } }, "text");
 
-/** A report may have data even if its run has no schema: they become an artifact. */
+/** A report may have data even if its run has no schema. They become an artifact. */
 export const REPORT_SCHEMA = object({ ...report, data: { description: "Any JSON value." }, data_json: text }, "text");
 
 /** `read_result` of an agent that has no runs. */
 export const READ_CALL_SCHEMA = object({ call_id: runId, ...range }, "call_id");
 
-/** A run that is asked for from outside: as the background tool, and a schema for its data. */
+/** A run that is asked for from outside: the arguments of the background tool, and a schema for its data. */
 export const SPAWN_SCHEMA = object({ ...background, output_schema: string(MAX_TASK, outputSchema) }, "task");

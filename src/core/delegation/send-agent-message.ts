@@ -1,8 +1,8 @@
 /**
  * `send_agent_message`: a child's way to report, and any agent's way to write to another of its tree.
  *
- * Invariant: a report goes one way (rule B8). The report of an awaited run is the call's result; the report of a background run is announced, or
- * with `announce: "each"` posted at once.
+ * Invariant: a report reaches the parent in one way (rule B8). The report of an awaited run is the call's result. The
+ * report of a background run is announced, or posted at once with `announce: "each"`.
  */
 
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
@@ -14,7 +14,7 @@ import { dataGiven } from "./typed-data.ts";
 
 const refused = (problem: string): Answer => toolError(`send_agent_message: ${problem}`);
 
-/** "open": a final report, which is answered after the other calls of its reply. */
+/** "open" for a final report: it is answered after the other calls of its reply. */
 export function sendAgentMessage(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
   const { agentId, text, final } = call.args;
   const run = d.state.runs.get(agent.number);
@@ -61,7 +61,7 @@ function finalMisused(agent: AgentState): string {
     : "`final` is only for a report to your parent; leave it out, or leave `agentId` out";
 }
 
-/** The answer to a report: as what it counts, or why a final one is not final. */
+/** The answer to a report. `as`: what it counts as, or why a final report is not final. */
 export function reportAnswer(d: Deciding, agent: AgentState, as: "ordinary" | "final" | (string & {})): Answer {
   const id = d.state.agents.get(agent.parent ?? -1)?.id ?? d.state.id;
   const sent = { status: "sent", agent_id: id, report: true };
@@ -69,18 +69,18 @@ export function reportAnswer(d: Deciding, agent: AgentState, as: "ordinary" | "f
   return toolAnswer(as === "final" ? { ...sent, final: true } : { ...sent, final: false, note: as });
 }
 
-/** A report with wrong artifacts or data. If the child does not correct it, its run fails with this problem. */
+/** The report has wrong artifacts or data. If the child does not correct it, its run fails with this problem. */
 export function reportRefused(d: Deciding, run: Run, problem: string): void {
   d.emit({ type: "run-report-refused", run: run.number, problem: d.text(problem) });
 }
 
-/** True if the report is for a root that was closed meanwhile: it is kept with the run (rule B11). */
+/** True if the report is for a root that is closed. The report is recorded with the run (rule B11). */
 function parentClosed(d: Deciding, agent: AgentState, agentId: Json | undefined): boolean {
   if (agent.parent !== 0 || d.state.agents.has(0) || agent.definition.reporting !== "tool") return false;
   return agentId === undefined || agentId === d.state.id;
 }
 
-/** What is wrong with artifacts or data, with the place of it. */
+/** What is wrong with the artifacts or the data, and where. */
 function reportProblem(d: Deciding, args: Call["args"], typed: boolean): string | undefined {
   const { artifacts, data_json: dataText } = args;
   const kinds: readonly string[] = d.settings.artifactKinds;
@@ -92,8 +92,8 @@ function reportProblem(d: Deciding, args: Call["args"], typed: boolean): string 
   }
   if (dataText !== undefined && !jsonTextIs(dataText)) return "`data_json` must be JSON text";
   // Without a schema `data` counts as an artifact of kind `json`.
-  const loose = dataGiven(args) !== undefined && !typed && !kinds.includes("json");
-  return loose ? "`data` is only for runs with an output schema" : undefined;
+  const refusedData = dataGiven(args) !== undefined && !typed && !kinds.includes("json");
+  return refusedData ? "`data` is only for runs with an output schema" : undefined;
 }
 
 function jsonTextIs(value: Json | undefined): boolean {

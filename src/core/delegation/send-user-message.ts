@@ -1,4 +1,4 @@
-/** `send_user_message`: a background agent's message for the user goes to the nearest agent above it that speaks to one. */
+/** `send_user_message`: a background agent's message for the user. The nearest foreground agent above it gets it. */
 
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import type { AgentState } from "../state.ts";
@@ -28,7 +28,7 @@ export function sendUserMessage(d: Deciding, agent: AgentState, call: Call): Ans
   return toolAnswer({ status: "sent", agent_id: target.id });
 }
 
-/** True if the target waits in a tool call for the agent's run, directly or through runs that wait for each other. */
+/** True if a tool call of the target waits for the agent's run, directly or through awaited runs between them. */
 function awaitedBy(d: Deciding, agent: AgentState, target: AgentState): boolean {
   for (let at: AgentState | undefined = agent; at !== target; at = d.state.agents.get(at.parent ?? -1)) {
     if (at === undefined || d.state.runs.get(at.number)?.mode !== "awaited") return false;

@@ -1,4 +1,4 @@
-/** `subagent`, `start_background_agent` and `use_skill`: the tools that start runs. The gate is runs/spawn.ts. */
+/** `subagent`, `start_background_agent` and `use_skill`: the tools that start runs, through runs/spawn.ts. */
 
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import { definitionNames, spawn, taskOf } from "../runs/spawn.ts";
@@ -8,13 +8,13 @@ import type { Deciding, Refusal } from "../step.ts";
 /** The task of a skill's child if the caller gives none. */
 export const SKILL_TASK = "Do what the skill describes.";
 
-/** The awaited tool: the answer comes with the end of the run. */
+/** The answer comes with the end of the run. */
 export function subagent(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
   const run = spawn(d, agent, { mode: "awaited", call: call.id, args: call.args, facts: call.facts });
   return typeof run === "number" ? "open" : refusedDelegation(d, "subagent", call, run);
 }
 
-/** A skill that asks for isolation runs as an awaited child. Any other is read into the context. */
+/** An isolated skill runs as an awaited child. Any other skill is read into the context. */
 export function useSkill(d: Deciding, agent: AgentState, { id: call, args, facts }: Call): Answer | "open" {
   const name = typeof args["name"] === "string" ? args["name"] : "";
   const kind = d.state.catalog.get(name)?.skill;

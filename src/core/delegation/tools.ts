@@ -1,4 +1,6 @@
-/** Which agents may see and call which delegation tool (rule A8), and what its arguments are checked against. dispatch.ts decides the calls. */
+/**
+ * Which agents may see and call which delegation tool (rule A8), and the schemas that arguments are checked against.
+ */
 
 import type { AgentState } from "../state.ts";
 import type { DefinitionFacts } from "../values/definition.ts";
@@ -6,12 +8,12 @@ import type { Settings } from "../values/limits.ts";
 import type { ArgumentSchema } from "./arguments.ts";
 import { DELEGATION_SCHEMAS, type DelegationTool, MESSAGE_CHECKED, REPORT_SCHEMA } from "./schemas.ts";
 
-/** The part of an agent that decides which tools it sees. */
+/** The facts of an agent that decide which tools it sees. */
 export type Viewer = Pick<AgentState, "kind" | "parent" | "depth" | "hasCutResult"> & {
   readonly definition: Pick<DefinitionFacts, "reporting">;
 };
 
-/** The part of its tree that does. */
+/** The facts of its tree that decide it. */
 export interface Visibility {
   readonly maxDepth: number;
   readonly skills: boolean;

@@ -1,8 +1,9 @@
 /**
  * Typed results (rule F10): the schema of a delegation and the data of a report, as arguments of tools.
  *
- * A model writes the schema as JSON text; code may give an object. If every provider accepts the schema, the child gives its data as the
- * argument `data`, which has that schema. Else it gives them as `data_json`, JSON text, and the schema stands in the description.
+ * A model writes the schema as JSON text; code may give an object. If every provider accepts the schema, the child
+ * gives its data as the argument `data`, which has that schema. Else it gives them as `data_json`, JSON text, and the
+ * schema stands in the description.
  */
 
 import { type Json, jsonNestsDeeper, jsonObjectIs, jsonParsed } from "../values/json.ts";

@@ -1,16 +1,17 @@
 /**
- * Which steps may reach the disk a moment after their commit.
+ * Which steps need not wait for fsync: those without an external effect.
  *
- * Such a step survives the death of its process like any other. A loss of power may take it, and then it has not happened: the model is asked
- * again, a safe tool runs again, an awaited child is made again. That is allowed for a step that tells nobody anything and begins nothing that cannot be
- * done twice. All other steps wait for fsync, which also covers the steps before them. Callers and subscribers see a step when it is on disk.
+ * Such a step survives the death of its process. A loss of power may undo it; then the model is called again, a safe
+ * tool runs again, an awaited child is made again. So the step must send nothing out and start nothing that must not
+ * run twice. Every other step waits for fsync, which also covers the steps before it. Callers and subscribers see a
+ * step when it is on disk.
  */
 
 import type { Decided, Input } from "../event.ts";
 import type { OpenEffect } from "../state.ts";
 import type { Decision } from "../step.ts";
 
-/** Facts that do not wait for fsync. Any other fact does. */
+/** Facts that need no fsync, besides those that depend on their members. */
 const DEFERRABLE: ReadonlySet<Decided["type"]> = new Set([
   "model-called",
   "tool-answered",
@@ -32,18 +33,18 @@ function deferrable(fact: Decided): boolean {
     case "tool-called":
       return fact.safe === true || fact.read === true;
     case "run-created":
-      // The parent of a background child is told that it was accepted.
+      // `accepted` promises the parent that a background run is durable.
       return fact.mode === "awaited";
     case "turn-ended":
     case "run-ended":
-      // Somebody may wait for the answer to a post.
+      // A caller may wait for the answer to a post.
       return fact.posts === undefined;
     default:
       return DEFERRABLE.has(fact.type);
   }
 }
 
-/** `effect`: the one whose result the input brings, as it was before the step. */
+/** `effect`: the effect whose result the input is, before the step. */
 export function fsyncDeferrable(input: Input, effect: OpenEffect | undefined, { rejected, events }: Decision): boolean {
   if (rejected !== null || effect === undefined) return false;
   const repeatable = input.type === "model-replied" || (input.type === "tool-finished" && effect.safe);

@@ -1,6 +1,7 @@
 /**
- * A conversation as its user knows it: what they said and what they were told. Nudges, announcements and system messages are internal,
- * and so are the task and the replies of an agent that speaks to no user: they are left out, or shown on request.
+ * A conversation as its user saw it: what the user wrote and what was sent to the user. Nudges, announcements and
+ * system messages are internal, and so are the task and the replies of an agent that speaks to no user. Internal items
+ * are left out, or shown on request.
  */
 
 import type { Fact } from "../event.ts";
@@ -16,14 +17,14 @@ import { type Tree, treeFold, treeNew, type TreeSource } from "../tree.ts";
 export interface HistoryItem {
   readonly seq: number;
   readonly at: number;
-  /** `user`: what the user said. `agent`: what they were told. `internal`: what only the model saw. */
+  /** `user`: the user wrote it. `agent`: it was sent to the user. `internal`: only the model saw it. */
   readonly from: "user" | "agent" | "internal";
-  /** What the user was told, by its part in the answer. `permission`: a question about a call, or the user's answer to one. */
+  /** The part of a sent message in the answer. `permission`: a question about a call, or the user's answer to it. */
   readonly kind?: SpokenKind | "permission";
   readonly text: string;
 }
 
-/** The conversation of an agent, folded row by row: what comes first, or whether the first turn was an internal one, makes no difference. */
+/** The conversation of an agent, folded row by row. */
 export function historyBegin(number: AgentNumber, source: TreeSource): (row: JournalRow) => HistoryItem[] {
   const tree = treeNew(source);
   const asked = new Set<StepKey>();
@@ -59,14 +60,14 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
   };
 }
 
-/** What was known before the row was folded. */
+/** Read from the contexts before the row was folded. */
 interface Before {
   readonly waiting: Tree["contexts"]["messages"];
   readonly replies: ReadonlySet<StepKey>;
   readonly reply: Json | undefined;
 }
 
-/** Model calls under way whose replies no user is shown, because the agent has none. */
+/** Model calls under way of an agent without a user: no user is shown their replies. */
 function unseenReplies({ state, contexts }: Tree, number: AgentNumber): ReadonlySet<StepKey> {
   if (state.agents.get(number)?.kind !== "background" || contexts.agents.get(number)?.compacting !== false) return NONE;
   const keys = [...contexts.effects].filter(([, { agent, call }]) => agent === number && call === null);
@@ -75,7 +76,7 @@ function unseenReplies({ state, contexts }: Tree, number: AgentNumber): Readonly
 
 const NONE: ReadonlySet<StepKey> = new Set();
 
-/** What a fact put before the model that no user wrote, and of an agent without a user also what it replied. */
+/** What a fact added to the context that no user wrote, and the reply of an agent without a user. */
 function internals(tree: Tree, number: AgentNumber, fact: Fact, before: Before): string[] {
   const messages = tree.contexts.agents.get(number)?.messages ?? [];
   if (fact.type === "model-replied") return before.replies.has(fact.effect) ? repliedText(before.reply) : [];
@@ -94,7 +95,7 @@ function userTexts(messages: readonly ContextMessage[]): string[] {
   return messages.flatMap((message) => (message.role === "user" ? [message.text] : []));
 }
 
-/** A reply of an agent without a user: its words, and the calls it made. */
+/** A reply of an agent without a user: its words and its calls. */
 function repliedText(reply: Parameters<typeof replyPartsOf>[0]): string[] {
   const parts = replyPartsOf(reply);
   const calls = parts.flatMap((part) =>

@@ -3,8 +3,9 @@
  *
  * Invariants:
  *  1. `head` is never changed. `hash` is the hash of the previous row's `hash` followed by this `head`: a chain.
- *  2. `head` holds the hash of `body`, and `body` begins with a salt, so that an erased text cannot be guessed from its hash.
- *  3. `apply` reads `head` alone; a row whose body is gone still folds.
+ *  2. `head` holds the hash of `body`. `body` begins with a salt, so that an erased text cannot be guessed from its
+ *     hash.
+ *  3. `apply` reads only `head`, so a row whose body is gone still folds.
  */
 
 import type { AgentNumber, RunNumber } from "../values/ids.ts";
@@ -13,9 +14,9 @@ export interface JournalRow {
   readonly seq: number;
   /** JSON text: revision, time, input and events. */
   readonly head: string;
-  /** JSON text: an array whose first member is the salt and whose others are the texts. Null once it was erased whole. */
+  /** JSON text: an array of the salt and the texts. Null once it was erased whole. */
   readonly body: string | null;
-  /** The chain's hash up to and including this row: base64url of SHA-256. */
+  /** The hash of the chain up to this row: base64url of SHA-256. */
   readonly hash: string;
 }
 
@@ -29,7 +30,7 @@ export type RunMode = "awaited" | "background";
 /** How far a run's outcome has come on its way to the parent's context. */
 export type DeliveryState = "open" | "pending" | "placed" | "returned" | "undeliverable";
 
-/** What lists and queries know of a run. Written with the step that changes it; rebuildable from the journal. */
+/** A run in lists and queries. Written with the step that changes it; rebuildable from the journal. */
 export interface RunRecord {
   readonly number: RunNumber;
   readonly id: string;
@@ -44,7 +45,7 @@ export interface RunRecord {
   readonly report: ReportKind | null;
   readonly nudged: boolean;
   readonly delivery: DeliveryState;
-  /** Why the outcome cannot reach the parent, where it cannot. */
+  /** Why the outcome cannot reach the parent, or null. */
   readonly undeliverable: string | null;
   readonly group: string | null;
   readonly cleanup: "keep" | "delete";
@@ -54,7 +55,7 @@ export interface RunRecord {
   readonly deadline: number | null;
   readonly tokens: number;
   readonly cost: number;
-  /** The step that created the run (its task stands there) and the one that ended it. */
+  /** The step that created the run, which holds its task, and the step that ended it. */
   readonly createdSeq: number;
   readonly endedSeq: number | null;
 }

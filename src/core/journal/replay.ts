@@ -1,10 +1,11 @@
 /**
- * Replay: proves a journal without a model, a tool or a network. It always checks numbering, hash chain, bodies and fold; where a row was
- * made by this revision and its texts are still there, it decides again and builds the contexts again, and compares every byte.
+ * Replay: proves a journal without a model, a tool or a network. It always checks numbering, hash chain, bodies and
+ * fold. If a row was made by this revision and has its texts, replay decides it again, builds the contexts again, and
+ * compares every byte.
  *
  * Invariants:
- *  1. It trusts nothing it reads: a damaged row is a difference with its place, never an exception.
- *  2. A row that cannot be decided again is folded, so that what follows it can still be checked.
+ *  1. A damaged row is a difference with its place, never an exception.
+ *  2. A row that cannot be decided again is folded, so that the rows after it can still be checked.
  */
 
 import { bodyRead, headRead, type RowHead } from "./row.ts";
@@ -44,8 +45,8 @@ export interface Replay {
 }
 
 /**
- * A replay that is fed row by row, so that a journal of any length is proven in bounded memory. `onDecided` is shown every step that was
- * decided again.
+ * A replay that takes row by row, so that its memory does not grow with the journal. `onDecided` gets each step that
+ * was decided again.
  */
 export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) => void = () => {}): Replay {
   const { sha256 } = source;
@@ -57,7 +58,7 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
   let facts = 0;
   let decided = 0;
   let agents = 0;
-  /** Bodies that differ from the hash in their head, until a recorded erasure explains them. */
+  /** Bodies that differ from the hash in their head, and that no recorded erasure explains yet. */
   const damaged = new Map<number, { readonly found: string | null; readonly promised: string | null }>();
 
   function check(row: JournalRow): ReplayDifference | null {
@@ -105,7 +106,7 @@ export function replayBegin(source: TreeSource, onDecided: (stepped: Stepped) =>
       input: head.input,
       texts: texts.slice(0, head.texts ?? 0) as readonly Json[],
     };
-    // Without the erased texts, ends and answers would come out differently: the recorded ones are used.
+    // Ends and answers that were made of erased texts cannot be made again: the recorded ones are used.
     const stepped = treeStep(tree, step, salt, erased.length === 0 ? undefined : recordedTexts(head, texts));
     const again = stepped.row;
     count(stepped.decision.events);
@@ -158,7 +159,7 @@ export function erasedRows(input: Input): readonly ErasedRow[] {
   return input.type === "tree-forked" ? (input.erased ?? []) : [];
 }
 
-/** What this row recorded of ended runs and of answers. */
+/** The ends and answers that this row recorded. */
 function recordedTexts({ events = [] }: RowHead, texts: readonly Json[]): RecordedTexts {
   const textAt = (index: number | undefined): string | null => {
     const text = index === undefined ? null : texts[index];
@@ -178,7 +179,7 @@ function recordedTexts({ events = [] }: RowHead, texts: readonly Json[]): Record
   };
 }
 
-/** The contexts of an agent whose texts were erased cannot be built again. Everything else of a row is compared. */
+/** The contexts of an agent whose texts were erased cannot be built again. The rest of the row is compared. */
 function withoutContexts(head: string): string {
   return JSON.stringify({ ...headRead(head), contexts: [] });
 }

@@ -1,6 +1,6 @@
 /**
- * Revisions. A row carries those it was made by. `decide` and the contexts are redone by replay only under their own revision;
- * `apply` must read every row ever written, and its revision only says whether a snapshot can be trusted.
+ * Revisions. A row carries the revisions that made it: replay decides it again, and builds its contexts again, only
+ * under these. `apply` must read every row ever written; its revision only says whether a snapshot is valid.
  */
 
 const DECIDE_REVISION = 7;

@@ -17,7 +17,7 @@ export interface RowHead {
   readonly seed?: string;
   readonly slots?: number;
   readonly input: Input;
-  /** How many of the row's texts belong to the input. */
+  /** How many of the row's texts are the input's. */
   readonly texts?: number;
   /** Why the input changed nothing. */
   readonly rejected?: string;
@@ -28,17 +28,12 @@ export interface RowHead {
   readonly body?: string;
 }
 
-export interface RowSource {
-  readonly step: Step;
-  readonly decision: Decision;
-  readonly contexts: readonly string[];
-}
-
+/** `previous`: the hash of the row before. */
 export function rowWrite(
-  seq: number,
-  { step, decision, contexts }: RowSource,
-  salt: string,
-  previous: string,
+  { seq, salt, previous }: { readonly seq: number; readonly salt: string; readonly previous: string },
+  step: Step,
+  decision: Decision,
+  contexts: readonly string[],
   sha256: Sha256,
 ): JournalRow {
   const texts = decision.texts.length === 0 ? step.texts : [...step.texts, ...decision.texts];

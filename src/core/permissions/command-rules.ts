@@ -1,6 +1,6 @@
 /**
- * Which commands a rule means. An allow means exactly its words, unless the last of them is `*`; a rule that restricts means every command
- * that begins so, wherever it stands: a shell, and programs that start others, hide a command among words.
+ * Which commands a rule matches. An allow matches exactly its words, unless its last word is `*`. A rule that restricts
+ * matches its words anywhere in a command, because a shell, and programs that start others, take a command as words.
  */
 
 import { type Json, jsonObjectIs } from "../values/json.ts";
@@ -18,9 +18,9 @@ export function commandAllowed(words: readonly string[], input: Json): boolean {
 }
 
 export function commandRestricted(words: readonly string[], input: Json): boolean {
-  const given = jsonObjectIs(input) ? input["argv"] : undefined;
-  const argv = Array.isArray(given) ? given.filter((item) => typeof item === "string") : [];
-  // No tool takes so much, and to look through it would take long.
+  const asked = jsonObjectIs(input) ? input["argv"] : undefined;
+  const argv = Array.isArray(asked) ? asked.filter((item) => typeof item === "string") : [];
+  // No tool takes so much text, and searching it would take long.
   if (argv.reduce((sum, item) => sum + item.length, 0) > ARGV_LENGTH) return true;
   const wanted = firstWords(words);
   const spread = argv.flatMap((item) => item.split(/[\s;&|()`$<>"'{}]+/).filter((word) => word !== ""));

@@ -1,9 +1,10 @@
 /**
- * Files that change what Errand does later: definitions of agents and skills, what projects tell agents, settings, and the records of git,
- * whose hooks run programs. A change of one of them is always asked about, unless a rule allows exactly that file.
+ * Files that change what Errand or another agent program does later: definitions of agents and skills, a project's
+ * instructions for agents, settings, and the folder of git, whose hooks run programs. The user is asked before such a
+ * file is changed, unless a rule allows exactly that file.
  *
- * Names are compared as the laxest file system would: without case, without characters that are not ASCII (some are ignored), without
- * dots and blanks at the end, and by the short names of FAT.
+ * Names are compared as the most tolerant file system would: without case, without characters that are not ASCII (some
+ * are ignored), without dots and blanks at the end, and by the short names of FAT.
  */
 
 import { foldedName } from "./judged-path.ts";
@@ -37,7 +38,7 @@ const OTHER_FILES: ReadonlySet<string> = new Set([
 /** `GIT~1`, `CLAUDE~1.MD` */
 const SHORT_NAME = /^(?:git|erran|errand|claude|gemini|codex|cursor|openco|copilo|agents)~\d/;
 
-/** `names` are those of a path, from the outside in. */
+/** `names`: the names of a path, from the outermost folder on. */
 export function configurationFileIs(names: readonly string[]): boolean {
   const plain = names.map(plainName);
   const last = plain.at(-1) ?? "";
@@ -47,7 +48,6 @@ export function configurationFileIs(names: readonly string[]): boolean {
   );
 }
 
-/** Without what is not ASCII: some file systems ignore some of it. */
 function plainName(name: string): string {
   return foldedName([...name].filter((character) => character > " " && character < "\u007f").join(""));
 }

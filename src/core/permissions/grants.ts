@@ -1,10 +1,11 @@
 /**
- * What a user allowed for a whole conversation, or for a project: the same call again, and nothing else.
+ * Grants: a user allowed the same call for a whole conversation, or for a project.
  *
  * Invariants:
- *  1. A grant is made from a call that the user saw, never from words of the answer: an answer can only say that it holds on.
- *  2. A call matches a grant only if the same rule would be made from it: the same tool, the same path as written, or the same words in the same
- *     folder. What a rule cannot name exactly (a path that leads up, a pattern, a shell) has no grant.
+ *  1. A grant is made from a call that the user saw, never from words of the answer.
+ *  2. A call matches a grant only if the same rule would be made from it: the same tool and the same path as written,
+ *     or the same words in the same folder. A call that no rule can name exactly (a path that leads up, a pattern, a
+ *     shell) has no grant.
  *  3. A grant satisfies `ask` and never `deny` (rule A9).
  */
 
@@ -13,7 +14,7 @@ import type { FileFacts, PermissionRule } from "./permissions.ts";
 
 const WILD = /[*?[\]{}\\\0]/;
 const LENGTH = 4_096;
-/** Grants of a tree, at most: the rest is asked about each time. */
+/** A tree holds at most so many grants. Beyond them the user is asked each time. */
 const GRANTS = 500;
 
 interface Called {
@@ -22,7 +23,7 @@ interface Called {
   readonly file?: FileFacts | undefined;
 }
 
-/** The rule that allows exactly this call's path, or its words and their folder; null where no rule can. */
+/** The rule that allows exactly this call's path, or its words and their folder; null if no rule can. */
 export function exactRule({ name, input, file }: Called): PermissionRule | null {
   // A symlink may lead elsewhere next time, and a file with several names is not named by one of them.
   if (!jsonObjectIs(input) || file?.real !== undefined || file?.linked === true) return null;
@@ -58,7 +59,7 @@ function sameRule(a: PermissionRule, b: PermissionRule): boolean {
   );
 }
 
-/** As a pattern that matches this path alone: one without a slash would match a name at any depth. */
+/** A pattern that matches only this path. Without a slash it would match a name at any depth. */
 function exactPath(path: Json): string | null {
   if (typeof path !== "string" || path === "" || path.length > LENGTH) return null;
   if (path.startsWith("/") || WILD.test(path)) return null;
@@ -67,7 +68,7 @@ function exactPath(path: Json): string | null {
   return names.length === 0 ? "." : names.length === 1 ? `./${names.join("/")}` : names.join("/");
 }
 
-/** A last word `*` would mean more words than these. */
+/** The words of a command; null for none, or if the last is `*`, which as a rule would allow more words. */
 function wordsOf(argv: Json): readonly string[] | null {
   if (!Array.isArray(argv) || argv.length === 0) return null;
   const words: string[] = [];

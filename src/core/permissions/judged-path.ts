@@ -2,20 +2,22 @@
  * A path as rules judge it.
  *
  * Invariants:
- *  1. In doubt a rule that restricts matches and a rule that allows does not: an absolute path, one that leads up, one that is very long or
- *     deep, a short name of FAT.
- *  2. Judging takes at most STEPS steps for each spelling of a pattern. A path and a pattern that would take more are in doubt.
- *  3. A rule that restricts a folder restricts what is in it, in any case of letters and whatever dots or blanks stand at a name's end.
+ *  1. In doubt a rule that restricts matches and a rule that allows does not. In doubt are absolute paths, paths that
+ *     lead up, very long or deep ones, and short names of FAT.
+ *  2. Judging takes at most STEPS steps for each spelling of a pattern. A path and a pattern that would take more are
+ *     in doubt.
+ *  3. A rule that restricts a folder restricts what is in it, in upper and lower case, and with dots or blanks at the
+ *     end of a name.
  */
 
 import { createGlob, type Glob, GLOB_LENGTH } from "../text/glob.ts";
 
 export interface JudgedPath {
-  /** Without `.`, `..` and empty names, as far as that can be said. */
+  /** Without `.`, `..` and empty names. */
   readonly names: readonly string[];
-  /** False: it may lead elsewhere than it seems to. */
+  /** False: it may lead to another place than it seems. */
   readonly certain: boolean;
-  /** As `certain`, for rules that allow: behind a symlink, `a/..` is not where it seems to be. */
+  /** As `certain`, for rules that allow. Behind a symlink, `a/..` is not where it seems to be. */
   readonly plain: boolean;
   readonly tooLong: boolean;
 }
@@ -69,7 +71,7 @@ export function createPathPattern(pattern: string): PathPattern {
 function restrictsNames(glob: Glob, names: readonly string[], { certain }: JudgedPath): boolean {
   if (names.length === 0) return glob.matches(".");
   const starts = certain ? [0] : names.map((_, index) => index);
-  // Beginnings of the path are half as long as the path, on the average.
+  // The beginnings of a path are half as long as the path, on average.
   if ((glob.cost * lengthOf(names) * names.length * starts.length) / 2 > STEPS) return true;
   return starts.some((start) =>
     names.some((_, end) => end >= start && glob.matches(names.slice(start, end + 1).join("/"))),
@@ -80,7 +82,7 @@ function lengthOf(names: readonly string[]): number {
   return names.reduce((sum, name) => sum + name.length + 1, 0);
 }
 
-/** A name as a file system may read it that knows no case: without dots and blanks at its end, and without the name of a stream. */
+/** A name as a file system without case may read it: no dots and blanks at its end, no stream name. */
 export function foldedName(name: string): string {
   const whole = name.split(":", 1)[0] ?? "";
   let end = whole.length;

@@ -1,24 +1,26 @@
 /**
- * Permissions as data: which call of which tool is allowed, asked about, or denied. Here the kernel judges texts: the path as the model wrote
- * it, and the real path that the edge found and recorded. The tool judges the file that it has opened (tools/workspace.ts).
+ * Permissions as data: which call of which tool is allowed, asked about, or denied. The kernel judges the path as the
+ * model wrote it, and the real path that the edge found and recorded. The tool itself judges the file that it opened
+ * (tools/workspace.ts).
  *
  * Invariants:
- *  1. In one list of rules, a deny that matches wins. Otherwise the most specific rule that matches decides: one with a pattern before
- *     one without, a named tool before `*`, a longer pattern before a shorter; of equals, ask before allow.
- *  2. What no rule of a list matches is decided by DEFAULT_RULES: reading is allowed, everything else is asked about. Where there is no
- *     list at all, nobody restricts anything.
- *  3. In doubt a rule that restricts matches and a rule that allows does not (judged-path.ts, command-rules.ts). An allow must match the path
- *     as written and the real one; a rule that restricts, either.
- *  4. Lists that were joined by `joinPermissions` must all agree: the strictest decides. What is joined never allows more.
- *  5. Who may not read a file may not list, search or edit it. Where a path is denied, a file with several names is asked about.
- *  6. A change of a file that changes what Errand does later is asked about, unless a rule allows exactly that file (configuration-files.ts).
+ *  1. In one list of rules, a deny that matches wins. Otherwise the most specific rule that matches decides: a rule
+ *     with a pattern before one without, a named tool before `*`, a longer pattern before a shorter one. Between
+ *     equals, ask wins over allow.
+ *  2. If no rule of a list matches, DEFAULT_RULES decide: reading is allowed, everything else is asked about. Without
+ *     any list, everything is allowed.
+ *  3. In doubt a rule that restricts matches and a rule that allows does not (judged-path.ts, command-rules.ts). An
+ *     allow must match the path as written and the real one; a rule that restricts needs only one of them.
+ *  4. Joined lists must all agree: the strictest decides. Joining never allows more.
+ *  5. An agent that may not read a file may not list, search or edit it. If a rule denies a path, a file with several
+ *     names is asked about.
+ *  6. A change of a configuration file (configuration-files.ts) is asked about, unless a rule allows exactly that file.
  *  7. A command that is allowed without a path is allowed in the workspace itself, and in no folder of it.
  *
- * A denied command is a sign, not a wall: a program that is allowed may start another.
+ * A denied command does not stop an allowed program from starting it.
  */
 
-import type { Json } from "../values/json.ts";
-import { jsonObjectIs } from "../values/json.ts";
+import { type Json, jsonObjectIs } from "../values/json.ts";
 import { commandAllowed, commandIsPrefix, commandRestricted, firstWords } from "./command-rules.ts";
 import { createPathPattern, type JudgedPath, judgedPath, type PathPattern } from "./judged-path.ts";
 import { configurationFileIs } from "./configuration-files.ts";
@@ -46,18 +48,18 @@ const DEFAULT_RULES: readonly PermissionRule[] = [
 ];
 
 const READING: ReadonlySet<string> = new Set(["list_files", "search_text", "read_file"]);
-/** What tells the content or the name of a file besides `read_file`. */
-const READ_TOO: ReadonlySet<string> = new Set(["list_files", "search_text", "edit_file"]);
+/** Tools besides `read_file` that show the content or the name of a file. */
+const ALSO_READING: ReadonlySet<string> = new Set(["list_files", "search_text", "edit_file"]);
 
 /** What the edge found about the file or folder that a call names; recorded with the call. */
 export interface FileFacts {
-  /** Where the path really leads, from the workspace, where that is not the path as written. */
+  /** The real path from the workspace, if it differs from the path as written. */
   readonly real?: string;
   /** True if the file has more than one name. */
   readonly linked?: true;
 }
 
-/** Judges files of one tool by their real paths. */
+/** Judges the files of one tool by their real paths. */
 export interface FileJudge {
   of(path: string, linked: boolean): Permission;
   /** Steps for a character of a path, at most. */
@@ -73,7 +75,8 @@ interface JudgedCall {
   readonly tool: string;
   readonly input: Json;
   readonly paths: readonly JudgedPath[];
-  readonly own: boolean;
+  /** It changes a configuration file. */
+  readonly configures: boolean;
   readonly linked: boolean;
 }
 
@@ -81,13 +84,14 @@ export function permissionOf(permissions: Permissions, tool: string, input: Json
   if (permissions.length === 0) return "allow";
   const written = pathsOf(input);
   const call = judgedCall(tool, input, file.real === undefined ? written : [...written, file.real], file.linked);
-  return decide(permissions.map(readyRules), call);
+  return strictestOf(permissions.map(readyRules), call);
 }
 
 export function createFileJudge(permissions: Permissions, tool: string): FileJudge {
   const lists = permissions.map(readyRules);
   return {
-    of: (path, linked) => (lists.length === 0 ? "allow" : decide(lists, judgedCall(tool, { path }, [path], linked))),
+    of: (path, linked) =>
+      lists.length === 0 ? "allow" : strictestOf(lists, judgedCall(tool, { path }, [path], linked)),
     cost: lists.flat().reduce((sum, { pattern }) => sum + (pattern?.cost ?? 0), 0),
   };
 }
@@ -97,15 +101,15 @@ function readyRules(rules: readonly PermissionRule[]): readonly ReadyRule[] {
 }
 
 function judgedCall(tool: string, input: Json, paths: readonly string[], linked = false): JudgedCall {
-  const own = !READING.has(tool) && paths.some((path) => configurationFileIs(path.split("/")));
-  return { tool, input, paths: paths.map(judgedPath), own, linked };
+  const configures = !READING.has(tool) && paths.some((path) => configurationFileIs(path.split("/")));
+  return { tool, input, paths: paths.map(judgedPath), configures, linked };
 }
 
-function decide(lists: readonly (readonly ReadyRule[])[], call: JudgedCall): Permission {
+function strictestOf(lists: readonly (readonly ReadyRule[])[], call: JudgedCall): Permission {
   return lists.map((rules) => decideByList(rules, call)).reduce(strictest, "allow");
 }
 
-/** What both allow: for a child, of its parent's permissions and its own. */
+/** Permissions that allow what both allow: for a child, its parent's and its own. */
 export function joinPermissions(a: Permissions, b: Permissions): Permissions {
   const known = new Set(a.map((rules) => JSON.stringify(rules)));
   return [...a, ...b.filter((rules) => !known.has(JSON.stringify(rules)))];
@@ -120,7 +124,7 @@ function decideByList(rules: readonly ReadyRule[], call: JudgedCall): Permission
   const decided = ruleFor(rules, call) ?? ruleFor(readyRules(DEFAULT_RULES), call) ?? "ask";
   if (decided !== "allow") return decided;
   if (call.linked && rules.some(({ rule }) => rule.decision === "deny" && rule.path !== undefined)) return "ask";
-  return call.own && !rules.some((ready) => allowsExactly(ready, call)) ? "ask" : "allow";
+  return call.configures && !rules.some((ready) => allowsExactly(ready, call)) ? "ask" : "allow";
 }
 
 function ruleFor(rules: readonly ReadyRule[], call: JudgedCall): Permission | null {
@@ -166,7 +170,7 @@ function ruleMatches({ rule, pattern }: ReadyRule, call: JudgedCall): boolean {
 
 function toolMatches(rule: PermissionRule, tool: string): boolean {
   if (rule.tool === "*" || rule.tool === tool) return true;
-  return rule.decision === "deny" && rule.tool === "read_file" && rule.path !== undefined && READ_TOO.has(tool);
+  return rule.decision === "deny" && rule.tool === "read_file" && rule.path !== undefined && ALSO_READING.has(tool);
 }
 
 function allowsExactly(ready: ReadyRule, call: JudgedCall): boolean {
@@ -174,9 +178,9 @@ function allowsExactly(ready: ReadyRule, call: JudgedCall): boolean {
   return rule.decision === "allow" && ruleMatches(ready, call) && call.paths.every((path) => pattern?.names(path));
 }
 
-/** What the call is about; a call that names no path is about the whole workspace. */
+/** The paths of the call. A call without a path concerns the whole workspace. */
 function pathsOf(input: Json): readonly string[] {
-  const given = jsonObjectIs(input) ? [input["path"], input["folder"]] : [];
-  const paths = given.filter((path) => typeof path === "string").filter((path) => path !== "");
+  const named = jsonObjectIs(input) ? [input["path"], input["folder"]] : [];
+  const paths = named.filter((path) => typeof path === "string").filter((path) => path !== "");
   return paths.length === 0 ? ["."] : paths;
 }

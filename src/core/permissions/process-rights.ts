@@ -1,12 +1,15 @@
 /**
- * The rights in force for a call (rule A9): those of the agent's recorded definition, and those of the process that executes.
+ * The rights in force for a call (rule A9): those of the agent's recorded definition, and those of the process that
+ * executes the tree.
  *
  * Invariants:
- *  1. The process part replaces that of the process before. It never narrows a definition, so that nothing is taken away for good.
- *  2. The stricter of both decides. A recorded answer of the user, and a grant of the tree, satisfy `ask`, and never `deny`.
+ *  1. The rights of a process replace those of the process before. They never change a definition, so nothing is lost
+ *     for later processes.
+ *  2. The stricter of both decides. A recorded answer of the user, and a grant of the tree, satisfy `ask`, and never
+ *     `deny`.
  *
- * A call is judged three times: when the model asks for it (agent/tool-calls.ts), when the user's answer is taken (questions/judged-answer.ts)
- * and where its effect starts (the runtime).
+ * A call is judged three times: when the model asks for it (agent/tool-calls.ts), when the user's answer is accepted
+ * (questions/judged-answer.ts) and when its effect starts (the runtime).
  */
 
 import type { DefinitionFacts } from "../values/definition.ts";
@@ -14,26 +17,26 @@ import type { Json } from "../values/json.ts";
 import { callGranted } from "./grants.ts";
 import { type FileFacts, type Permission, permissionOf, type PermissionRule, type Permissions } from "./permissions.ts";
 
-/** What the process that executes a tree lets its agents do. */
+/** What the process that executes a tree allows its agents. */
 export interface ProcessRights {
-  /** Names of the tools that it has. */
+  /** Names of its tools. */
   readonly tools: readonly string[];
-  /** Rules for every call; left out: it restricts nothing. */
+  /** Rules for every call; without them it restricts nothing. */
   readonly permissions?: readonly PermissionRule[] | undefined;
-  /** True: a person is there who can be asked whether a request may go on beyond its limit of model calls. */
+  /** True: a person is there who can allow a request more model calls than its limit. */
   readonly asks?: true | undefined;
 }
 
-/** `unknown`: the agent has no such tool. `missing`: the process that executes does not have it. */
+/** `unknown`: the agent has no such tool. `missing`: the process does not have it. */
 export type Judgement = Permission | "unknown" | "missing";
 
-/** True if the agent has the tool, and the process that executes too. */
+/** True if both the agent and the process have the tool. */
 export function toolHeld(rights: ProcessRights | null, definition: DefinitionFacts, name: string | null): boolean {
   if (name === null || !definition.tools.some((tool) => tool.name === name)) return false;
   return rights === null || rights.tools.includes(name);
 }
 
-/** `rights` is null for a tree that no process of this revision has executed yet. `grants` are those of the tree. */
+/** `rights` is null for a tree that no process of this revision has executed yet. */
 export function judgeCall(
   rights: ProcessRights | null,
   definition: DefinitionFacts,
@@ -53,7 +56,7 @@ export function permissionsInForce(rights: ProcessRights | null, definition: Def
   return rights?.permissions === undefined ? own : [...own, rights.permissions];
 }
 
-/** Why a call is not made, for the model that asked for it. */
+/** Why a call is refused, for the model that made it. */
 export function refusedCall(name: string, judgement: Exclude<Judgement, "allow">): string {
   switch (judgement) {
     case "unknown":

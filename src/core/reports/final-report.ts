@@ -1,10 +1,13 @@
 /**
- * Final reports (rule B12) and the closing call after an ordinary one (rule B7): how a run that has reported comes to its end.
+ * How a run that has reported ends: by a final report (rule B12), or by the closing call after an ordinary one (rule
+ * B7).
  *
  * Invariants:
- *  1. A final report ends its run in the step that answers the last other call of its reply; no model is called for it.
- *  2. What the child has not seen yet (children, messages, a failed call) makes a final report an ordinary one, and the answer says so.
- *  3. A report that was delivered is not undone by a failure of the call that only closes the turn.
+ *  1. A final report ends its run in the step that answers the last other call of its reply. No model is called for
+ *     that.
+ *  2. If the child has not seen something yet (children, messages, a failed call), its final report is an ordinary one,
+ *     and the answer says so.
+ *  3. A failure of the call that only closes the turn does not undo a report.
  */
 
 import { childrenOpen, childrenUnannounced, inboxWaits } from "../agent/open-work.ts";
@@ -20,7 +23,7 @@ export function finalCalls(turn: Turn): readonly OpenCall[] {
   return calls;
 }
 
-/** True if a call of this step's reply starts a run, whose result the child has not seen. */
+/** True if a call of this step's reply starts a run. The child has not seen its result. */
 export function replyDelegates(d: Deciding): boolean {
   return replyPartsOf(d.texts[0]).some((part) => part.type === "tool-call" && delegates(d, part));
 }
@@ -35,7 +38,7 @@ export const FINAL_AFTER_DELEGATION =
   "not final, because the same reply starts a child whose result you have not seen: end your turn; " +
   "your run ends when your children have ended and you have ended your turn";
 
-/** Why the final report of this turn counts as an ordinary one, as its answer says it; null if it ends the run. */
+/** Why the final report of this turn is an ordinary one, in the words of its answer; null if it ends the run. */
 export function whyNotFinal(agent: AgentState, turn: Turn): string | null {
   if (childrenOpen(agent) || childrenUnannounced(agent)) {
     return (
@@ -58,7 +61,9 @@ export function whyNotFinal(agent: AgentState, turn: Turn): string | null {
   return null;
 }
 
-/** True while the model call under way, or the next one, only closes a run that has reported: the first call after the reply that did. */
+/**
+ * True if the current or next model call only closes a run that has reported: the first call after the report's reply.
+ */
 export function onlyClosingCallLeft(agent: AgentState): boolean {
   const { turn } = agent;
   return turn !== null && turn.replyReported && turn.calls.size === 0 && !childrenOpen(agent);

@@ -1,5 +1,6 @@
 /**
- * What stands for the result of a run, whatever the child forgot (rules B3, B4, B6). The kernel asks once, when the run ends, and records the result.
+ * What counts as the result of a run that made no report by tool (rules B3, B4, B6). It is decided once, when the run
+ * ends, and recorded.
  */
 
 import { delegationToolIs } from "../delegation/tools.ts";
@@ -8,14 +9,16 @@ import { messageNoMessageIs, salvageText, tagExtract } from "../text/index.ts";
 import { NUDGE_TAG, NUDGE_TOOL } from "../text/prompts/nudges.ts";
 import { type ContextMessage, type ReplyPart, replyText } from "../values/message.ts";
 
-/** Stands in a context for a reply without any part, so that roles alternate and a nudge stands alone. A model that writes it says nothing. */
+/**
+ * Stands in a context for a reply without any part, so that roles alternate. As a model's words it counts as nothing.
+ */
 export const EMPTY_REPLY = "(empty reply)";
 /** The response text of a run that had to answer in a tag and did not (rule B4). */
 export const NO_RESPONSE = "Error: subagent did not produce a response.";
 const SALVAGED = "Salvaged from its last words:";
 const LAST_TOOL_OUTPUT = "No final answer. Last tool output:";
 
-/** What could stand for the result of a run that made no report. */
+/** What can replace the report of a run. */
 export interface LastWords {
   /** The child's last words; those before the nudge if it was nudged. */
   readonly words: string;
@@ -27,22 +30,22 @@ export interface LastWords {
 
 export const NO_WORDS: LastWords = { words: "", afterNudge: null, output: "" };
 
-/** The last words in these messages, or else those before them. */
-export function lastWords(messages: readonly ContextMessage[], before: LastWords): LastWords {
-  const output = lastToolOutput(messages) || before.output;
+/** The last words in these messages; where they hold none, the earlier ones. */
+export function lastWords(messages: readonly ContextMessage[], earlier: LastWords): LastWords {
+  const output = lastToolOutput(messages) || earlier.output;
   const nudge = messages.findLastIndex(nudgeIs);
   if (nudge >= 0) {
-    const words = lastSalvage(messages.slice(0, nudge)) || before.words;
+    const words = lastSalvage(messages.slice(0, nudge)) || earlier.words;
     return { words, afterNudge: lastSalvage(messages.slice(nudge + 1)), output };
   }
   const words = lastSalvage(messages);
-  if (before.afterNudge === null) return { words: words || before.words, afterNudge: null, output };
-  return { words: before.words, afterNudge: words || before.afterNudge, output };
+  if (earlier.afterNudge === null) return { words: words || earlier.words, afterNudge: null, output };
+  return { words: earlier.words, afterNudge: words || earlier.afterNudge, output };
 }
 
 /** The findings of a run that made no report, and how they came about. */
-export function salvagedFindings(messages: readonly ContextMessage[], before: LastWords): [ReportKind, string] {
-  const last = lastWords(messages, before);
+export function salvagedFindings(messages: readonly ContextMessage[], earlier: LastWords): [ReportKind, string] {
+  const last = lastWords(messages, earlier);
   const words = joinedWords(last);
   if (words !== "") return ["salvaged", words];
   const output = salvageText(last.output);
@@ -55,7 +58,7 @@ export function taggedFindings(messages: readonly ContextMessage[]): string {
   return (last?.role === "assistant" ? tagExtract(replyText(last.parts), "response") : null) ?? "";
 }
 
-/** The findings with the error before them that rule B4 asks for. */
+/** The findings after the error text of rule B4, if the run ended with it. */
 export function findingsOfEnd(
   kind: ReportKind,
   found: string,
@@ -66,7 +69,7 @@ export function findingsOfEnd(
   return kind === "salvaged" ? `${NO_RESPONSE}\n\n${SALVAGED}\n${found}` : `${NO_RESPONSE}\n\n${found}`;
 }
 
-/** Words before the nudge are the result; words after it mostly only talk about it. */
+/** Words before the nudge come first: words after it are mostly about the nudge. */
 function joinedWords({ words, afterNudge }: LastWords): string {
   if (afterNudge === null || afterNudge === "" || afterNudge === words) return words;
   return words === "" ? afterNudge : `${words}\n\n${afterNudge}`;
@@ -94,7 +97,7 @@ function salvagedWords(parts: readonly ReplyPart[]): string {
 function lastToolOutput(messages: readonly ContextMessage[]): string {
   for (const message of messages.toReversed()) {
     if (message.role !== "tool") continue;
-    const result = message.results.findLast((given) => given.text.trim() !== "" && !delegationToolIs(given.name));
+    const result = message.results.findLast(({ text, name }) => text.trim() !== "" && !delegationToolIs(name));
     if (result !== undefined) return result.text;
   }
   return "";

@@ -1,4 +1,4 @@
-/** How a child's run ends, from what happened in it: never from what the child says about itself. */
+/** How a child's run ends. What happened decides, never the words of the child. */
 
 import type { AgentState, Run } from "../state.ts";
 import type { RunEnd } from "../step.ts";
@@ -10,7 +10,7 @@ export function reportedBy(agent: AgentState, run: Run, tagged: boolean): "tool"
   return run.reports > 0 ? "tool" : null;
 }
 
-/** True if the child has not reported and was not asked to. */
+/** True if the child has not reported and was not nudged. */
 export function reportWanted(agent: AgentState, run: Run, tagged: boolean): boolean {
   return !run.nudged && reportedBy(agent, run, tagged) === null;
 }

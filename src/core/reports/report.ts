@@ -14,22 +14,22 @@ export interface Report {
   readonly data: Json | undefined;
 }
 
-/** A report as the child sent it. Data without a schema are an artifact like any other. */
+/** A report as the child sent it. Data without a schema become an artifact. */
 export function reportFromArguments(args: { readonly [name: string]: Json }, typed: boolean): Report {
   const { text, artifacts } = args;
   const data = dataGiven(args);
   const listed = (Array.isArray(artifacts) ? (artifacts as readonly Json[]) : []).map(artifactRead);
-  const loose = data === undefined || typed ? [] : [{ kind: "json", value: JSON.stringify(data) }];
+  const dataArtifact = data === undefined || typed ? [] : [{ kind: "json", value: JSON.stringify(data) }];
   return {
     text: typeof text === "string" ? text : "",
-    artifacts: [...listed, ...loose],
+    artifacts: [...listed, ...dataArtifact],
     data: typed ? data : undefined,
   };
 }
 
-/** Models and journals of earlier revisions give values of any type. */
-export function artifactRead(given: Json): Artifact {
-  const { kind, value } = jsonObjectIs(given) ? given : {};
+/** Models, and journals of earlier revisions, hold values of any type. */
+export function artifactRead(json: Json): Artifact {
+  const { kind, value } = jsonObjectIs(json) ? json : {};
   return {
     kind: typeof kind === "string" ? kind : "json",
     value: typeof value === "string" ? value : JSON.stringify(value ?? null),

@@ -1,6 +1,6 @@
 /**
- * What a run left for its parent: decided when the run ends, and recorded with its end. Contexts, `read_result`, lists and erasure read that
- * record; they never look at the child's own rows.
+ * The result of a run: decided when the run ends, and recorded with its end. Contexts, `read_result`, lists and erasure
+ * read that record, never the child's own rows.
  */
 
 import type { ReportKind } from "../journal/journal.ts";
@@ -12,17 +12,17 @@ import { findingsOfEnd, type LastWords, salvagedFindings, taggedFindings } from 
 import { artifactRead, type Report, reportWhole } from "./report.ts";
 
 export interface RunResult extends Report {
-  /** Reports before the one that counts, whole. */
+  /** The other reports, whole. */
   readonly earlier: readonly string[];
 }
 
-/** What a child did and said until its end. */
+/** What a child left when its run ends. */
 export interface ChildTexts {
   readonly reports: readonly Report[];
   readonly final: Report | null;
   readonly refused: string | null;
   readonly messages: readonly ContextMessage[];
-  /** What stood in its context before a summary. */
+  /** Its last words in messages that a summary replaced. */
   readonly earlierWords: LastWords;
   /** What the provider said when the newest model call failed; null once a call succeeded. */
   readonly failure: string | null;
@@ -48,7 +48,7 @@ export function endTexts(child: ChildTexts, end: RunEnd, reported: "tool" | "tag
 
 const ERROR_LENGTH = 2_000;
 
-/** Why the run did not end well. It enters the parent's context, so it is bounded. */
+/** Why the run did not end well. It is bounded, because it enters the parent's context. */
 function errorOf({ refused, failure }: ChildTexts, { status, reason, error }: RunEnd): string | null {
   if (status === "ok") return null;
   const timedOut =
@@ -84,7 +84,9 @@ function listed(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : [];
 }
 
-/** All that the run left: what an announcement or a payload may have cut. Earlier reports follow under a heading. */
+/**
+ * The whole result, of which an announcement or a payload may have cut parts. The other reports follow under a heading.
+ */
 export function resultWhole(result: RunResult): string {
   const whole = reportWhole(result);
   const earlier = result.earlier.map((other, index) => `[message ${index + 1}]\n${other}`);

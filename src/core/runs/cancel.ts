@@ -1,4 +1,4 @@
-/** Cancelling from outside, and closing a tree. */
+/** Cancelling runs from outside the tree, and closing a tree. */
 
 import { abortTurn } from "../agent/call-model.ts";
 import type { FactOf } from "../event.ts";
@@ -23,7 +23,7 @@ export function cancelAsked(d: Deciding, { run: number }: FactOf<"cancel-asked">
   return null;
 }
 
-/** How many runs would end with this one: itself and every run below it. */
+/** How many runs end with this one: itself and every run below it. */
 export function runsBelow(d: Deciding, run: RunNumber): number {
   const agent = d.state.agents.get(run);
   let count = 1;
@@ -31,7 +31,7 @@ export function runsBelow(d: Deciding, run: RunNumber): number {
   return count;
 }
 
-/** The root takes no more messages. Running children go on, queued children end; their outcomes are kept as undeliverable. */
+/** The root takes no more messages. Running children continue, queued ones end, and no outcome can be delivered. */
 export function closeAsked(d: Deciding): string | null {
   const root = d.state.agents.get(0);
   if (root === undefined) return "the tree is closed";

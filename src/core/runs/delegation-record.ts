@@ -1,4 +1,4 @@
-/** Rule F8: what every delegation is known by outside: when it ends, or when it is refused. */
+/** Rule F8: the record of a delegation for logs and metrics, made when it ends or is refused. */
 
 import type { Contexts } from "../context/contexts.ts";
 import { taskFacts } from "../context/run-texts.ts";
@@ -7,18 +7,18 @@ import type { RunStatus, Sha256 } from "../journal/journal.ts";
 import type { RefusedDelegation } from "../step.ts";
 
 export interface DelegationRecord {
-  /** The run's id; where no run was made, the call's, or the id under which it was asked for. */
+  /** The run's id. For a refused delegation the id of the call, or of the post that asked for the run. */
   readonly correlation_id: string;
   readonly task_hash: string;
   readonly task_preview: string;
-  /** When it began to run, or null if it never did. */
+  /** When it began to run, or null. */
   readonly started_at: number | null;
   readonly duration_ms: number;
   readonly status: RunStatus | "refused";
-  /** Why it did not end well, or was refused: a code, and words. Null for a run that ended well. */
+  /** Why it did not end well, or was refused: a code and words. Null for a run that ended well. */
   readonly reason: string | null;
   readonly error: string | null;
-  /** Why the closing call of a run that had reported did not come to an end. */
+  /** Why the closing call of a run that had reported failed. */
   readonly closed: string | null;
 }
 
@@ -37,7 +37,7 @@ export function refusedRecord({ id, task, reason, error }: RefusedDelegation, sh
   };
 }
 
-/** Looks at the contexts after the fact was folded into them. */
+/** The contexts must hold the fact already. */
 export function endedRecord(contexts: Contexts, fact: FactOf<"run-ended">, { at }: Stamp): DelegationRecord | null {
   const texts = contexts.runs.get(fact.run);
   if (texts === undefined || texts.outcome === null) return null;

@@ -2,9 +2,9 @@
  * The end of a run: its outcome, and how that reaches the parent, in one step.
  *
  * Invariants:
- *  1. The first end wins; a later one finds the run ended.
- *  2. The outcome enters the parent's inbox, its open call, or the record as undeliverable, in the step that ends the run.
- *  3. Nothing below an ended run goes on.
+ *  1. The first end wins.
+ *  2. In the step that ends a run, its outcome enters the parent's inbox or open call, or becomes undeliverable.
+ *  3. No run below an ended run continues.
  */
 
 import { abortTurn } from "../agent/call-model.ts";
@@ -42,19 +42,19 @@ export function endRun(d: Deciding, number: RunNumber, asked: RunEnd): void {
     posts: unansweredPosts(child),
   });
   if (parent !== undefined) d.later({ do: "start-queued", agent: parent.number });
-  if (run.unannounced) return giveBack(d, run);
+  if (run.unannounced) return returnToCaller(d, run);
   if (parent === undefined) return d.emit({ type: "run-undeliverable", run: number, reason: "parent-closed" });
   deliver(d, parent, run, end.silent === true);
 }
 
-/** The report of the turn answers the posts that the turn took. Posts that still wait in the inbox get no answer. */
+/** The report of the turn answers its posts. Posts that still wait in the inbox get no answer. */
 function answerPosts(d: Deciding, { number, turn }: AgentState): void {
   if (turn === null || !turn.reported || turn.posts.length === 0) return;
   const answer = d.text(d.contexts.reportText(number, false));
   d.emit({ type: "turn-ended", agent: number, outcome: "done", posts: turn.posts, answer });
 }
 
-/** Posts that wait for an answer of an agent that closes. */
+/** Posts that an agent leaves without an answer when it closes. */
 export function unansweredPosts(agent: AgentState | undefined): readonly PostId[] | undefined {
   if (agent === undefined) return undefined;
   const waiting = agent.inbox.flatMap(({ post }) => post ?? []);
@@ -70,20 +70,20 @@ function stopChild(d: Deciding, child: AgentState): void {
   markUndeliverable(d, child);
 }
 
-/** Ended runs that were not announced to an agent that closes. */
+/** Marks ended runs that were not announced to the agent before it closes. */
 export function markUndeliverable(d: Deciding, agent: AgentState): void {
   const runs = [...(agent.pending?.runs ?? []), ...[...agent.batches.values()].flatMap((batch) => batch.ended)];
   for (const run of runs) d.emit({ type: "run-undeliverable", run, reason: "parent-closed" });
 }
 
-/** The caller reads the outcome from the record. The parent is not told, but may have waited for the end. */
-function giveBack(d: Deciding, run: Run): void {
+/** The caller reads the outcome from the record. The parent does not see it, but may have waited for the end. */
+function returnToCaller(d: Deciding, run: Run): void {
   d.emit({ type: "run-returned", run: run.number });
   eraseIfAsked(d, run);
   d.later({ do: "next-turn", agent: run.parent });
 }
 
-/** Brings the outcome to the parent, in one way. */
+/** Delivers the outcome to the parent, in exactly one way. */
 function deliver(d: Deciding, parent: AgentState, run: Run, silent: boolean): void {
   const { number, call, batch } = run;
   if (run.mode === "awaited" && call !== null) {

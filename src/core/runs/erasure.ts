@@ -2,8 +2,9 @@
  * `cleanup: "delete"`: when a run's result is in its parent's context, the child's texts are erased.
  *
  * Invariants:
- *  1. Heads stay, so that the chain and every decision stay provable. The erasure records what is left of each body.
- *  2. The record of the run's end stays, and so do words to other agents: their contexts are made of them.
+ *  1. Heads stay, so that the chain and every decision stay provable. The erasure records what is left of each body, by
+ *     hash.
+ *  2. The recorded result of the run stays, and so do messages to other agents: their contexts are made of them.
  */
 
 import type { Decided, TextIndex } from "../event.ts";
@@ -23,7 +24,7 @@ export function eraseIfAsked(d: Deciding, run: Run | undefined): void {
   d.effect({ type: "erase-texts", key: d.key(n), attempt: 1, run: run.number });
 }
 
-/** The rows that hold the child's own words, with what is left of their bodies. Duplicate results, recorded as late, are included. */
+/** The rows that hold the child's own words, also as rejected duplicates, with what is left of their bodies. */
 export function erasedBodies(run: RunNumber, rows: readonly JournalRow[]): { seq: number; body: string }[] {
   const effects = new Set<StepKey>();
   const erased: { seq: number; body: string }[] = [];
@@ -40,10 +41,10 @@ export function erasedBodies(run: RunNumber, rows: readonly JournalRow[]): { seq
   return erased;
 }
 
-function bodyLeft(run: RunNumber, { body }: JournalRow, { input, texts: given = 0, events = [] }: RowHead): string {
+function bodyLeft(run: RunNumber, { body }: JournalRow, { input, texts: ofInput = 0, events = [] }: RowHead): string {
   const { salt, texts } = bodyRead(body);
   const gone = textsOfChild(run, events);
-  const left: Json[] = texts.map((text, index) => (index < given || gone.has(index) ? null : text));
+  const left: Json[] = texts.map((text, index) => (index < ofInput || gone.has(index) ? null : text));
   const sent = events.flatMap((event) => (event.type === "message-sent" && event.from === run ? event.call : []));
   if (input.type === "model-replied" && sent.length > 0)
     left[0] = callsOf(texts[0]).filter(({ id }) => sent.includes(id));
@@ -59,7 +60,7 @@ function callsOf(reply: Json | undefined) {
   });
 }
 
-/** Texts of the kernel that only the child was given. Those of the step that ends the run belong to its record. */
+/** Texts that the kernel made for the child only. Those of the step that ends the run belong to its result. */
 function textsOfChild(run: RunNumber, events: readonly Decided[]): ReadonlySet<TextIndex | undefined> {
   const gone = new Set<TextIndex | undefined>();
   const ends = events.some((event) => event.type === "run-ended" && event.run === run);

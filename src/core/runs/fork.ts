@@ -1,6 +1,6 @@
 /**
- * A fork: the history of another tree, up to some step, becomes the beginning of a new one. Nothing that was under way there goes on here: children
- * and tools are interrupted; a model call of the root is issued again, perhaps to another model.
+ * A fork: the rows of another tree, up to some step, become the beginning of a new one. Children and tools that were
+ * under way there are interrupted here. A model call of the root is issued again, perhaps to another model.
  */
 
 import { answer, toolError } from "../agent/answer.ts";

@@ -1,11 +1,11 @@
-/** What a fact changes in the projection of runs. Reads the state and the contexts right after the fact was folded in. */
+/** What a fact changes in the projection of runs, read right after the fact was folded into state and contexts. */
 
 import type { Contexts } from "../context/contexts.ts";
 import type { Fact, Stamp } from "../event.ts";
 import type { RunPatch } from "../journal/journal.ts";
 import type { TreeState } from "../state.ts";
 
-/** Adds the patch to `into`. Patches of one run that follow each other become one. */
+/** Adds the patches to `into`. Neighbouring patches of one run become one. */
 export function addRunPatch(state: TreeState, contexts: Contexts, fact: Fact, stamp: Stamp, into: RunPatch[]): void {
   for (const patch of patchesOf(state, contexts, fact, stamp)) {
     const last = into.at(-1);

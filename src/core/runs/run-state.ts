@@ -1,9 +1,9 @@
 /**
- * The state of an open run: it runs, it waits for its children, or nothing below it can go on before a user answers.
+ * The state of an open run: it runs, it waits for its children, or it needs the input of a user to continue.
  *
- * Invariant: a run is `needs_input` while every call of its turn waits for an answer or for a run that is `needs_input` itself, while its next
- * model call waits for an answer, and, between turns, while all its children are. Its clock stands still then, and so do the clocks of
- * runs above it that wait for nothing else.
+ * Invariant: a run is `needs_input` while every call of its turn waits for an answer or for a run that is
+ * `needs_input`, while its next model call waits for an answer, and, between turns, while all its children are
+ * `needs_input`. Its clock stands still then.
  */
 
 import type { AgentState } from "../state.ts";
@@ -25,7 +25,7 @@ export function setRunState(d: Deciding, number: AgentNumber, state: OpenState):
   refreshIfIdle(d, run.parent);
 }
 
-/** Something below the agent has changed: if its run does not run, it may wait for another reason now. */
+/** A child of the agent has changed. If the agent's run waits, it may wait for another reason now. */
 export function refreshIfIdle(d: Deciding, number: AgentNumber): void {
   if (d.state.runs.get(number)?.state !== "running") refreshRunState(d, number);
 }
@@ -36,7 +36,7 @@ function currentState(d: Deciding, { turn, live, queue, number }: AgentState): O
     return asking ? "needs_input" : "waiting";
   }
   if (d.state.requestCalls.question !== null && d.state.budgetQueue.includes(number)) return "needs_input";
-  // A final report waits for the other calls.
+  // Final reports only wait for the other calls.
   const calls = [...turn.calls.values()].filter((call) => !call.final);
   const waits = calls.length > 0 && calls.every((call) => call.run !== null || call.question !== null);
   if (!waits) return "running";

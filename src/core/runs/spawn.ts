@@ -1,4 +1,4 @@
-/** Starting a run. Every way to start one goes through `spawn`: the only gate for depth, number, budget and rights. */
+/** Making and starting runs. Every new run goes through `spawn`, which checks depth, number, budget and arguments. */
 
 import { callModel, priceUnknown, warnIfNear } from "../agent/call-model.ts";
 import { type Arguments, argumentsProblem } from "../delegation/arguments.ts";
@@ -30,7 +30,7 @@ type LimitOfRun = "awaitedTimeoutSeconds" | "backgroundTimeoutSeconds" | "delega
 
 const DEFAULT_AGENT = "worker";
 
-/** Makes the run, or says why not. */
+/** Makes the run, or returns why not. */
 export function spawn(d: Deciding, parent: AgentState, request: SpawnRequest): RunNumber | Refusal {
   const { args, facts, mode, call, skill } = request;
   const name = skill ?? textOf(args["agent"]) ?? DEFAULT_AGENT;
@@ -45,8 +45,8 @@ export function spawn(d: Deciding, parent: AgentState, request: SpawnRequest): R
   const model = textOf(args["model"]);
   const lowered: string[] = [];
   const capped = (limit: LimitOfRun, argument: string, defined: number | null): number => {
-    const given = args[argument];
-    const asked = typeof given === "number" ? given : (defined ?? d.settings.limits[limit]);
+    const value = args[argument];
+    const asked = typeof value === "number" ? value : (defined ?? d.settings.limits[limit]);
     const most = limitAsked(limit, asked, d.settings);
     if (most < asked) lowered.push(argument);
     return most;
@@ -82,7 +82,7 @@ export function spawn(d: Deciding, parent: AgentState, request: SpawnRequest): R
   return run;
 }
 
-/** What the tree and the agent allow, whatever is asked for. */
+/** Why the tree or the agent allows no run, whatever is asked for. */
 function treeRefusal({ settings, state }: Deciding, parent: AgentState, args: Arguments): Refusal | null {
   const { maxDepth, runsPerTree } = settings.limits;
   if (!settings.subagentEnabled) return { reason: "not-enabled", error: "subagent is not enabled in this phase" };
@@ -92,7 +92,7 @@ function treeRefusal({ settings, state }: Deciding, parent: AgentState, args: Ar
   return taskOf(args).trim() === "" ? { reason: "refused", error: "the task is empty" } : null;
 }
 
-/** Whether this call can be honoured: its model, its budget, its schema. */
+/** Why this run cannot be made: its model, its budget, its schema. */
 function callRefusal(
   { settings, state }: Deciding,
   definition: DefinitionFacts,
@@ -121,8 +121,8 @@ function callRefusal(
   return null;
 }
 
-function textOf(given: unknown): string | undefined {
-  return typeof given === "string" ? given : undefined;
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 export function taskOf(args: Arguments): string {
@@ -152,8 +152,8 @@ export function startQueued(d: Deciding, number: AgentNumber): void {
 export function runAsked(d: Deciding, input: FactOf<"run-asked">): string | null {
   const parent = d.state.agents.get(input.parent);
   if (parent === undefined) return "the agent is closed";
-  const given = withSchemaText(d.texts[0] ?? {});
-  const args = jsonObjectIs(given) ? given : {};
+  const asked = withSchemaText(d.texts[0] ?? {});
+  const args = jsonObjectIs(asked) ? asked : {};
   const problem = argumentsProblem(SPAWN_SCHEMA, args);
   const refused = ({ reason, error }: Refusal): string => {
     d.refused({ id: input.id, task: taskOf(args), reason, error });

@@ -1,6 +1,6 @@
 /**
- * What an agent is made from. The facts are what the kernel decides by and stand in the journal's heads; the text is what models
- * read, stands in a blob under its hash, and is shared by every agent of the tree made from it.
+ * What an agent is made from. The kernel decides by the facts, which stand in the heads of the journal. Models read the
+ * text, which is stored as a blob under its hash and shared by all agents of the tree that are made from it.
  */
 
 import type { Json } from "./json.ts";
@@ -38,14 +38,14 @@ export interface DefinitionFacts {
   readonly window: number | null;
   readonly price: ModelPrice | null;
   readonly tools: readonly ToolFacts[];
-  /** Which calls of its tools need an answer of the user first, or are refused; none when left out. */
+  /** Which calls of its tools are asked about or refused. */
   readonly permissions?: Permissions;
   /** Iterations of one turn, or null for the default. */
   readonly iterations: number | null;
   readonly timeoutSeconds: number | null;
   /** True if the definition gives a schema for the result's data. */
   readonly typed: boolean;
-  /** Set for a skill: `inline` is read into the context of whoever uses it, `isolated` runs as a child of its own. */
+  /** Set for a skill: `inline` is read into the context of the agent that uses it, `isolated` runs as a child. */
   readonly skill?: "inline" | "isolated";
   /** True if only `<say>` blocks of a reply reach the user. */
   readonly say: boolean;
@@ -56,8 +56,8 @@ export interface DefinitionText {
   readonly description: string;
   readonly prompt: string;
   readonly tools: readonly ToolSpec[];
-  /** JSON Schema of the result's data, where the definition gives one. */
+  /** JSON Schema of the result's data. */
   readonly output?: Json;
-  /** What is told about the project to an agent that is not a child; a child is told only its task. */
+  /** About the project, for an agent that is not a child. */
   readonly project?: string;
 }

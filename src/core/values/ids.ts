@@ -1,10 +1,10 @@
 /**
- * Ids. Outside a tree an agent and a run are known by a UUIDv7; inside it by a small number, which keeps the journal short and
- * readable: the root agent is 0, and the n-th run of the tree and the child that it made are both n.
+ * Ids. Outside a tree, an agent and a run have a UUIDv7. Inside, they have a small number, which keeps the journal
+ * short and readable: the root agent is 0, and the n-th run of the tree and its child are both n.
  *
  * Invariants:
- *  1. An id is a pure function of the step's time, the step's seed and its number within the step: nothing here is random.
- *  2. Ids of one step differ, and sort in the order in which they were taken.
+ *  1. An id is a pure function of the step's time, the step's seed and its number within the step.
+ *  2. The ids of one step differ, and sort in the order in which they were taken.
  */
 
 declare const brand: unique symbol;
@@ -43,11 +43,11 @@ export const SEED_DIGITS = 16;
 export const SALT_DIGITS = 16;
 
 /**
- * The `number`-th UUIDv7 of a step: its time, the number in the twelve bits after it, and the seed in the rest. A step that
- * takes more than 4,096 ids carries the excess into the seed's low digits.
+ * The `number`-th UUIDv7 of a step: its time, then the number in twelve bits, then the seed. Beyond 4,096 ids the
+ * excess goes into the seed's low digits.
  */
 export function uuidOf(at: number, seed: string, number: number): string {
-  // In two halves, because only small integers are written quickly.
+  // In two halves, because small integers are converted faster.
   const time = hex(Math.floor(at / 0x1000000) % 0x1000000, 6) + hex(at % 0x1000000, 6);
   const sequence = hex(number & 0xfff, 3);
   const variant = ((parseInt(seed.slice(0, 1), 16) & 0x3) | 0x8).toString(16);
@@ -61,12 +61,12 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0");
 }
 
-/** The seed as a number from 0 up to, but not, 1. */
+/** The seed as a number from 0 up to, but not including, 1. */
 export function fractionOf(seed: string): number {
   return parseInt(seed.slice(0, 8), 16) / 0x1_0000_0000;
 }
 
-/** The edge's way of turning a checked string into an id. */
+/** Turns a string that was checked at the edge into an id. */
 export const asTreeId = (text: string): TreeId => text as TreeId;
 export const asPostId = (text: string): PostId => text as PostId;
 export const asStepKey = (text: string): StepKey => text as StepKey;

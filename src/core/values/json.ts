@@ -1,4 +1,4 @@
-/** A plain JSON value, as a body holds it and as JSON.stringify writes it. */
+/** A plain JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** True for a JSON object: neither an array nor null. */
@@ -15,7 +15,7 @@ export function jsonParsed(text: string): Json | undefined {
   }
 }
 
-/** True if, in a text of JSON, brackets outside strings nest deeper than so many levels. */
+/** True if the brackets of a JSON text nest deeper than so many levels. */
 export function jsonNestsDeeper(written: string, levels: number): boolean {
   if (written.length <= levels) return false;
   let depth = 0;
@@ -37,7 +37,7 @@ export function jsonNestsDeeper(written: string, levels: number): boolean {
   return false;
 }
 
-/** Freezes a value with all that it holds. A value that is frozen already is taken as frozen throughout. */
+/** Freezes a value and everything in it. A frozen value is taken as frozen throughout. */
 export function deepFrozen<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) deepFrozen(inner);

@@ -1,6 +1,6 @@
 /**
- * Every limit in one table: what it bounds, its default, and the cap that only an operator may raise. The kernel decides by a
- * tree's settings, which are recorded when the tree is opened, so that a later default changes no old journal.
+ * All limits: what each bounds, its default, and the cap that only an operator may raise. The kernel decides by the
+ * settings that are recorded when a tree is opened, so a new default changes no old journal.
  */
 
 interface Limit<Default = number | null, Cap = number | null> {
@@ -62,10 +62,10 @@ export type Limits = {
   readonly [Name in LimitName]: (typeof LIMITS)[Name]["default"] extends null ? number | null : number;
 };
 
-/** Settings of a tree that are not numbers to hold. */
+/** The settings of a tree. */
 export interface Settings {
   readonly limits: Limits;
-  /** Hard caps that the operator set; the table's hold for the others. */
+  /** Hard caps that the operator set. The table has the others. */
   readonly caps: LimitChoices;
   /** False: the tool `subagent` stays registered, validates, and answers that it is not enabled. */
   readonly subagentEnabled: boolean;
@@ -97,7 +97,7 @@ function limitsOf(choices: LimitChoices = {}): Limits {
   return limits as Limits;
 }
 
-/** What a model or a definition asked for, lowered to the hard cap: the operator's, else the table's or the operator's default above it. */
+/** What was asked for, lowered to the hard cap. A higher default of the operator raises the cap of the table. */
 export function limitAsked(name: LimitName, asked: number, settings: Settings): number {
   const cap = settings.caps[name];
   if (cap !== undefined) return cap === null ? asked : Math.min(asked, cap);

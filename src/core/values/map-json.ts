@@ -1,8 +1,8 @@
 /**
- * JSON text of records that hold maps and sets, and back: for snapshots, and for comparing two folds byte for byte.
+ * JSON text of values that hold maps and sets, and back: for snapshots, and for comparing two folds byte for byte.
  *
- * A map is written as an object with the member `$map`, a set with `$set`. Texts of models and tools may have such members too: every name
- * that begins with a dollar gets another one, and loses it again when it is read.
+ * A map is an object with the member `$map`, a set one with `$set`. Values of models and tools may have such members
+ * too, so each of their names that begins with a dollar gets a second dollar, which reading removes.
  */
 
 const MARK = "$";
@@ -15,7 +15,7 @@ export function mapsToText(value: unknown): string {
   });
 }
 
-/** The inverse. The caller knows the type: it wrote the text, under a revision that it checked. */
+/** The inverse. The caller knows the type, because it wrote the text under the same revision. */
 export function mapsFromText(text: string): unknown {
   return JSON.parse(text, (_key, member: unknown) => {
     if (typeof member !== "object" || member === null) return member;
@@ -25,7 +25,7 @@ export function mapsFromText(text: string): unknown {
   });
 }
 
-/** An object whose names that begin with the mark are changed. */
+/** The object, with each name changed that begins with the mark. */
 function renamed(member: unknown, rename: (name: string) => string): unknown {
   if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
   const names = Object.keys(member);

@@ -1,4 +1,4 @@
-/** What a model is sent and what it answers, neutral between providers. Plain JSON: it stands in journal bodies as it is. */
+/** What a model is sent and what it answers, in a form of no provider. Plain JSON, as it stands in journal bodies. */
 
 import { type Json, jsonObjectIs } from "./json.ts";
 
@@ -7,7 +7,7 @@ export interface Usage {
   readonly output: number;
   /** The part of `input` that the provider read from its cache. */
   readonly cachedInput?: number;
-  /** True when the provider did not say, and the numbers are Errand's reservation. */
+  /** True if the provider gave no usage, and the numbers are an estimate. */
   readonly estimated?: true;
 }
 
@@ -65,7 +65,7 @@ export function replyText(parts: readonly ReplyPart[]): string {
   return text;
 }
 
-/** Reads a reply's parts back from a body; whatever is no part is left out. */
+/** The parts of a reply in a body. Anything else in it is left out. */
 export function replyPartsOf(value: Json | undefined): ReplyPart[] {
   if (!Array.isArray(value)) return [];
   const parts: ReplyPart[] = [];

@@ -1,18 +1,18 @@
-/** The timers of a tree: a moment for each name. Timers that are due together come in the order of their moments, then of their names. */
+/** The timers of a tree: a time for each name. Due timers are ordered by their times, then by their names. */
 
 export type Timers = Map<string, number>;
 
-/** The earliest moment, or null. */
+/** The earliest time, or null. */
 export function timersNext(timers: Timers): number | null {
   let next: number | null = null;
   for (const at of timers.values()) if (next === null || at < next) next = at;
   return next;
 }
 
-/** The names of all timers whose moment has come. */
+/** The names of all timers that are due. */
 export function timersDue(timers: Timers, at: number): string[] {
   return [...timers]
-    .filter(([, moment]) => moment <= at)
+    .filter(([, due]) => due <= at)
     .toSorted(([a, first], [b, second]) => first - second || (a < b ? -1 : 1))
     .map(([name]) => name);
 }

@@ -162,7 +162,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     const batch = written.map(([part]) => part);
     const taken = acknowledged;
     acknowledged = [];
-    const trails = taken.length === 0 && batch.every(({ steps }) => steps.every(({ stepped }) => stepped.trails));
+    const trails =
+      taken.length === 0 && batch.every(({ steps }) => steps.every(({ stepped }) => stepped.fsyncDeferrable));
     try {
       if (batch.length > 0 || taken.length > 0)
         await store.commit({ trees: written.map(([, rows]) => rows), acknowledged: taken, trails });
