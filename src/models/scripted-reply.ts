@@ -1,10 +1,10 @@
-/** Owns what a script can say, and the short ways to write it. */
+/** The replies of a script, and functions that make them. */
 
 import type { ModelFailure, ModelReply } from "../contracts/model.ts";
 import type { Json } from "../core/values/json.ts";
 import type { ReasoningPart, TextPart, Usage } from "../core/values/message.ts";
 
-/** A tool call; without an id it gets the next free `call_N` of its context. */
+/** Without an id, the call gets the next free `call_N` of its context. */
 export interface ScriptedCall {
   readonly name: string;
   readonly input: Json;
@@ -17,7 +17,7 @@ export type ScriptedReply =
   | {
       readonly kind: "reply";
       readonly parts: readonly ScriptedPart[];
-      /** Left out: a deterministic estimate. Null: the provider did not say. */
+      /** Default: a deterministic estimate. Null: the provider did not report it. */
       readonly usage?: Usage | null;
       readonly stop?: ModelReply["stop"];
     }
@@ -27,14 +27,14 @@ export type ScriptedReply =
       readonly message: string;
       readonly retryable: boolean;
       readonly retryAfterMs?: number;
-      /** Left out: nothing. Null: the provider did not say. */
+      /** Default: zero. Null: the provider did not report it. */
       readonly usage?: Usage | null;
     }
   | {
       readonly kind: "hang";
-      /** Streamed before it falls silent. */
+      /** Streamed at the beginning. */
       readonly text: string;
-      /** What the provider had said until then of the usage, when it is aborted. Left out: nothing. */
+      /** What the provider reported before the abort. Default: nothing. */
       readonly usage?: Usage;
     };
 
@@ -51,7 +51,7 @@ export function callTool(name: string, input: Json, id?: string): ScriptedReply 
   return callTools([id === undefined ? { name, input } : { name, input, id }]);
 }
 
-/** Several calls of one reply; `text` stands before them. */
+/** One reply with several calls, after `text`. */
 export function callTools(
   calls: readonly ScriptedCall[],
   options: ReplyOptions & { readonly text?: string } = {},
@@ -61,7 +61,7 @@ export function callTools(
   return { kind: "reply", parts: text === undefined ? parts : [{ type: "text", text }, ...parts], ...rest };
 }
 
-/** A call that gives no reply: by default one that the provider will not mend. */
+/** A failed model call. By default it is not retryable. */
 export function fail(
   failure: {
     readonly code?: ModelFailure["code"];
@@ -80,17 +80,17 @@ export function fail(
   };
 }
 
-/** Never answers; when aborted, fails with `aborted`. */
+/** Never replies. Fails when it is aborted. */
 export function hang(text = "", usage?: Usage): ScriptedReply {
   return { kind: "hang", text, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** A tool call whose arguments are no JSON, and therefore a string. */
+/** A tool call whose arguments are not valid JSON. */
 export function malformedCall(name: string, input = '{"text": "unfinished'): ScriptedReply {
   return callTool(name, input);
 }
 
-/** A call of a tool that no agent has. */
+/** A call of a tool that does not exist. */
 export function unknownToolCall(name = "no_such_tool", input: Json = {}): ScriptedReply {
   return callTool(name, input);
 }

@@ -1,11 +1,11 @@
 /**
- * Owns the scripted model: one that says what a test tells it to say, and records what it was asked.
+ * The scripted model: it replies what a test tells it to, and records its requests.
  *
  * Invariants:
- *  1. A reply follows from the script and the request alone: ids, usage and text are the same for the same script and calls.
- *  2. A list gives its replies in the order of the calls; when it runs out, the call fails with a sentence, it does not repeat.
- *  3. Every call, also one that fails or hangs, is in `requests`, in the order in which they came.
- *  4. An abort rejects at once with a failure `aborted`, whatever the script is doing.
+ *  1. A reply follows from the script and the request alone, including ids, usage and text.
+ *  2. A list gives its replies in the order of the calls. After the last one, calls fail with a sentence.
+ *  3. `requests` holds every call in order, including calls that fail or hang.
+ *  4. An abort rejects the call at once with an `aborted` failure, whatever the script does.
  */
 
 import { ModelFailure } from "../contracts/model.ts";
@@ -19,21 +19,19 @@ import type {
 } from "../contracts/model.ts";
 import { replyText } from "../core/values/message.ts";
 import type { ReplyPart, Usage } from "../core/values/message.ts";
-import { estimateUsage } from "./estimate-usage.ts";
+import { abortedCall, callId, estimateUsage, nextCallNumber, streamText } from "./local-reply.ts";
 import type { ScriptedReply } from "./scripted-reply.ts";
-import { aborted, streamWords } from "./stream-words.ts";
-import { callId, nextCallNumber } from "./tool-call-ids.ts";
 
 export { callTool, callTools, fail, hang, malformedCall, say, unknownToolCall } from "./scripted-reply.ts";
 export type { ScriptedReply } from "./scripted-reply.ts";
 
-/** What a script's function may go by, besides the request. */
+/** What the function of a script gets besides the request. */
 export interface ScriptedSituation {
-  /** Which call of this model it is, from 1. */
+  /** The number of this model's call, from 1. */
   readonly number: number;
-  /** How many replies the context already holds, from 0: the same when a call is made again after a crash or a failure. */
+  /** The number of replies in the context. It is the same if a call is repeated after a crash or a failure. */
   readonly replies: number;
-  /** The first user message: the task, for a child. Tells agents of one model apart. */
+  /** The first user message. Of a child it is the task. */
   readonly task: string;
   /** The newest user message. */
   readonly newest: string;
@@ -49,9 +47,9 @@ export interface ScriptedModel extends Model {
 }
 
 export interface ScriptedModels extends ModelProvider {
-  /** The model of that name, for its `requests`; throws if the script has none. */
+  /** The model of that name; throws if there is none. */
   model(name: string): ScriptedModel;
-  /** All requests of all models, in the order in which they came. */
+  /** The requests of all models, in order. */
   readonly requests: readonly ModelRequest[];
 }
 
@@ -61,7 +59,7 @@ export function createScriptedModel(script: Script): ScriptedModel {
   return recordingModel(script, []);
 }
 
-/** A provider of scripted models by name; `facts` are unknown unless given. */
+/** A provider of scripted models by name. */
 export function createScriptedModels(
   scripts: Readonly<Record<string, Script>>,
   facts: Readonly<Record<string, Partial<ModelFacts>>> = {},
@@ -85,7 +83,7 @@ export function createScriptedModels(
   };
 }
 
-/** A script by the context instead of by the call: the same request, made again, gets the same reply. */
+/** Chooses the reply by the number of replies in the context: a repeated request gets the same reply. */
 export function byContext(replies: readonly (ScriptedReply | string)[]): Script {
   return (_request, situation) => replies[situation.replies] ?? ranOut(replies.length, situation.replies + 1);
 }
@@ -98,7 +96,7 @@ function recordingModel(script: Script, all: ModelRequest[]): ScriptedModel {
       const asked = { ...request, messages: [...request.messages] };
       requests.push(asked);
       if (all !== requests) all.push(asked);
-      if (options.signal.aborted) throw aborted();
+      if (options.signal.aborted) throw abortedCall();
       const situation = situationOf(request, requests.length, options.signal);
       const given = await unlessAborted(options.signal, async () =>
         typeof script === "function"
@@ -120,17 +118,17 @@ async function perform(reply: ScriptedReply, request: ModelRequest, options: Mod
       throw new ModelFailure(reply.code, reply.message, {
         retryable: reply.retryable,
         ...(reply.retryAfterMs === undefined ? {} : { retryAfterMs: reply.retryAfterMs }),
-        ...(reply.usage === null ? {} : { usage: reply.usage ?? { input: 0, output: 0 } }),
+        usage: reply.usage === undefined ? { input: 0, output: 0 } : reply.usage,
       });
     case "hang":
-      streamWords(reply.text, options);
+      streamText(reply.text, options);
       return await unlessAborted(options.signal, () => new Promise<never>(() => undefined), reply.usage);
     case "reply": {
       let number = nextCallNumber(request.messages);
       const parts = reply.parts.map((part): ReplyPart =>
         part.type === "tool-call" ? { ...part, id: part.id ?? callId(number++) } : part,
       );
-      streamWords(replyText(parts), options);
+      streamText(replyText(parts), options);
       return {
         parts,
         usage: reply.usage === undefined ? estimateUsage(request, parts) : reply.usage,
@@ -162,7 +160,7 @@ function ranOut(length: number, number: number): ScriptedReply {
 
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>, usage?: Usage): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(aborted(usage));
+  const onAbort = (): void => reject(abortedCall(usage));
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([work(), promise]);

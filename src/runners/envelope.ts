@@ -1,11 +1,11 @@
 /**
- * The envelope in which requests to children outside this process, and what comes back from them, travel (rule F9).
+ * The envelope for requests to children outside this process, and for their answers (rule F9).
  *
  * Invariants:
- *  1. `envelopeRead(envelopeWrite(e))` equals `e`, and whatever a stranger writes gives an envelope or a problem, never an exception.
- *  2. Size and nesting are measured on the text, before anything is parsed: hostile text costs one pass over it.
- *  3. One schema for each type is the published one and the enforced one. Nothing that it does not name gets through.
- *  4. A version is judged before anything else is looked at, so that a newer envelope is called newer and not malformed.
+ *  1. `envelopeRead(envelopeWrite(e))` equals `e`. Any text gives an envelope or a problem, never an exception.
+ *  2. Size and nesting are measured on the text before it is parsed, so that hostile text costs one pass over it.
+ *  3. The published schema of a type is the enforced one. An envelope with an unknown field is refused.
+ *  4. The version is checked first, so that a newer envelope is called newer and not malformed.
  */
 
 import { type ArgumentSchema, argumentsProblem } from "../core/delegation/arguments.ts";
@@ -17,7 +17,7 @@ import { utf8Length } from "../core/text/index.ts";
 
 export const ENVELOPE_VERSION = 1;
 
-/** Most bytes of UTF-8 that an envelope of each type may take. */
+/** The most UTF-8 bytes of an envelope, by type. */
 export const ENVELOPE_BYTES = {
   request: 1_048_576,
   result: 4_194_304,
@@ -25,7 +25,7 @@ export const ENVELOPE_BYTES = {
   report: 4_194_304,
 } as const satisfies Record<EnvelopeType, number>;
 
-/** How deep arrays and objects may stand in each other, the envelope itself included. */
+/** The most levels of arrays and objects, including the envelope itself. */
 export const ENVELOPE_DEPTH = 128;
 
 export type EnvelopeType = "request" | "result" | "progress" | "report";
@@ -33,14 +33,14 @@ export type EnvelopeType = "request" | "result" | "progress" | "report";
 interface Addressed<Type extends EnvelopeType> {
   readonly v: typeof ENVELOPE_VERSION;
   readonly type: Type;
-  /** The run's id: the same in the request and in everything that answers it. */
+  /** The run's id, in the request and in all of its answers. */
   readonly correlation_id: string;
 }
 
 export interface EnvelopeUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
-  /** Whole micro-dollars; left out when the price is not known. */
+  /** Whole micro-dollars; left out if the price is unknown. */
   readonly cost_micro_dollars?: number;
 }
 
@@ -50,7 +50,7 @@ export interface EnvelopeArtifact {
   readonly value: string;
 }
 
-/** To the child: the errand. */
+/** To the child: its task. */
 export interface RequestEnvelope extends Addressed<"request"> {
   readonly task: string;
   readonly context?: string;
@@ -63,26 +63,26 @@ export interface RequestEnvelope extends Addressed<"request"> {
   readonly output_schema?: { readonly [keyword: string]: Json };
 }
 
-/** From the child, once and last: what came of it. */
+/** From the child, once and last. */
 export interface ResultEnvelope extends Addressed<"result"> {
   readonly status: RunStatus;
   readonly reason?: string;
   readonly summary: string;
   readonly artifacts: readonly EnvelopeArtifact[];
   readonly data?: Json;
-  /** Left out when the child cannot tell. */
+  /** Left out if the child does not know it. */
   readonly usage?: EnvelopeUsage;
 }
 
-/** From the child, any number of times: for people to watch. Decides nothing. */
+/** From the child, any number of times, for people who watch. It decides nothing. */
 export interface ProgressEnvelope extends Addressed<"progress"> {
   readonly text: string;
   readonly iterations?: number;
-  /** Used so far. */
+  /** Until now. */
   readonly usage?: EnvelopeUsage;
 }
 
-/** From the child, any number of times before its result: a report to its parent. The last one counts. */
+/** From the child, any number of times before its result. The last report counts. */
 export interface ReportEnvelope extends Addressed<"report"> {
   readonly text: string;
   readonly artifacts?: readonly EnvelopeArtifact[];
@@ -91,25 +91,24 @@ export interface ReportEnvelope extends Addressed<"report"> {
 
 export type Envelope = RequestEnvelope | ResultEnvelope | ProgressEnvelope | ReportEnvelope;
 
-/** Every way in which an outside child can fail to be understood or reached, with what it means. The codes are stable. */
+/** The problems of outside children and their envelopes. The codes are stable. */
 export const ENVELOPE_PROBLEMS = {
-  "envelope-json": "The text is no JSON of an envelope's shape; the message names the field.",
-  "envelope-version": "The envelope's version is missing, or is not the one that is spoken here.",
-  "envelope-size": "The envelope takes more bytes than its type may.",
+  "envelope-json": "The text is not a valid envelope; the message names the field.",
+  "envelope-version": "The envelope's version is missing or not supported.",
+  "envelope-size": "The envelope has more bytes than its type may have.",
   "runner-died": "The process that ran the child ended before it gave a result.",
-  "runner-unavailable": "The runner that the child needs cannot be had.",
+  "runner-unavailable": "The runner that the child needs is not available.",
 } as const;
 
 export type EnvelopeProblemCode = keyof typeof ENVELOPE_PROBLEMS;
 
 export interface EnvelopeProblem {
   readonly problem: EnvelopeProblemCode;
-  /** What is wrong, in one sentence. */
   readonly message: string;
 }
 
 const { task, context, files } = DELEGATION_SCHEMAS.subagent.properties;
-/** An outside child is given the schema itself; only models write it as text. */
+/** Outside children get the schema as JSON. Only models write it as text. */
 const output_schema = { type: "object", description: "JSON Schema of the data to return." } as const;
 const { artifacts, text } = DELEGATION_SCHEMAS.send_agent_message.properties;
 const data = { description: "The typed result, where a schema was asked for." } as const;
@@ -136,7 +135,7 @@ function addressed<Type extends EnvelopeType>(type: Type) {
   } as const;
 }
 
-/** The order of the properties is the order in which an envelope is written. */
+/** Envelopes are written in the order of these properties. */
 export const ENVELOPE_SCHEMAS = {
   request: {
     type: "object",
@@ -179,7 +178,7 @@ export const ENVELOPE_SCHEMAS = {
   },
 } as const satisfies Record<EnvelopeType, ArgumentSchema>;
 
-/** The envelope as one line of JSON. Whoever sends it asks `envelopeSizeProblem` first. */
+/** The envelope as one line of JSON. The sender checks it with `envelopeSizeProblem`. */
 export function envelopeWrite(envelope: Envelope): string {
   const given = new Map<string, unknown>(Object.entries(envelope));
   const names = Object.keys(ENVELOPE_SCHEMAS[envelope.type].properties);
@@ -188,20 +187,20 @@ export function envelopeWrite(envelope: Envelope): string {
   );
 }
 
-/** Why an envelope of this type is too large in this spelling, or null. */
+/** The problem of an envelope that is too large; null if it is not. */
 export function envelopeSizeProblem(type: EnvelopeType, written: string): EnvelopeProblem | null {
   const most = ENVELOPE_BYTES[type];
-  // UTF-8 takes at least one byte for each code unit: a text that is far too long is not walked through.
+  // A code unit takes at least one byte of UTF-8, so a text with too many code units need not be measured.
   const bytes = written.length > most ? written.length : utf8Length(written);
   if (bytes <= most) return null;
   return problem(
     "envelope-size",
-    `an envelope of type ${type} takes at most ${most} bytes; this one takes ${bytes} or more`,
+    `an envelope of type ${type} has at most ${most} bytes; this one has ${bytes} or more`,
   );
 }
 
 export function envelopeRead(written: string): Envelope | EnvelopeProblem {
-  // The type is not known yet: the largest bound holds before parsing, the type's own right after.
+  // Before parsing the type is unknown, so the largest limit applies. The type's own limit is checked below.
   const oversized = envelopeSizeProblem("result", written);
   if (oversized !== null) return oversized;
   if (jsonNestsDeeper(written, ENVELOPE_DEPTH)) {
@@ -214,8 +213,8 @@ export function envelopeRead(written: string): Envelope | EnvelopeProblem {
   if (!jsonObjectIs(value)) return problem("envelope-json", "an envelope is one JSON object");
   const version = ownField(value, "v");
   if (version !== ENVELOPE_VERSION) {
-    const found = version === undefined ? "missing" : "another one";
-    return problem("envelope-version", `\`v\` is ${found}; version ${ENVELOPE_VERSION} is spoken here`);
+    const found = version === undefined ? "missing" : "not supported";
+    return problem("envelope-version", `\`v\` is ${found}; the supported version is ${ENVELOPE_VERSION}`);
   }
   const type = ownField(value, "type");
   if (typeof type !== "string" || !envelopeTypeIs(type)) {
@@ -239,12 +238,12 @@ function envelopeTypeIs(type: string): type is EnvelopeType {
   return Object.hasOwn(ENVELOPE_SCHEMAS, type);
 }
 
-/** A field that was written, never one that every object inherits. */
+/** A field of the object itself, never an inherited one. */
 function ownField(value: { readonly [name: string]: Json }, name: string): Json | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** The value, or undefined for what is no JSON. A key `__proto__` becomes a field like any other. */
+/** Undefined if it is not JSON. A key `__proto__` becomes an ordinary field. */
 function jsonRead(written: string): Json | undefined {
   try {
     return JSON.parse(written) as Json;

@@ -1,5 +1,5 @@
 /**
- * The JSON Schemas that Errand publishes for the awaited `subagent` tool: what it takes, what it gives (rule F2), and the envelope of
+ * The JSON Schemas that Errand publishes: input and output of the awaited `subagent` tool (rule F2), and the envelope of
  * outside children (rule F9). docs/reference/subagent.md shows them; a test compares the two.
  */
 
@@ -9,7 +9,7 @@ import { ENVELOPE_SCHEMAS, ENVELOPE_VERSION, type EnvelopeType } from "./envelop
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** Properties stand in the order in which a payload holds them. */
+/** The properties have the order of the payload. */
 const output = {
   $schema: DIALECT,
   type: "object",
@@ -44,7 +44,7 @@ const output = {
   ],
 } as const satisfies Json;
 
-/** What is enforced on one type of envelope, with the version pinned. */
+/** The enforced schema of a type, with the version fixed. */
 function envelopeOf(type: EnvelopeType): Json {
   const schema = ENVELOPE_SCHEMAS[type];
   return { ...schema, properties: { ...schema.properties, v: { const: ENVELOPE_VERSION } } };

@@ -1,4 +1,4 @@
-/** The public test kit, as `errand/testing`: models that follow a script, and a channel that keeps what it was given. */
+/** The public test kit, `errand/testing`: scripted models, and a channel that collects its messages. */
 
 export {
   byContext,

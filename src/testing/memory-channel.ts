@@ -1,10 +1,10 @@
-/** A channel that keeps every message it was given, for tests to look at. */
+/** A channel that collects its messages for tests. */
 
 import type { Channel, ChannelMessage } from "../contracts/channel.ts";
 
 export interface MemoryChannel extends Channel {
   readonly messages: readonly ChannelMessage[];
-  /** Resolves with the messages once there are at least so many. */
+  /** Resolves with all messages when there are at least `count`. */
   received(count: number): Promise<readonly ChannelMessage[]>;
 }
 

@@ -10,7 +10,7 @@
 import type { ModelRequest } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
-import { aborted } from "../../models/stream-words.ts";
+import { abortedCall } from "../../models/local-reply.ts";
 import { composeBriefly } from "./answer.ts";
 import type { ComposeAnswer } from "./answer.ts";
 import { childIs } from "./child.ts";
@@ -67,7 +67,7 @@ function pause(world: Pick<World, "after">, milliseconds: number, signal: AbortS
   return new Promise((resolve, reject) => {
     const stopped = (): void => {
       cancel();
-      reject(aborted());
+      reject(abortedCall());
     };
     const cancel = world.after(milliseconds, () => {
       signal.removeEventListener("abort", stopped);

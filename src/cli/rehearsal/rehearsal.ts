@@ -10,23 +10,21 @@
 
 import type { Model, ModelRequest } from "../../contracts/model.ts";
 import type { ReplyPart } from "../../core/values/message.ts";
-import { estimateUsage } from "../../models/estimate-usage.ts";
 import { composeAnswer } from "./answer.ts";
 import { childIs, childMove } from "./child.ts";
 import type { Move } from "./child.ts";
 import { compactionIs, spoken, summaryOf } from "./conversation.ts";
 import { foregroundMove } from "./foreground.ts";
 import type { Manner } from "./paced.ts";
-import { aborted, streamWords } from "../../models/stream-words.ts";
-import { callId, nextCallNumber } from "../../models/tool-call-ids.ts";
+import { abortedCall, callId, estimateUsage, nextCallNumber, streamText } from "../../models/local-reply.ts";
 
 export function createRehearsalModel(manner: Manner | null = null): Model {
   return {
     async call(request, options) {
-      if (options.signal.aborted) throw aborted();
+      if (options.signal.aborted) throw abortedCall();
       if (manner !== null) await manner.due(request, options.signal);
       const parts = partsOfReply(moveOf(request, manner), request);
-      for (const part of parts) if (part.type === "text") streamWords(part.text, options);
+      for (const part of parts) if (part.type === "text") streamText(part.text, options);
       return {
         parts,
         usage: estimateUsage(request, parts),
