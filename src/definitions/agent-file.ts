@@ -1,18 +1,18 @@
 /**
- * From the keys and the text of an agent file, of whichever program, to a definition of Errand's.
+ * Turns the keys and the text of an agent file, of any supported program, into a definition.
  *
  * Invariants:
- *  1. What a file restricts stays restricted: a tool of which it allows only a part, or that is not known, is left out.
- *  2. Nothing is left out without a warning that names the key, and its line where that is known.
- *  3. Nothing throws: a file that makes no definition is a problem.
+ *  1. Restrictions are kept: a tool of which the file allows only a part, or that is unknown, is left out.
+ *  2. Whatever is left out gives a warning with the key, and its line if it is known.
+ *  3. Nothing throws: a file that gives no definition is a problem.
  */
 
-import { descriptionOf, type Field, listOf, type Problem } from "./fields.ts";
 import { readKeys } from "./agent-keys.ts";
 import { agentTools, type ToolsText } from "./agent-tools.ts";
-import { trustReasons } from "./needs-trust.ts";
+import { descriptionOf, listOf, type Parsed, type Warn, type Warning } from "./fields.ts";
+import { trustReasons } from "./trust-reasons.ts";
 
-/** Fits `AgentDefinition` of the runtime, and says more. */
+/** An `AgentDefinition` of the runtime with more fields. */
 export interface FoundDefinition {
   readonly name: string;
   readonly description: string;
@@ -23,45 +23,35 @@ export interface FoundDefinition {
   readonly maxIterations?: number;
   readonly timeoutSeconds?: number;
   readonly say?: boolean;
-  /** Names of the skills it asks for. */
+  /** Names of its skills. */
   readonly skills?: readonly string[];
-  /** True if it asks for something that is not done before the user trusts the folder. */
+  /** True if the definition is not used before the user trusts the file. */
   readonly needsTrust: boolean;
-  /** What for: `hooks`, `MCP servers`, `commands`, `base URLs`, `a runner`, …; also what it asks for and goes on without: `a model`. */
+  /** What it asks trust for, such as `hooks` or `a model`. Without trust a model is ignored, so it needs none. */
   readonly trustFor: readonly string[];
-}
-
-export interface Warning {
-  readonly text: string;
-  /** From 1; null where it is about no line. */
-  readonly line: number | null;
 }
 
 export interface AgentText extends ToolsText {
   readonly body: string;
-  /** The name for a file that gives none. */
+  /** Used as the name if the file gives none. */
   readonly fileName: string;
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const NAME_LIMIT = 64;
-/** Of a longer name only the beginning counts. */
-const NAME_SOURCE = 200;
+const NAME_LENGTH = 64;
+/** Only this much of a longer name is read. */
+const NAME_SOURCE_LENGTH = 200;
 
-export function readAgent(
-  source: AgentText,
-): { readonly definition: FoundDefinition; readonly warnings: readonly Warning[] } | Problem {
+export function readAgent(source: AgentText): Parsed<FoundDefinition> {
   const warnings: Warning[] = [];
-  const warn = (text: string, field?: Field): void => void warnings.push({ text, line: field?.line ?? null });
+  const warn: Warn = (text, field) => void warnings.push({ text, line: field?.line ?? null });
   const { byKey, repeated } = source.fields;
   for (const field of repeated) warn(`\`${field.key}\` says the same as an earlier key, and was left out`, field);
   if (byKey.get("disable")?.value === true || byKey.get("disabled")?.value === true)
     return { problem: "it is disabled by its own frontmatter", line: byKey.get("disable")?.line ?? null };
-  if (byKey.get("kind")?.value === "remote")
-    return {
-      problem: "it is an agent of another server, which is not read here",
-      line: byKey.get("kind")?.line ?? null,
-    };
+  const kind = byKey.get("kind");
+  if (kind?.value === "remote")
+    return { problem: "it is an agent of another server, which is not supported", line: kind.line };
   const name = nameOf(source, warn);
   if (name === null) return { problem: "its name has no letter or digit", line: byKey.get("name")?.line ?? null };
   const body = byKey.get("developerinstructions") ?? byKey.get("prompt");
@@ -69,12 +59,12 @@ export function readAgent(
   if (prompt === "") return { problem: "it has no text that could be its prompt", line: null };
   const field = byKey.get("description");
   const { description, warning } = descriptionOf(typeof field?.value === "string" ? field.value : "");
-  if (description === "") warn("`description` is missing: agents are not told of it", field);
+  if (description === "") warn("`description` is missing: other agents do not see this one", field);
   if (warning !== null) warn(warning, field);
   const tools = agentTools(source, warn);
   const skills = listOf(byKey.get("skills")?.value);
   const trustFor = trustReasons(source.fields);
-  const definition: FoundDefinition = {
+  const found: FoundDefinition = {
     name,
     description,
     prompt,
@@ -84,20 +74,21 @@ export function readAgent(
     needsTrust: trustFor.length > 0,
     trustFor,
   };
-  return { definition, warnings };
+  return { found, warnings };
 }
 
-function nameOf({ fields, fileName }: AgentText, warn: (text: string, field?: Field) => void): string | null {
+function nameOf({ fields, fileName }: AgentText, warn: Warn): string | null {
   const field = fields.byKey.get("name");
   const given = typeof field?.value === "string" && field.value.trim() !== "" ? field.value.trim() : fileName;
   if (NAME.test(given)) return given;
   const plain = given
-    .slice(0, NAME_SOURCE)
+    .slice(0, NAME_SOURCE_LENGTH)
     .normalize("NFKD")
     .replaceAll(/[^A-Za-z0-9_-]+/g, "-")
     .replaceAll(/^-+|-+$/g, "")
-    .slice(0, NAME_LIMIT);
+    .slice(0, NAME_LENGTH);
   if (!/[A-Za-z0-9]/.test(plain)) return null;
-  warn(`its name ${JSON.stringify(given.slice(0, 100))} became "${plain}": a name has letters, digits, - and _`, field);
+  const rule = "a name has letters, digits, - and _";
+  warn(`its name ${JSON.stringify(given.slice(0, 100))} became "${plain}": ${rule}`, field);
   return plain;
 }

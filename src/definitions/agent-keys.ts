@@ -1,6 +1,6 @@
-/** The keys of agent files that are plain values: model, limits, reporting; and what is said about all others. */
+/** Keys of agent files with plain values (model, limits, reporting), and warnings about all other keys. */
 
-import type { Field, Fields } from "./fields.ts";
+import type { Field, Fields, Warn } from "./fields.ts";
 
 interface PlainKeys {
   readonly model?: string;
@@ -10,40 +10,37 @@ interface PlainKeys {
   readonly say?: boolean;
 }
 
-type Warn = (text: string, field?: Field) => void;
-
 /** Read here or elsewhere in this folder. */
-const READ =
-  "name description prompt developerinstructions tools allowedtools disallowedtools excludetools model reporting say skills disable disabled kind readonly sandboxmode permission permissionmode";
-const ITERATIONS = ["maxiterations", "maxturns", "steps", "maxsteps"];
-const TIMES: readonly (readonly [string, number])[] = [
-  ["timeoutseconds", 1],
-  ["timeoutmins", 60],
-  ["timeoutminutes", 60],
-];
-/** For people and other programs only: leaving them out changes nothing. */
-const QUIET =
-  "color colour icon emoji version license author metadata tags nicknamecandidates nickname hidden argumenthint target displayname mode usage whentouse";
-/** Asked for and not done: said so once. */
-const UNSUPPORTED =
-  "background isbackground isolation effort memory hooks mcpservers mcpserver temperature topp modelreasoningeffort modelreasoningsummary modelverbosity modelprovider modelproviders initialprompt handoffs agents websearch options reasoningeffort thinking env baseurl url command";
+const READ = (
+  "name description prompt developerinstructions tools allowedtools disallowedtools excludetools model reporting say " +
+  "skills disable disabled kind readonly sandboxmode permission permissionmode"
+).split(" ");
+/** Values by the factor that makes them iterations or seconds. */
+const ITERATIONS = { maxiterations: 1, maxturns: 1, steps: 1, maxsteps: 1 } as const;
+const SECONDS = { timeoutseconds: 1, timeoutmins: 60, timeoutminutes: 60 } as const;
+/** For people and other programs. They need no warning. */
+const IGNORED = (
+  "color colour icon emoji version license author metadata tags nicknamecandidates nickname hidden argumenthint " +
+  "target displayname mode usage whentouse"
+).split(" ");
+/** Features of other programs. */
+const UNSUPPORTED = (
+  "background isbackground isolation effort memory hooks mcpservers mcpserver temperature topp modelreasoningeffort " +
+  "modelreasoningsummary modelverbosity modelprovider modelproviders initialprompt handoffs agents websearch options " +
+  "reasoningeffort thinking env baseurl url command"
+).split(" ");
 
 const MODEL = /^[a-z0-9][a-z0-9_-]*\/\S+$/i;
-/** How other programs name the model of whoever asks. */
+/** In other programs: the model of the parent. */
 const DEFAULT_MODEL = "inherit";
-const ITERATIONS_LIMIT = 100_000;
-const SECONDS_LIMIT = 30 * 86_400;
+const MAX_ITERATIONS = 100_000;
+const MAX_SECONDS = 30 * 86_400;
 
 export function readKeys(fields: Fields, warn: Warn): PlainKeys {
   const { byKey } = fields;
   const model = modelOf(byKey.get("model"), warn);
-  const maxIterations = firstNumber(
-    ITERATIONS.map((key) => [key, 1] as const),
-    ITERATIONS_LIMIT,
-    fields,
-    warn,
-  );
-  const timeoutSeconds = firstNumber(TIMES, SECONDS_LIMIT, fields, warn);
+  const maxIterations = firstNumber(ITERATIONS, MAX_ITERATIONS, fields, warn);
+  const timeoutSeconds = firstNumber(SECONDS, MAX_SECONDS, fields, warn);
   const reporting = byKey.get("reporting");
   if (reporting !== undefined && reporting.value !== "tool" && reporting.value !== "tag")
     warn("`reporting` is `tool` or `tag`, and was left out", reporting);
@@ -68,13 +65,14 @@ function modelOf(field: Field | undefined, warn: Warn): string | null {
   return null;
 }
 
+/** The first of the keys with a valid value, times its factor. */
 function firstNumber(
-  keys: readonly (readonly [string, number])[],
+  factors: Readonly<Record<string, number>>,
   limit: number,
   { byKey }: Fields,
   warn: Warn,
 ): number | null {
-  for (const [key, factor] of keys) {
+  for (const [key, factor] of Object.entries(factors)) {
     const field = byKey.get(key);
     if (field === undefined || field.value === null) continue;
     const number = typeof field.value === "string" ? Number(field.value) : field.value;
@@ -85,15 +83,10 @@ function firstNumber(
 }
 
 function warnOfOthers({ byKey }: Fields, warn: Warn): void {
-  const known = new Set([...READ.split(" "), ...QUIET.split(" "), ...ITERATIONS, ...TIMES.map(([key]) => key)]);
-  const unsupported = new Set(UNSUPPORTED.split(" "));
+  const known = new Set([...READ, ...IGNORED, ...Object.keys(ITERATIONS), ...Object.keys(SECONDS)]);
   for (const [key, field] of byKey) {
     if (known.has(key) || field.value === false || field.value === null) continue;
-    warn(
-      unsupported.has(key)
-        ? `\`${field.key}\` is not acted on`
-        : `\`${field.key.slice(0, 100)}\` is not a key that is known here`,
-      field,
-    );
+    if (UNSUPPORTED.includes(key)) warn(`\`${field.key}\` is not acted on`, field);
+    else warn(`\`${field.key.slice(0, 100)}\` is not a key that is known here`, field);
   }
 }

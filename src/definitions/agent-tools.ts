@@ -1,19 +1,17 @@
-/** Which tools an agent file leaves its agent: never more than it names, and only those that are installed. */
+/** The tools of an agent: never more than its file allows, and only installed ones. */
 
-import { entriesOf, type Field, type Fields, toolListOf } from "./fields.ts";
+import { entriesOf, type Field, type Fields, toolListOf, type Warn } from "./fields.ts";
 import { mapTools, READING_TOOLS } from "./tool-names.ts";
 
 export interface ToolsText {
   readonly fields: Fields;
-  /** The tools that are installed. */
+  /** The installed tools. */
   readonly toolNames: readonly string[];
-  /** `edit` means every change of files. */
+  /** The tool name `edit` includes writing new files. */
   readonly editMeansWrite: boolean;
 }
 
-type Warn = (text: string, field?: Field) => void;
-
-/** Null: all tools. */
+/** Null means all tools. */
 export function agentTools(source: ToolsText, warn: Warn): readonly string[] | null {
   const allowed = allowedTools(source, warn);
   const denied = deniedTools(source, warn);
@@ -26,7 +24,7 @@ export function agentTools(source: ToolsText, warn: Warn): readonly string[] | n
 function allowedTools(source: ToolsText, warn: Warn): readonly string[] | null {
   const field = source.fields.byKey.get("tools") ?? source.fields.byKey.get("allowedtools");
   if (field === undefined || field.value === null) return null;
-  // A map names tools to switch off; what it switches on is on anyway.
+  // A map switches tools off (`deniedTools` reads it). Tools that it switches on need no entry.
   if (entriesOf(field.value) !== null) return null;
   const given = toolListOf(field.value);
   if (given === null) {
@@ -54,8 +52,8 @@ function deniedTools(source: ToolsText, warn: Warn): ReadonlySet<string> {
   };
   for (const key of ["disallowedtools", "excludetools"]) deny(toolListOf(byKey.get(key)?.value) ?? [], byKey.get(key));
   const switches = byKey.get("tools");
-  const off = (entriesOf(switches?.value) ?? []).filter(([, on]) => on === false).map(([name]) => name);
-  deny(off, switches);
+  const switchedOff = (entriesOf(switches?.value) ?? []).filter(([, on]) => on === false).map(([name]) => name);
+  deny(switchedOff, switches);
   const permission = byKey.get("permission");
   const permissions =
     typeof permission?.value === "string" ? [["*", permission.value] as const] : (entriesOf(permission?.value) ?? []);
@@ -66,7 +64,7 @@ function deniedTools(source: ToolsText, warn: Warn): ReadonlySet<string> {
   return denied;
 }
 
-/** A tool that is denied for some calls only is left out as a whole: patterns are not kept here. */
+/** A tool that is denied for some calls is left out as a whole, because patterns are not supported. */
 function denies(decision: unknown): boolean {
   if (typeof decision === "string") return decision === "deny";
   return (entriesOf(decision) ?? []).some(([, inner]) => inner === "deny");

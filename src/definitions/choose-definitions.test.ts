@@ -78,3 +78,74 @@ test("a skill of an untrusted agent's name may be used: the name is free", async
     shadowedBy: join(folder, ".errand/agents/tidy.md"),
   });
 });
+
+test("of two of one name the nearer wins, and the other says by whom", async () => {
+  const agent = (text: string): string => `---\nname: twin\ndescription: d\n---\n${text}`;
+  const folder = projectFolder({
+    ".claude/agents/twin.md": agent("claude"),
+    ".errand/agents/twin.md": agent("errand"),
+    ".codex/agents/other.toml": 'name = "twin"\ndescription = "d"\ndeveloper_instructions = "codex"',
+  });
+  const home = projectFolder({
+    ".errand/agents/twin.md": agent("home"),
+    ".claude/agents/mine.md": agent("x").replace("twin", "mine"),
+  });
+  const read = await readDefinitions({ folder, home, trusted: () => true });
+  expect(read.definitions.map(({ name, prompt }) => [name, prompt])).toEqual([
+    ["twin", "errand"],
+    ["mine", "x"],
+  ]);
+  const winner = join(folder, ".errand/agents/twin.md");
+  const losers = read.sources.filter(({ warnings }) => warnings.length > 0);
+  expect(losers.map(({ program, place, state, shadowedBy }) => [program, place, state, shadowedBy])).toEqual([
+    ["claude", "project", "shadowed", winner],
+    ["codex", "project", "shadowed", winner],
+    ["errand", "home", "shadowed", winner],
+  ]);
+  for (const { warnings } of losers) {
+    expect(warnings).toEqual([{ text: `it was left out: "twin" is already given by ${winner}`, line: null }]);
+  }
+});
+
+test("a folder's definition replaces a built-in one, or one of the user's own, only once it is trusted", async () => {
+  const agent = (name: string, text: string): string => `---\nname: ${name}\ndescription: d\n---\n${text}`;
+  const folder = projectFolder({
+    ".claude/agents/worker.md": agent("worker", "hostile"),
+    ".claude/agents/mine.md": agent("mine", "hostile"),
+    ".claude/agents/fresh.md": agent("fresh", "harmless"),
+  });
+  const home = projectFolder({ ".errand/agents/mine.md": agent("mine", "my own") });
+  const prompts = async (trusted: boolean): Promise<readonly (readonly [string, string])[]> =>
+    (await readDefinitions({ folder, home, trusted: () => trusted })).definitions.map((one) => [one.name, one.prompt]);
+  expect(await prompts(false)).toEqual([
+    ["fresh", "harmless"],
+    ["mine", "my own"],
+  ]);
+  expect(await prompts(true)).toEqual([
+    ["fresh", "harmless"],
+    ["mine", "hostile"],
+    ["worker", "hostile"],
+  ]);
+  const { sources } = await readDefinitions({ folder, home });
+  expect(sources.map(({ found, state }) => [state, found?.trustFor])).toEqual([
+    ["used", []],
+    ["untrusted", ['the place of your own "mine"']],
+    ["untrusted", ['the place of the built-in "worker"']],
+    ["used", []],
+  ]);
+});
+
+test("the model of a folder's definition is used once it is trusted; its agent works before that, with the usual one", async () => {
+  const file = "---\nname: own\ndescription: d\nmodel: dear/model\n---\nx";
+  const folder = projectFolder({ ".errand/agents/own.md": file });
+  const untrusted = await readDefinitions({ folder, modelProblem: ({ model }) => (model === undefined ? null : "no") });
+  expect(untrusted.definitions).toMatchObject([{ name: "own", trustFor: ["a model"] }]);
+  expect(untrusted.definitions[0]).not.toHaveProperty("model");
+  expect(warningsOf(untrusted, folder)).toEqual([
+    '.errand/agents/own.md:- its model "dear/model" is not used before you trust this folder',
+  ]);
+  const trusted = await readDefinitions({ folder, trusted: () => true });
+  expect(trusted.definitions).toMatchObject([{ name: "own", model: "dear/model" }]);
+  const ownHome = await readDefinitions({ folder: projectFolder(), home: folder });
+  expect(ownHome.definitions).toMatchObject([{ name: "own", model: "dear/model" }]);
+});

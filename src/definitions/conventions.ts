@@ -1,14 +1,13 @@
-/** Where agent and skill files are found, nearest first: Errand's own before those of other programs. */
+/** The folders of agent and skill files, in the order of precedence: Errand's own before those of other programs. */
 
 export interface Convention {
-  /** The program whose files they are. */
   readonly program: string;
   readonly folder: string;
-  /** In the home folder, where that differs. */
+  /** In the home folder, if it differs. */
   readonly homeFolder?: string;
   readonly ending: string;
   readonly language: "markdown" | "toml";
-  /** `edit` means every change of files. */
+  /** The tool name `edit` includes writing new files. */
   readonly editMeansWrite?: true;
 }
 

@@ -1,11 +1,12 @@
 /**
- * Owns the reading of a folder's definition files: which there are, and what is in them.
+ * Reads the definition files of a folder.
  *
  * Invariants:
- *  1. Only regular files whose real path is inside the folder are read; a symlink that leads out is a problem, not a file.
- *  2. What the rules deny is not read, by its name or by its real path; nor is a file with several names, where any path is denied.
- *  3. No more than FILES names of a folder are looked at, and no more of a file than its bound.
- *  4. Nothing throws: what cannot be read is a problem. What is not there at all is nothing.
+ *  1. Only regular files whose real path is inside the folder are read. A symlink that leads out is a problem.
+ *  2. A file that the rules deny, by its name or its real path, is not read. If any path is denied, no file with several
+ *     names is read.
+ *  3. At most MAX_FILES names of a folder are read, and a limited part of each file.
+ *  4. Nothing throws: a file that cannot be read is a problem. A missing file is null.
  */
 
 import { constants } from "node:fs";
@@ -16,18 +17,18 @@ import type { Problem } from "./fields.ts";
 
 export interface FileText {
   readonly text: string;
-  /** True if it was reached by a symlink. */
+  /** True if its path has a symlink. */
   readonly linked: boolean;
-  /** True if the file goes on behind the text. */
+  /** True if the file is longer than the text. */
   readonly cut: boolean;
 }
 
-/** Names of one folder, and files in all. */
-export const FILES = 200;
+/** In one folder, and of all folders of a project or home. */
+export const MAX_FILES = 200;
 const DENIED = "the rules deny reading it";
 const LEADS_OUT = "it is a symlink that leads out of its folder";
 
-/** The names in a folder, sorted by code units; null when there is no such folder. */
+/** The names in a folder, sorted by code units; null if there is no such folder. */
 export async function namesIn(
   root: string,
   folder: string,
@@ -38,7 +39,7 @@ export async function namesIn(
     const real = await realPathInside(root, folder);
     if (real === null) return { problem: LEADS_OUT, line: null };
     for await (const entry of await opendir(real)) {
-      more = names.length >= FILES;
+      more = names.length >= MAX_FILES;
       if (more) break;
       names.push(entry.name);
     }
@@ -48,7 +49,7 @@ export async function namesIn(
   return { names: names.toSorted((a, b) => (a < b ? -1 : 1)), more };
 }
 
-/** The first `bytes` of a text file; null when there is no such file. */
+/** The first `bytes` of a text file; null if there is no such file. */
 export async function readText(
   root: string,
   path: string,
@@ -59,7 +60,7 @@ export async function readText(
     const real = await realPathInside(root, path);
     if (real === null) return { problem: LEADS_OUT, line: null };
     const linked = real !== join(await realpath(root), relative(root, path));
-    const names = [relative(root, path), relative(await realpath(root), real)].map((name) => judgedName(name));
+    const names = [relative(root, path), relative(await realpath(root), real)].map(judgedPath);
     if (names.some((name) => judge?.of(name, false) === "deny")) return { problem: DENIED, line: null };
     const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
@@ -85,8 +86,8 @@ export async function readText(
   }
 }
 
-/** A path as rules judge it. */
-function judgedName(path: string): string {
+/** Rules compare paths with `/` in one Unicode form. */
+function judgedPath(path: string): string {
   return path.split(sep).join("/").normalize("NFC");
 }
 
@@ -97,22 +98,22 @@ async function realPathInside(root: string, path: string): Promise<string | null
   return real.startsWith(top.endsWith(sep) ? top : top + sep) ? real : null;
 }
 
-/** What is not there is no problem. */
+/** Null if the file does not exist. */
 function problemOf(error: unknown): Problem | null {
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "unknown error";
   return code === "ENOENT" || code === "ENOTDIR" ? null : { problem: `it cannot be read (${code})`, line: null };
 }
 
-/** A path with `/` beneath a folder. */
+/** `path` has `/`. */
 export function pathIn(root: string, path: string): string {
   return join(root, ...path.split("/"));
 }
 
 function decoded(bytes: Buffer, cut: boolean, linked: boolean): FileText | Problem {
   const nul = bytes.indexOf(0);
-  if (nul >= 0) return { problem: "it holds a NUL byte, and is no text", line: lineAt(bytes, nul) };
+  if (nul >= 0) return { problem: "it holds a NUL byte, so it is not text", line: lineAt(bytes, nul) };
   try {
-    // A cut may split the last character, which is no fault of the file.
+    // With `stream` a character that the cut splits is not an error.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
     return { text, cut, linked };
   } catch {

@@ -1,9 +1,9 @@
 /**
- * Markdown with YAML frontmatter, as agent and skill files have it.
+ * Reads Markdown with YAML frontmatter.
  *
  * Invariants:
- *  1. Nothing throws: what cannot be read is a problem with the line of the file on which it was found.
- *  2. No text takes long or much memory: the head is bounded in bytes, marks and depth, and aliases expand to little.
+ *  1. Nothing throws: frontmatter that cannot be read is a problem with its line in the file.
+ *  2. No text takes long or much memory: bytes, marks and depth are limited, and aliases expand to little.
  */
 
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ import type * as Yaml from "yaml";
 import { type Field, type Fields, fieldsOf, type Problem } from "./fields.ts";
 
 export interface Frontmatter {
-  /** False if the file has no frontmatter at all. */
+  /** False if the file has no frontmatter. */
   readonly there: boolean;
   readonly fields: Fields;
   readonly body: string;
@@ -20,11 +20,11 @@ export interface Frontmatter {
 const FENCE = /^---[ \t]*$/m;
 const HEAD_BYTES = 64 * 1024;
 const HEAD_DEPTH = 50;
-/** Line breaks and signs between values: reading takes long by these, and some of it by their square. */
+/** Line breaks and signs. The time to read them is quadratic in the worst case. */
 const HEAD_MARKS = 1_000;
 const MARKS = "\n,:[]{}&*!|>?#%@`-\\\"'";
 
-/** Loaded by the first file that has frontmatter: most processes read none, and it takes as long as the rest of Errand. */
+/** Loaded by the first frontmatter: it takes as long to load as all of Errand, and most processes read none. */
 function loadYaml(): typeof Yaml {
   return createRequire(import.meta.url)("yaml") as typeof Yaml;
 }
@@ -41,7 +41,7 @@ export function readFrontmatter(text: string): Frontmatter | Problem {
   return { there: true, fields, body: rest.slice(end.index + end[0].length).replace(/^\n/, "") };
 }
 
-/** The first line of the head is the second of the file. */
+/** The first line of the frontmatter is the second line of the file. */
 function readYaml(yaml: string): Fields | Problem {
   if (Buffer.byteLength(yaml) > HEAD_BYTES)
     return { problem: `its frontmatter is longer than ${HEAD_BYTES} bytes`, line: 1 };
@@ -85,11 +85,11 @@ function lineOf(key: unknown, lines: Yaml.LineCounter): number | null {
   return typeof start === "number" ? lines.linePos(start).line + 1 : null;
 }
 
-/** The line on which brackets or indentation go too deep for a parser that calls itself; null if none does. */
+/** The line on which brackets or indentation are too deep for a recursive parser; null if none is. */
 function tooDeepAt(yaml: string): number | null {
   let depth = 0;
   for (const [index, line] of yaml.split("\n").entries()) {
-    // "- - - -" nests once a mark, and so does "? ? ?".
+    // Each mark of "- - - -" and "? ? ?" is a level.
     const marks = /^[\s\-?:]*/.exec(line)?.[0].replaceAll(/\s/g, "").length ?? 0;
     for (const character of line) {
       if (character === "[" || character === "{") depth++;

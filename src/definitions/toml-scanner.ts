@@ -1,7 +1,7 @@
-/** The small parts of TOML: blanks, comments, keys, strings, numbers. A position that only goes forward; trouble is thrown as TomlTrouble. */
+/** Scans the tokens of TOML: blanks, comments, keys, strings, numbers. Throws a TomlError. */
 
-/** Caught by readToml, and by nobody else. */
-export class TomlTrouble extends Error {
+/** Caught only by readToml. */
+export class TomlError extends Error {
   readonly line: number;
 
   constructor(message: string, line: number) {
@@ -14,12 +14,12 @@ export interface TomlScanner {
   /** The number of the current line, from 1. */
   line(): number;
   done(): boolean;
-  /** Skips blanks, then takes the mark if it is next. */
+  /** Skips blanks, and the mark if it is next. Returns whether it was. */
   take(mark: string): boolean;
   need(mark: string): void;
   /** Skips blanks, comments and line breaks. */
   skipLines(): void;
-  /** Nothing but blanks and a comment may stand before the line's end. */
+  /** Skips blanks and a comment. Fails if the line does not end there. */
   endOfLine(): void;
   key(): string;
   /** A string, a number or a boolean. */
@@ -56,7 +56,7 @@ export function createTomlScanner(text: string): TomlScanner {
   }
 
   function fail(message: string): never {
-    throw new TomlTrouble(message, line());
+    throw new TomlError(message, line());
   }
 
   function match(pattern: RegExp): string {
@@ -77,7 +77,7 @@ export function createTomlScanner(text: string): TomlScanner {
   function literal(quote: string, many: boolean): string {
     const end = text.indexOf(quote, at);
     if (end < 0) fail("a string is not closed");
-    // Up to two more quotes belong to the content.
+    // Up to two quotes before the closing ones belong to the content.
     const extra = many ? (/^'{0,2}/.exec(text.slice(end + 3, end + 5))?.[0].length ?? 0) : 0;
     const content = text.slice(at, end + extra);
     if (!many && content.includes("\n")) fail("a string is not closed on its line");
@@ -119,7 +119,7 @@ export function createTomlScanner(text: string): TomlScanner {
     return parts.join("");
   }
 
-  /** A line break right behind the opening quotes is not part of the string. */
+  /** A line break directly after the opening quotes is not part of the string. */
   function string(): string | null {
     if (take("'''")) {
       match(/\n?/y);
@@ -144,11 +144,11 @@ export function createTomlScanner(text: string): TomlScanner {
     endOfLine() {
       match(BLANK);
       match(/#[^\n]*/y);
-      if (at < text.length && text[at] !== "\n") fail("something stands behind the end of a value");
+      if (at < text.length && text[at] !== "\n") fail("there is text after the end of a value");
     },
     key() {
       match(BLANK);
-      if (text.startsWith('"""', at) || text.startsWith("'''", at)) fail("a key is no string of many lines");
+      if (text.startsWith('"""', at) || text.startsWith("'''", at)) fail("a key cannot be a multi-line string");
       const key = string() ?? match(BARE_KEY);
       if (key === "") fail("a key was expected");
       return key;

@@ -87,7 +87,7 @@ test("what is not read is a problem that names its line", () => {
     ['a = "\\ud800"', 1, "no escape"],
     ["a 1", 1, '"=" was expected'],
     ["= 1", 1, "a key was expected"],
-    ["a = 1 b = 2", 1, "behind the end"],
+    ["a = 1 b = 2", 1, "after the end"],
     ["a = [1, 2", 1, '"]" was expected'],
     ["a = 01", 1, "is no value"],
     ["[[a]]\n[a\n", 2, '"]" was expected'],

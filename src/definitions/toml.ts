@@ -1,15 +1,15 @@
 /**
- * Reads the part of TOML that agent files use: keys (bare, quoted, dotted), tables and arrays of tables, strings of all four kinds,
- * numbers, booleans, arrays, inline tables. Dates and times are refused by name.
+ * Reads the part of TOML that agent files use: keys (bare, quoted, dotted), tables and arrays of tables, all four kinds
+ * of strings, numbers, booleans, arrays, inline tables. Dates and times are refused with a message.
  *
  * Invariants:
  *  1. Nothing throws: what cannot be read is a problem with its line.
- *  2. A key that is given twice is a problem, never a silent choice.
- *  3. Values nest at most DEPTH deep; the time is linear in the text.
+ *  2. A repeated key is a problem.
+ *  3. Values are nested at most DEPTH levels. The time is linear in the text.
  */
 
 import type { Field, Problem } from "./fields.ts";
-import { createTomlScanner, type TomlScanner, TomlTrouble } from "./toml-scanner.ts";
+import { createTomlScanner, type TomlScanner, TomlError } from "./toml-scanner.ts";
 
 export type TomlTable = Map<string, TomlValue>;
 export type TomlValue = string | number | boolean | readonly TomlValue[] | TomlTable;
@@ -17,7 +17,7 @@ export type TomlValue = string | number | boolean | readonly TomlValue[] | TomlT
 const DEPTH = 32;
 const LENGTH = 64 * 1024;
 
-/** The keys of the document's top, in order. */
+/** The top-level keys, in order. */
 export function readToml(text: string): readonly Field[] | Problem {
   if (text.length > LENGTH) return { problem: `it is longer than ${LENGTH} characters`, line: null };
   const scanner = createTomlScanner(text.replaceAll("\r\n", "\n").replace(/^\uFEFF/, ""));
@@ -26,8 +26,8 @@ export function readToml(text: string): readonly Field[] | Problem {
     const top = readDocument(scanner, lines);
     return [...top].map(([key, value]) => ({ key, value, line: lines.get(key) ?? null }));
   } catch (error) {
-    if (error instanceof TomlTrouble)
-      return { problem: `it is not the TOML that is read here: ${error.message}`, line: error.line };
+    if (error instanceof TomlError)
+      return { problem: `it is not the TOML that is supported here: ${error.message}`, line: error.line };
     throw error;
   }
 }
@@ -71,7 +71,7 @@ function openTable(
   return table;
 }
 
-/** A list that was written as a value takes no more tables. */
+/** Adds a table to a list of tables. A list that was written as a value cannot get more. */
 function addToList(
   scanner: TomlScanner,
   holder: TomlTable,
@@ -92,7 +92,7 @@ function addToList(
   return table;
 }
 
-/** The table at the path, made where it is missing; in a list of tables the last one is meant. */
+/** The table at the path; missing ones are made. In a list of tables the path means the last one. */
 function descend(scanner: TomlScanner, from: TomlTable, path: readonly string[]): TomlTable {
   let table = from;
   for (const name of path) {
@@ -111,7 +111,7 @@ function descend(scanner: TomlScanner, from: TomlTable, path: readonly string[])
   return table;
 }
 
-/** Answers with the first name of the key. */
+/** Returns the first name of the key. */
 function readPair(scanner: TomlScanner, table: TomlTable, depth = 0): string {
   const path = readPath(scanner);
   scanner.need("=");

@@ -1,60 +1,36 @@
-/** The tools that definitions of other programs name, in Errand's words. */
+/** The names of tools in definitions of other programs, and Errand's tools for them. */
 
 export interface MappedTools {
-  /** Errand's names; null when all tools are meant. */
+  /** Errand's names; null means all tools. */
   readonly names: readonly string[] | null;
-  /** Names without a tool of Errand's. */
   readonly unknown: readonly string[];
-  /** Names that allow only a part of what a tool can do, such as `Bash(git:*)`. */
+  /** Names that allow only a part of a tool, such as `Bash(git:*)`. */
   readonly restricted: readonly string[];
 }
 
 export const READING_TOOLS: readonly string[] = ["list_files", "search_text", "read_file"];
 export const ERRAND_TOOLS: readonly string[] = [...READING_TOOLS, "write_file", "edit_file", "run_command"];
 
-/** By name: lower case, without separators. */
-const TOOLS: Readonly<Record<string, readonly string[]>> = {
-  read: ["read_file"],
-  readfile: ["read_file"],
-  readmanyfiles: ["read_file"],
-  viewfile: ["read_file"],
-  view: ["read_file"],
-  notebookread: ["read_file"],
-  grep: ["search_text"],
-  grepsearch: ["search_text"],
-  searchtext: ["search_text"],
-  searchfilecontent: ["search_text"],
-  textsearch: ["search_text"],
-  codebase: ["search_text", "list_files"],
-  search: ["search_text", "list_files"],
-  glob: ["list_files"],
-  ls: ["list_files"],
-  list: ["list_files"],
-  listfiles: ["list_files"],
-  listdirectory: ["list_files"],
-  listdir: ["list_files"],
-  filesearch: ["list_files"],
-  write: ["write_file"],
-  writefile: ["write_file"],
-  createfile: ["write_file"],
-  edit: ["edit_file"],
-  multiedit: ["edit_file"],
-  editfile: ["edit_file"],
-  editfiles: ["edit_file", "write_file"],
-  replace: ["edit_file"],
-  applypatch: ["edit_file", "write_file"],
-  patch: ["edit_file"],
-  bash: ["run_command"],
-  shell: ["run_command"],
-  execute: ["run_command"],
-  runcommand: ["run_command"],
-  runcommands: ["run_command"],
-  runinterminal: ["run_command"],
-  runshellcommand: ["run_command"],
-  terminal: ["run_command"],
+/** In lower case, without separators. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  read_file: ["read", "readfile", "readmanyfiles", "viewfile", "view", "notebookread"],
+  search_text: ["grep", "grepsearch", "searchtext", "searchfilecontent", "textsearch", "codebase", "search"],
+  list_files: ["codebase", "search", "glob", "ls", "list", "listfiles", "listdirectory", "listdir", "filesearch"],
+  edit_file: ["edit", "multiedit", "editfile", "editfiles", "replace", "applypatch", "patch"],
+  write_file: ["write", "writefile", "createfile", "editfiles", "applypatch"],
+  run_command: [
+    "bash",
+    "shell",
+    "execute",
+    "runcommand",
+    "runcommands",
+    "runinterminal",
+    "runshellcommand",
+    "terminal",
+  ],
 };
 
-/** In `.github/agents` and `.opencode/agent`, `edit` means every change of files. */
+/** `editMeansWrite`: the name `edit` includes writing new files. */
 export function mapTools(given: readonly string[], editMeansWrite = false): MappedTools {
   if (given.includes("*")) return { names: null, unknown: [], restricted: [] };
   const names = new Set<string>();
@@ -63,15 +39,16 @@ export function mapTools(given: readonly string[], editMeansWrite = false): Mapp
   for (const item of given) {
     const bracket = item.indexOf("(");
     const key = plainName(bracket < 0 ? item : item.slice(0, bracket));
-    const found = Object.hasOwn(TOOLS, key) ? TOOLS[key] : undefined;
-    if (found === undefined) unknown.push(item);
+    const found = Object.keys(NAMES).filter((tool) => NAMES[tool]?.includes(key) === true);
+    if (editMeansWrite && key === "edit") found.push("write_file");
+    if (found.length === 0) unknown.push(item);
     else if (bracket >= 0 && !item.endsWith("(*)")) restricted.push(item);
-    else for (const name of editMeansWrite && key === "edit" ? [...found, "write_file"] : found) names.add(name);
+    else for (const name of found) names.add(name);
   }
   return { names: [...names], unknown, restricted };
 }
 
-/** `functions.read_file` and `search/codebase` name a tool of a set. */
+/** Of `functions.read_file` and `search/codebase`, the last part names the tool. */
 function plainName(name: string): string {
   const last = /[^./]*$/.exec(name.trim())?.[0] ?? "";
   return last.toLowerCase().replaceAll(/[-_ ]/g, "");

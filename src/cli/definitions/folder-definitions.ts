@@ -7,12 +7,8 @@ import { join, relative } from "node:path";
 import type { Tool } from "../../contracts/tool.ts";
 import { builtInDefinitions } from "../../definitions/built-in.ts";
 import type { FoundDefinition } from "../../definitions/agent-file.ts";
-import {
-  type DefinitionSource,
-  type FoundSkill,
-  type ReadDefinitions,
-  readDefinitions,
-} from "../../definitions/read-definitions.ts";
+import { type DefinitionSource, type ReadDefinitions, readDefinitions } from "../../definitions/read-definitions.ts";
+import type { FoundSkill } from "../../definitions/skill.ts";
 import type { AgentDefinition, SkillDefinition } from "../../runtime/definitions/catalog.ts";
 import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { joinProviders } from "../../runtime/definitions/join-providers.ts";

@@ -1,7 +1,7 @@
 /** Agents and skills as `errand agents` lists them: one form for files and for what is built in, in use or not. */
 
 import { DEFAULT_AGENT, type FolderDefinitions, sourceName } from "./folder-definitions.ts";
-import type { Warning } from "../../definitions/agent-file.ts";
+import type { Warning } from "../../definitions/fields.ts";
 import { builtInDefinitions } from "../../definitions/built-in.ts";
 import type { DefinitionSource } from "../../definitions/read-definitions.ts";
 import type { JsonLine } from "../display/json-types.ts";
