@@ -47,6 +47,7 @@ export const ERROR_CODES = {
   "tree-quarantined": "The tree failed to load or to step several times and waits for a person.",
   "agent-unknown": "There is no such agent, or it is closed.",
   "run-unknown": "There is no such run.",
+  "run-failed": "The run that was waited for did not end well, or reported no data.",
   "run-open": "The run has not ended yet, so that it has no result.",
   "nothing-to-cancel": "What was to be cancelled has ended already.",
   "definition-unknown": "No agent definition has that name.",

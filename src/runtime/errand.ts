@@ -6,7 +6,8 @@ import { asPostId, asTreeId, type PostId, type TreeId, uuidIs } from "../core/va
 import type { ReplayReport } from "../core/journal/replay.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { ErrandError } from "../errors.ts";
-import { type Agent, AWAIT_TIMEOUT_MS, createAgent, postedMessage } from "./agent.ts";
+import { type Agent, AWAIT_TIMEOUT_MS, createAgent } from "./agent.ts";
+import { postedMessage } from "./messages/posted-message.ts";
 import { isolated } from "./listeners.ts";
 import { exportLines } from "./journals/journal-file.ts";
 import { replayJournal, storedRows } from "./journals/replay-tree.ts";
@@ -17,10 +18,19 @@ import type { Attachment, ChannelState } from "./messages/outbox.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { type TreeEvent, treeEventOf } from "../view/tree-event.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
+import type { OutputSchema } from "./definitions/output-schema.ts";
+import { eventFeed, type FeedSource, type PlacedEvent, type TextPiece } from "./tasks/event-feed.ts";
+import type { EventStream } from "./tasks/event-stream.ts";
+import { createTasks, type OutputOf, type StreamOptions, type TaskOptions, type TaskResult } from "./tasks/tasks.ts";
 
 export type { TreeEvent } from "../view/tree-event.ts";
 
 export interface OpenAgentOptions {
+  /**
+   * Makes the conversation idempotent: the same key gives the same conversation, in this process or a later one. The same key with another agent or
+   * first message is refused (`id-reused`).
+   */
+  readonly key?: string;
   /** Name of the definition it is made from. Default: `orchestrator`. */
   readonly agent?: string;
   /** `foreground` speaks to a user through its channel. Default: `foreground`. */
@@ -60,6 +70,19 @@ export interface GivenAnswer {
 }
 
 export interface Errand {
+  /**
+   * Gives a task to an agent, waits until nothing of it is under way, and gives what came of it. Rejects if it did not end well. With `output`
+   * the task is one run of the agent, whose data are checked and typed.
+   */
+  run<Schema extends OutputSchema | undefined = undefined>(
+    task: string,
+    options?: TaskOptions<Schema>,
+  ): Promise<TaskResult<OutputOf<Schema>>>;
+  /** `run` as a stream of events, with the result at its end. Nothing begins before the stream is read. */
+  stream<Schema extends OutputSchema | undefined = undefined>(
+    task: string,
+    options?: StreamOptions<Schema>,
+  ): EventStream<TaskResult<OutputOf<Schema>>>;
   /** Opens an agent with its first message. Resolves when both are durable: a crash leaves both or neither. */
   start(message: string, options?: OpenAgentOptions): Promise<Started>;
   openAgent(options?: OpenAgentOptions): Promise<Agent>;
@@ -77,6 +100,8 @@ export interface Errand {
   questions(query?: { readonly tree?: string }): Promise<readonly OpenQuestion[]>;
   /** Allows or refuses the call that a question is about. The agent reads `note` when it is refused. Rejects if the question is not open. */
   answer(question: string, answer: GivenAnswer): Promise<void>;
+  /** What happens in a tree, as readable events, from the cursor `after` on (default: from the first), those to come included. */
+  events(tree: string, options?: { readonly after?: string }): AsyncGenerator<PlacedEvent | TextPiece, void, void>;
   /** Every committed step of a tree after `after` (default: from the first), those to come included. */
   journal(tree: string, options?: { readonly after?: number }): AsyncGenerator<TreeEvent, void, void>;
   /** Live text, from now on. Returns a function that ends it. */
@@ -132,7 +157,16 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     },
   });
   const recovered = parts.recover ? await recover() : 0;
-  const agentParts = { runtime, store, models: parts.models, sha256: parts.sha256 };
+  const { models, sha256 } = parts;
+  const source: FeedSource = {
+    rows: (tree, after, signal) => runtime.rows(asTreeId(tree), after, signal),
+    onText(listener) {
+      listeners.set(listener, listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  const tasks = createTasks({ runtime, store, models, sha256, source, onFailure: parts.onFailure });
+  const agentParts = { runtime, store, models, sha256, tasks };
 
   async function tellDelegation(record: DelegationRecord & { readonly tree: string }): Promise<void> {
     try {
@@ -180,13 +214,17 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     recovered,
     channels: runtime.channels,
     treesInMemory: runtime.loaded,
-    async start(message, { agent = ROOT_AGENT, kind = "foreground", channel } = {}) {
-      const tree = asTreeId(runtime.newId());
-      const id = postId();
+    run: async (task, options = {}) => tasks.run(task, options),
+    stream: (task, options = {}) => tasks.stream(task, options),
+    events: (tree, { after } = {}) => eventFeed(source, tree, { after }),
+    async start(message, { agent = ROOT_AGENT, kind = "foreground", channel, key } = {}) {
+      const tree = tasks.treeOfKey(key);
+      const id = tasks.messageOfKey(key);
       const input = postedMessage(id, 0, message);
       const attachment = await attach(tree, channel);
       try {
-        await runtime.start(agent, kind, tree, { input, text: message });
+        const first = { input, text: message };
+        await tasks.begin({ tree, keyed: key !== undefined, definition: agent, kind, first });
       } catch (error) {
         runtime.detach(tree);
         throw error;
@@ -197,9 +235,10 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
         reply: ({ timeoutMs = AWAIT_TIMEOUT_MS } = {}) => runtime.reply(tree, id, timeoutMs),
       };
     },
-    async openAgent(options = {}) {
-      const tree = await runtime.open(options.agent ?? ROOT_AGENT, options.kind ?? "foreground");
-      return createAgent(agentParts, tree, 0, tree, await attach(tree, options.channel));
+    async openAgent({ agent = ROOT_AGENT, kind = "foreground", channel, key } = {}) {
+      const tree = tasks.treeOfKey(key);
+      await tasks.begin({ tree, keyed: key !== undefined, definition: agent, kind });
+      return createAgent(agentParts, tree, 0, tree, await attach(tree, channel));
     },
     async agent(id, options = {}) {
       const tree = asTreeId(id);

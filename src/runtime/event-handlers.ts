@@ -124,6 +124,7 @@ export function createEventHandlers(parts: HandlerParts): RuntimeEvents {
     treeQuarantined(tree, error) {
       starter.abandon(tree);
       replies.reject(tree, error);
+      parts.subscriptions.giveUp(tree, error);
       parts.onNotice(error);
     },
   };

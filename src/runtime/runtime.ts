@@ -225,9 +225,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     rows: subscriptions.rows,
     holds: (tree) => trees.get(tree) !== undefined,
     loaded: trees.size,
-    open(definition, kind) {
+    open(definition, kind, tree) {
       requireOpen();
-      return opener.open(definition, kind);
+      return opener.open(definition, kind, tree);
     },
     start(definition, kind, tree, first) {
       requireOpen();

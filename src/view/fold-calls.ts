@@ -30,36 +30,44 @@ export function modelCalled(model: TreeModel, fact: FactOf<"model-called">, seq:
 export function modelAnswered(
   model: TreeModel,
   fact: FactOf<"model-replied" | "model-failed">,
-  { texts }: TreeEvent,
+  { texts, at }: TreeEvent,
 ): ReadableEvent[] {
   const open = openEffect(model, fact.effect);
   if (open === null) return [];
   const { effect, agent } = open;
   agent.thinking = false;
   agent.failure = fact.type === "model-failed" ? textAt(texts, 0) : null;
-  if (fact.usage !== null) book(agent, fact.usage);
   if (fact.type === "model-replied") model.effects.delete(fact.effect);
   else effect.failures += 1;
-  return [];
+  return fact.usage === null ? [] : booked(agent, fact.usage, at);
 }
 
-export function usageEstimated(model: TreeModel, fact: FactOf<"usage-estimated">): ReadableEvent[] {
+export function usageEstimated(model: TreeModel, fact: FactOf<"usage-estimated">, at: number): ReadableEvent[] {
   const agent = model.agents.get(fact.agent);
   if (agent === undefined) return [];
-  book(agent, fact.usage);
   if (fact.aborted === true) model.aborted.set(fact.effect, { agent: fact.agent, usage: fact.usage });
-  return [];
+  return booked(agent, fact.usage, at);
+}
+
+function booked(agent: AgentModel, usage: Usage, at: number): ReadableEvent[] {
+  book(agent, usage);
+  const { input, output, estimated = false } = usage;
+  const cost = agent.offline ? 0 : modelCost(agent.price, usage);
+  return [{ type: "usage", at, ...agentNamed(agent), input, output, cost, estimated }];
 }
 
 /** Replaces the estimate of an aborted call by what the call really used. */
-export function usageLearnt(model: TreeModel, fact: FactOf<"usage-learnt">): ReadableEvent[] {
+export function usageLearnt(model: TreeModel, fact: FactOf<"usage-learnt">, at: number): ReadableEvent[] {
   const call = model.aborted.get(fact.effect);
   const agent = call === undefined ? undefined : model.agents.get(call.agent);
   model.aborted.delete(fact.effect);
   if (call === undefined || agent === undefined) return [];
   book(agent, call.usage, -1);
-  book(agent, fact.usage);
-  return [];
+  const [used] = booked(agent, fact.usage, at);
+  if (used?.type !== "usage") return [];
+  const { input, output } = call.usage;
+  const cost = agent.offline ? 0 : modelCost(agent.price, call.usage);
+  return [{ ...used, input: used.input - input, output: used.output - output, cost: used.cost - cost }];
 }
 
 function book(agent: AgentModel, usage: Usage, sign: 1 | -1 = 1): void {

@@ -8,7 +8,9 @@
  */
 
 import type { Fact } from "../core/event.ts";
+import { channelText, spokenKind } from "../core/journal/spoken.ts";
 import type { DefinitionFacts } from "../core/values/definition.ts";
+import { stepKey } from "../core/values/ids.ts";
 import { jsonObjectIs } from "../core/values/json.ts";
 import { callArguments, runName } from "./call-about.ts";
 import {
@@ -55,8 +57,14 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): ReadableEvent
     case "run-started":
     case "run-state-changed":
       return runMoved(model, fact, at);
+    case "run-reported":
+      return runReported(model, fact, at);
     case "run-ended":
       return runEnded(model, fact, event);
+    case "message-sent":
+      return messageForUser(model, fact, event);
+    case "channel-sent":
+      return channelSent(model, fact, event);
     case "turn-started":
       return turnStarted(model, fact, at);
     case "turn-ended":
@@ -69,9 +77,9 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): ReadableEvent
     case "model-failed":
       return modelAnswered(model, fact, event);
     case "usage-estimated":
-      return usageEstimated(model, fact);
+      return usageEstimated(model, fact, at);
     case "usage-learnt":
-      return usageLearnt(model, fact);
+      return usageLearnt(model, fact, at);
     case "model-retry-set":
       return retrySet(model, fact, at);
     case "effect-repeated":
@@ -151,6 +159,31 @@ function runMoved(model: TreeModel, fact: FactOf<"run-started" | "run-state-chan
   }
   agent.run.state = fact.state;
   return [{ type: "run-state-changed", at, ...runNamed(agent, agent.run), state: fact.state }];
+}
+
+function runReported(model: TreeModel, fact: FactOf<"run-reported">, at: number): ReadableEvent[] {
+  const agent = model.agents.get(fact.run);
+  if (agent === undefined || agent.run === null) return [];
+  return [{ type: "run-reported", at, ...runNamed(agent, agent.run) }];
+}
+
+/** A child's message for the user goes to the agent above it first, which may pass it on as it is. */
+function messageForUser(model: TreeModel, fact: FactOf<"message-sent">, event: TreeEvent): ReadableEvent[] {
+  if (fact.kind !== "user-facing" || fact.call === undefined) return [];
+  const { text } = callArguments(event.texts, fact.call);
+  const name = model.agents.get(fact.from)?.name ?? "";
+  model.relays.set(stepKey(event.seq, fact.n), { name, text: typeof text === "string" ? text : "" });
+  return [];
+}
+
+function channelSent(model: TreeModel, fact: FactOf<"channel-sent">, event: TreeEvent): ReadableEvent[] {
+  const agent = model.agents.get(fact.agent);
+  if (agent === undefined) return [];
+  const { tree, seq, at, texts } = event;
+  const text = channelText(model.relays, fact, texts[0]);
+  if (fact.relay !== undefined) model.relays.delete(fact.relay);
+  const id = `${tree}/${stepKey(seq, fact.n)}`;
+  return [{ type: "message", at, ...agentNamed(agent), id, kind: spokenKind(fact, texts[0]), text }];
 }
 
 function runEnded(model: TreeModel, fact: FactOf<"run-ended">, { at, texts }: TreeEvent): ReadableEvent[] {

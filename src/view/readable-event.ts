@@ -7,6 +7,7 @@
 
 import type { Json } from "../core/values/json.ts";
 import type { RunMode, RunState, RunStatus } from "../core/journal/journal.ts";
+import type { SpokenKind } from "../core/journal/spoken.ts";
 
 /** The fields of every event about a run. */
 export interface RunNamed {
@@ -52,6 +53,11 @@ export interface RunStateChanged extends RunNamed {
   readonly state: RunState;
 }
 
+/** The child handed in a report. The last one before the end is the run's result. */
+export interface RunReported extends RunNamed {
+  readonly type: "run-reported";
+}
+
 export interface RunEnded extends RunNamed {
   readonly type: "run-ended";
   readonly status: RunStatus;
@@ -76,6 +82,24 @@ export interface TurnEnded extends AgentNamed {
   readonly outcome: "done" | "failed" | "cancelled";
   readonly reason: string | null;
   readonly error: string | null;
+}
+
+/** A message of the root agent for its user, of the kinds of rule D13. */
+export interface MessageSent extends AgentNamed {
+  readonly type: "message";
+  /** The id under which a channel gets the same message. */
+  readonly id: string;
+  readonly kind: SpokenKind;
+  readonly text: string;
+}
+
+/** What a model call used, as the provider or an estimate says. When an estimate is corrected: the difference. */
+export interface UsageBooked extends AgentNamed {
+  readonly type: "usage";
+  readonly input: number;
+  readonly output: number;
+  readonly cost: number;
+  readonly estimated: boolean;
 }
 
 /** A model call failed and will be repeated. */
@@ -122,9 +146,12 @@ export type ReadableEvent = { readonly at: number } & (
   | RunCreated
   | RunStarted
   | RunStateChanged
+  | RunReported
   | RunEnded
   | TurnStarted
   | TurnEnded
+  | MessageSent
+  | UsageBooked
   | ModelRetrySet
   | ToolStarted
   | ToolEnded

@@ -93,6 +93,8 @@ export interface TreeModel {
   effects: Map<StepKey, EffectModel>;
   questions: Map<StepKey, QuestionModel>;
   aborted: Map<StepKey, AbortedModel>;
+  /** Messages of children for the user, until they were passed on as they are. */
+  relays: Map<StepKey, { readonly name: string; readonly text: string }>;
   /** Model and price of each definition, by its name. */
   definitions: Map<string, { readonly model: string; readonly price: ModelPrice | null }>;
   /** The time of the newest event. */
@@ -106,6 +108,7 @@ export function createTreeModel(): TreeModel {
     effects: new Map(),
     questions: new Map(),
     aborted: new Map(),
+    relays: new Map(),
     definitions: new Map(),
     at: 0,
   };

@@ -43,10 +43,11 @@ test.each(["model-replied", "tool-finished"])("a step that throws for %s quarant
     code: "tree-quarantined",
     message: expect.stringContaining("a bug of the kernel"),
   });
+  await expect(errand.run("go", { agent: "poisoned" })).rejects.toMatchObject({ code: "tree-quarantined" });
   expect(await Promise.all(others)).toEqual(Array.from({ length: 5 }, () => "seen"));
-  expect(broken.steps).toBe(3);
-  expect(notices.map(({ code }) => code)).toEqual(["tree-quarantined"]);
+  expect(broken.steps).toBe(6);
+  expect(notices.map(({ code }) => code)).toEqual(["tree-quarantined", "tree-quarantined"]);
   expect(failures).toEqual([]);
   // The result was tried again; the model was not paid again for it.
-  expect(models.requests.filter(({ system }) => system.includes("You are poisoned."))).toHaveLength(1);
+  expect(models.requests.filter(({ system }) => system.includes("You are poisoned."))).toHaveLength(2);
 });

@@ -34,7 +34,7 @@ export function createJsonDisplay(host: Pick<Host, "out">): Display {
     },
     changed(model, changes) {
       ({ tree } = model);
-      for (const { type, ...rest } of changes) host.out(jsonLine({ type, ...rest }));
+      for (const { type, ...rest } of changes) if (type !== "message") host.out(jsonLine({ type, ...rest }));
     },
     message(message) {
       const { id, kind, text } = message;

@@ -114,6 +114,9 @@ function changeLine(change: ReadableEvent): string | null {
     case "question-answered":
       return `${change.name}: ${change.allow ? "allowed" : "refused"}`;
     case "turn-started":
+    case "run-reported":
+    case "message":
+    case "usage":
     case "tool-started":
     case "tool-ended":
       return null;

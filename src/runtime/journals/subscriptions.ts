@@ -11,8 +11,10 @@ export interface Subscriptions {
   publish(tree: TreeId, row: JournalRow): void;
   /** Rows of the tree may be durable that were not published: its readers read the store. */
   readMissed(tree: TreeId): void;
-  /** Rows after `after`, those to come included, until the reader stops or the subscriptions close. */
-  rows(tree: TreeId, after: number): AsyncGenerator<JournalRow, void, void>;
+  /** Rows after `after`, those to come included, until the reader stops, the signal aborts or the subscriptions close. */
+  rows(tree: TreeId, after: number, signal?: AbortSignal): AsyncGenerator<JournalRow, void, void>;
+  /** The tree goes on no more: its readers get this error after the rows that are durable. */
+  giveUp(tree: TreeId, error: Error): void;
   /** Trees whose rows somebody reads. */
   watched(): Iterable<TreeId>;
   close(): void;
@@ -25,6 +27,7 @@ interface Reader {
   /** True if the store may hold rows that the buffer does not. */
   behind: boolean;
   buffer: JournalRow[];
+  failure: Error | null;
   wake: (() => void) | null;
 }
 
@@ -52,14 +55,16 @@ export function createSubscriptions(store: Store): Subscriptions {
         reader.wake?.();
       }
     },
-    async *rows(tree, after) {
-      const reader: Reader = { buffer: [], wake: null, behind: true };
+    async *rows(tree, after, signal) {
+      const reader: Reader = { buffer: [], failure: null, wake: null, behind: true };
       const all = readers.get(tree) ?? new Set();
       all.add(reader);
       readers.set(tree, all);
       let seen = after;
+      const stop = (): void => reader.wake?.();
+      signal?.addEventListener("abort", stop);
       try {
-        for (;;) {
+        while (signal?.aborted !== true) {
           const given = reader.buffer.splice(0).filter((row) => row.seq > seen);
           const missing = reader.behind || given.some((row, index) => row.seq !== seen + 1 + index);
           // What was published before the end is still told.
@@ -73,13 +78,21 @@ export function createSubscriptions(store: Store): Subscriptions {
             yield row;
           }
           if (reader.buffer.length > 0 || reader.behind || closed) continue;
+          if (reader.failure !== null) throw reader.failure;
           await new Promise<void>((resolve) => {
             reader.wake = resolve;
           });
           reader.wake = null;
         }
       } finally {
+        signal?.removeEventListener("abort", stop);
         leave(tree, reader);
+      }
+    },
+    giveUp(tree, error) {
+      for (const reader of readers.get(tree) ?? []) {
+        reader.failure = error;
+        reader.wake?.();
       }
     },
     watched: () => readers.keys(),

@@ -24,14 +24,17 @@ import type { TreeCache } from "./tree-cache.ts";
 import { treeUnknown } from "./tree-errors.ts";
 
 export interface TreeOpener {
-  open(definition: string, kind: AgentKind): Promise<TreeId>;
-  /** Opens the tree with its first message. One commit holds both, so neither exists without the other. */
+  open(definition: string, kind: AgentKind, tree: TreeId): Promise<void>;
+  /**
+   * Opens the tree with its first message. One commit holds both, so neither exists without the other. Resolves with the
+   * reason why the message changed nothing, or null.
+   */
   start(
     definition: string,
     kind: AgentKind,
     tree: TreeId,
     first: { readonly input: PostInput; readonly text: Json },
-  ): Promise<void>;
+  ): Promise<string | null>;
   /** Creates a tree from the first rows of another, and goes on with it. */
   fork(origin: TreeId, at: number, root: DefinitionFacts | undefined): Promise<TreeId>;
 }
@@ -78,15 +81,13 @@ export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
   }
 
   return {
-    async open(definition, kind) {
-      const tree = asTreeId(parts.newId());
+    async open(definition, kind, tree) {
       try {
         await loop.submit(await opening(definition, kind, tree));
       } catch (error) {
         const unknown = error instanceof ErrandError && error.code === "commit-unknown";
         if (!unknown || (await store.tree(tree)) === null) throw error;
       }
-      return tree;
     },
     async start(definition, kind, tree, { input, text }) {
       const submission = await opening(definition, kind, tree);
@@ -97,6 +98,7 @@ export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
       ]);
       // If the outcome of the commit is unknown, the message is looked up. It is durable exactly if the tree is.
       if (posted.status === "rejected") throw opened.status === "rejected" ? opened.reason : posted.reason;
+      return posted.value;
     },
     async fork(origin, at, root) {
       const record = await store.tree(origin);

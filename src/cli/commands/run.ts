@@ -1,0 +1,137 @@
+/**
+ * `errand run [TASK|-]`: what its words and options mean. With `--detach` and `--json` one object: `{ type: "detached", tree, pid, store, log }`.
+ */
+
+import type { Tool } from "../../contracts/tool.ts";
+import { createErrand } from "../../runtime/create-runtime.ts";
+import type { TreeEvent } from "../../runtime/errand.ts";
+import { DEFAULT_AGENT, type FolderDefinitions, folderDefinitions } from "../definitions/folder-definitions.ts";
+import { requireAgent } from "../definitions/require-agent.ts";
+import { printDefinitionNotices } from "../definitions/definition-notices.ts";
+import { createStarter, type Starter } from "../background/starting-word.ts";
+import { detachRun } from "../background/detach-run.ts";
+import { readHanded } from "../background/handed.ts";
+import { logPathOf, withBoundedLog } from "../background/bounded-log.ts";
+import { nothingLeft } from "../background/nothing-left.ts";
+import type { CommandAction, CommandCall } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { problemOf } from "../problem.ts";
+import { agentOptions } from "../run/agent-options.ts";
+import { chooseModel, type ModelChoice, modelOfDefinition, requireBaseUrlFits } from "../run/choose-model.ts";
+import { commandWork } from "../run/command-work.ts";
+import { givenText } from "../run/given-text.ts";
+import { DEMO_TASK } from "../run/offline.ts";
+import { pipedText } from "../run/piped-text.ts";
+import { timeoutOf } from "../run/timeout.ts";
+import type { WorkRequest } from "../run/work-on-trees.ts";
+import { ownStore } from "../store/own-store.ts";
+import { databaseIs } from "../store/scope.ts";
+import { dateLabel } from "../../view/amounts.ts";
+
+const EXAMPLE = 'errand run "your task"';
+
+export const runCommand: CommandAction = async (call) => {
+  const { options, host } = call;
+  const timeoutMs = timeoutOf(options.timeout);
+  if (options.detached === true) {
+    const { task, scope } = readHanded(await host.readInput());
+    return detached({ ...call, scope }, task, timeoutMs);
+  }
+  const task = await taskOf(call);
+  if (options.detach === true) return detachRun(call, task);
+  return commandWork(call, await workOf(call, task, timeoutMs, () => undefined));
+};
+
+/** The task's words, and what was piped in beside them; or that alone; or the demonstration. */
+async function taskOf(call: CommandCall): Promise<string> {
+  const { args, options, host } = call;
+  const [given] = args;
+  // Somebody types it, or there is none: the user should know what it costs before it begins.
+  if (given === undefined || (given === "-" && host.keys !== null)) await sayModel(call);
+  if (given === "-") return givenText(given, "task", EXAMPLE, host);
+  const words = given === undefined ? null : await givenText(given, "task", EXAMPLE, host);
+  const piped = await pipedText(host);
+  if (piped !== "") return words === null ? piped : `${words}\n\n${piped}`;
+  if (words === null && options.json !== true) host.err(`no task was given; a demonstration: ${DEMO_TASK}\n`);
+  return words ?? DEMO_TASK;
+}
+
+async function sayModel(call: CommandCall): Promise<void> {
+  if (call.options.json === true) return;
+  const { own } = await rootOf(call, agentOptions(call).tools);
+  const { model, because } = own;
+  call.host.err(`agents will use ${model} (because ${because})\n`);
+}
+
+interface Root {
+  /** The name of its definition. */
+  readonly root: string;
+  readonly definitions: FolderDefinitions;
+  /** The model of agents whose definition names none. */
+  readonly usual: ModelChoice;
+  /** The root's own. */
+  readonly own: ModelChoice;
+}
+
+async function rootOf(call: CommandCall, tools: readonly Tool[]): Promise<Root> {
+  const { options, host } = call;
+  const { agent: root = DEFAULT_AGENT } = options;
+  const definitions = await folderDefinitions(call, tools, ({ model }) =>
+    options.model === undefined ? model : undefined,
+  );
+  const definition = requireAgent(root, definitions, host);
+  const usual = await chooseModel(call);
+  return { root, definitions, usual, own: modelOfDefinition(definition, usual) };
+}
+
+async function workOf(
+  call: CommandCall,
+  task: string,
+  timeoutMs: number | null,
+  accepted: Starter["accepted"],
+): Promise<WorkRequest> {
+  const { options, scope, host } = call;
+  const agents = agentOptions(call);
+  const { root, definitions, usual, own } = await rootOf(call, agents.tools);
+  requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
+  printDefinitionNotices(definitions.read, root, host);
+  return {
+    ...own,
+    timeoutMs,
+    open: (told) =>
+      ownStore(scope, host, (store) =>
+        createErrand({ ...agents, ...definitions.options, store, model: usual.model, ...told }),
+      ),
+    begin: [
+      async (errand, channel) => {
+        const { agent } = await errand.start(task, { agent: root, channel });
+        accepted(agent.id);
+        return { agent, past: 0, begun: rootTurned };
+      },
+    ],
+  };
+}
+
+/** The process that `--detach` started. Once the task is taken it belongs to nobody but its log. */
+async function detached(call: CommandCall, task: string, timeoutMs: number | null): Promise<ExitCode> {
+  const { scope } = call;
+  const { world } = call.host;
+  const host = withBoundedLog(call.host, logPathOf(scope, call.host));
+  const starter = createStarter();
+  try {
+    const work = await workOf({ ...call, host }, task, timeoutMs, (tree) => {
+      host.err(`${dateLabel(world.wall())} pid ${process.pid} works on tree ${tree}\n`);
+      starter.accepted(tree);
+    });
+    // What else there is to do in a database is for its workers.
+    const alone = databaseIs(scope) ? {} : { alsoOver: (store: string) => nothingLeft(store, world) };
+    return await commandWork({ ...call, host }, { ...work, ...alone });
+  } catch (thrown) {
+    if (starter.refused(problemOf(thrown))) return EXIT.failed;
+    throw thrown;
+  }
+}
+
+function rootTurned(event: TreeEvent): boolean {
+  return event.facts.some((fact) => fact.type === "turn-started" && fact.agent === 0);
+}

@@ -1,0 +1,337 @@
+/**
+ * Whole tasks: one call that begins the work and gives what came of it, once nothing of its tree is under way.
+ *
+ * Invariants:
+ *  1. A task that did not end well rejects; it never gives a result.
+ *  2. The same key names the same task in every process: it is begun once, and its result is the same each time.
+ */
+
+import type { Channel } from "../../contracts/channel.ts";
+import type { ModelProvider } from "../../contracts/model.ts";
+import type { Store, StoredRun } from "../../contracts/store.ts";
+import type { Sha256 } from "../../core/journal/journal.ts";
+import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/values/ids.ts";
+import type { Json } from "../../core/values/json.ts";
+import { ErrandError } from "../../errors.ts";
+import { postedMessage, type PostOptions } from "../messages/posted-message.ts";
+import type { OutputSchema, StandardSchema } from "../definitions/output-schema.ts";
+import { isolated } from "../listeners.ts";
+import type { PostInput } from "../messages/mail.ts";
+import type { Reply } from "../messages/turn-outcome.ts";
+import { runMadeBy, runOutcome, runRefused, runRequest } from "../runs.ts";
+import type { Runtime } from "../runtime.ts";
+import type { FeedSource, StreamEvent } from "./event-feed.ts";
+import { createEventStream, type EventStream } from "./event-stream.ts";
+import { keyedId } from "./keyed-id.ts";
+import {
+  createTaskReader,
+  endsPost,
+  recordsPost,
+  type TaskReader,
+  type TaskRecord,
+  type TaskUsage,
+  type UserMessage,
+} from "./task-reader.ts";
+
+/** The data that a schema stands for. */
+export type OutputOf<Schema> =
+  Schema extends StandardSchema<infer Output> ? Output : Schema extends object ? Json : undefined;
+
+export interface StreamOptions<Schema extends OutputSchema | undefined = undefined> {
+  /** Name of the definition. Default: `orchestrator`; with `output`: `worker`. */
+  readonly agent?: string;
+  /** Schema of the result's data. The task is then one run of the agent, which reports its data; no other model is called for it. */
+  readonly output?: Schema;
+  /** Cancels the task and everything below it. The promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /**
+   * Makes the task idempotent: the same key gives the same task, in this process or a later one. The same key with another task, agent or
+   * schema is refused (`id-reused`).
+   */
+  readonly key?: string;
+  /** The cursor of the last event that is known: the stream goes on after it. */
+  readonly after?: string;
+}
+
+export interface TaskOptions<Schema extends OutputSchema | undefined = undefined> extends Omit<
+  StreamOptions<Schema>,
+  "after"
+> {
+  /** Gets each event as it comes. */
+  readonly onEvent?: (event: StreamEvent) => void;
+}
+
+/** What came of a task that ended well. */
+export interface TaskResult<Data = undefined> {
+  /** The answer: what the agent ended its turns with. With `output`: the summary of the report. Empty if nothing was said. */
+  readonly text: string;
+  /** Everything that was said to the user, in order. */
+  readonly messages: readonly UserMessage[];
+  /** The data of the report, with `output`. */
+  readonly data: Data;
+  readonly usage: TaskUsage;
+  /** Micro-dollars. */
+  readonly cost: number;
+  /** The runs that the task started. */
+  readonly runs: readonly StoredRun[];
+  readonly tree: string;
+}
+
+/** An agent of a tree, as tasks need it. */
+export interface Addressee {
+  readonly tree: TreeId;
+  readonly number: number;
+  post(text: string, options: PostOptions): Promise<{ readonly id: string }>;
+}
+
+export interface Tasks {
+  stream<Schema extends OutputSchema | undefined>(
+    task: string,
+    options: StreamOptions<Schema>,
+  ): EventStream<TaskResult<OutputOf<Schema>>>;
+  run<Schema extends OutputSchema | undefined>(
+    task: string,
+    options: TaskOptions<Schema>,
+  ): Promise<TaskResult<OutputOf<Schema>>>;
+  /** The same within a conversation. */
+  streamOf(agent: Addressee, text: string, options: AskOptions & { readonly after?: string }): EventStream<TaskResult>;
+  ask(agent: Addressee, text: string, options: AskOptions & Pick<TaskOptions, "onEvent">): Promise<TaskResult>;
+  /** Resolves once nothing in the tree is under way. */
+  settled(tree: TreeId): Promise<void>;
+  /** Opens a tree under an id from a key, with its first input, or finds the one that was opened under it before. */
+  begin(beginning: Beginning): Promise<void>;
+  treeOfKey(key: string | undefined): TreeId;
+  messageOfKey(key: string | undefined): PostId;
+}
+
+export interface AskOptions extends Pick<PostOptions, "id" | "kind"> {
+  /** Cancels the turn and everything below it. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Beginning {
+  readonly tree: TreeId;
+  readonly keyed: boolean;
+  readonly definition: string;
+  readonly kind: "foreground" | "background" | "host";
+  /** Without it the tree is opened without a message. */
+  readonly first?: { readonly input: PostInput; readonly text: Json };
+}
+
+interface TasksParts {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly models: ModelProvider;
+  readonly sha256: Sha256;
+  readonly source: FeedSource;
+  readonly onFailure: (error: ErrandError) => void;
+}
+
+const ROOT_AGENT = "orchestrator";
+const CHILD_AGENT = "worker";
+/** The messages of a task are its result: they need no other way out. */
+const TAKEN: Channel = { deliver: async () => undefined };
+
+export function createTasks({ runtime, store, models, sha256, source, onFailure }: TasksParts): Tasks {
+  const treeOfKey = (key: string | undefined): TreeId =>
+    asTreeId(key === undefined ? runtime.newId() : keyedId("tree", key, sha256));
+  const messageOfKey = (key: string | undefined): PostId =>
+    asPostId(key === undefined ? runtime.newId() : keyedId("message", key, sha256));
+
+  async function begin({ tree, keyed, definition, kind, first }: Beginning): Promise<void> {
+    if (!keyed || (await store.tree(tree)) === null) {
+      try {
+        if (first === undefined) return await runtime.open(definition, kind, tree);
+        const rejected = await runtime.start(definition, kind, tree, first);
+        if (rejected !== null) throw runRefused(rejected);
+        return;
+      } catch (error) {
+        const raced = error instanceof ErrandError && error.code === "commit-conflict";
+        if (!keyed || !raced || (await store.tree(tree)) === null) throw error;
+      }
+    }
+    await requireSame(tree, definition, kind);
+    if (first === undefined) return;
+    const rejected = await runtime.post(tree, first.input, [first.text]);
+    if (rejected !== null) throw runRefused(rejected);
+  }
+
+  /** A tree that was opened under the same key is the same task only if it has the same agent. */
+  async function requireSame(tree: TreeId, definition: string, kind: Beginning["kind"]): Promise<void> {
+    const known = await store.tree(tree);
+    if (known === null || (known.agent === definition && known.kind === kind)) {
+      if (known?.status !== "expired") return;
+      throw new ErrandError("tree-unknown", "The work under this key has expired; only its record is left.", {
+        remedy: "Use a new key to do it again; `retentionDays` says how long work is kept.",
+      });
+    }
+    throw new ErrandError("id-reused", `The key was used before, for an agent "${known.agent}".`, {
+      remedy: "Use a new key for other work.",
+    });
+  }
+
+  /** Begins the task, follows it, and cancels it when the signal aborts. */
+  async function* follow(
+    tree: TreeId,
+    reader: TaskReader,
+    { signal, after }: Pick<StreamOptions, "signal" | "after">,
+    beginning: () => Promise<void>,
+  ): AsyncGenerator<StreamEvent, void, void> {
+    signal?.throwIfAborted();
+    await beginning();
+    const cancelled = Promise.withResolvers<void>();
+    const cancel = (): void => {
+      const input = { type: "cancel-asked", id: asPostId(runtime.newId()), run: null } as const;
+      runtime.post(tree, input, [], true).then(() => cancelled.resolve(), cancelled.reject);
+    };
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted === true) cancel();
+    try {
+      yield* reader.events(after);
+      if (signal?.aborted === true) await cancelled.promise;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+    signal?.throwIfAborted();
+  }
+
+  async function resultOf<Data>(
+    tree: TreeId,
+    reader: TaskReader,
+    finish: (record: TaskRecord) => Promise<{ readonly text: string; readonly data: Data }>,
+  ): Promise<TaskResult<Data>> {
+    const record = reader.record();
+    if (record === null)
+      throw new ErrandError("store-closed", "Errand was closed before the task was done.", {
+        remedy: "The next process that opens the store goes on with it: ask for it again under its key.",
+        details: { tree },
+      });
+    const { messages, usage, cost, from } = record;
+    const { text, data } = await finish(record);
+    const all = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
+    return { text, messages, data, usage, cost, runs: all.filter(({ createdSeq }) => createdSeq >= from), tree };
+  }
+
+  function conversation(task: string, options: StreamOptions): EventStream<TaskResult> {
+    const { agent = ROOT_AGENT, key } = options;
+    const tree = treeOfKey(key);
+    const post = messageOfKey(key);
+    const reader = postReader(tree, post);
+    const first = { input: postedMessage(post, 0, task), text: task };
+    const events = follow(tree, reader, options, async () => {
+      await runtime.attach({ tree, channel: TAKEN });
+      await begin({ tree, keyed: key !== undefined, definition: agent, kind: "foreground", first });
+    });
+    return createEventStream(events, () => answered(tree, post, reader, true));
+  }
+
+  function postReader(tree: TreeId, post: PostId): TaskReader {
+    return createTaskReader(source, tree, {
+      begins: (event) => recordsPost(event, post),
+      done: (event) => endsPost(event, post),
+    });
+  }
+
+  function answered(tree: TreeId, post: PostId, reader: TaskReader, speaks: boolean): Promise<TaskResult> {
+    return resultOf(tree, reader, async ({ answer, outcome }) => {
+      const reply = await replyTo(tree, post);
+      if (outcome !== null && outcome.status !== "done") throw endedBadly(tree, outcome);
+      return { text: speaks ? (answer ?? "") : reply.text, data: undefined };
+    });
+  }
+
+  /** The turn has ended: its reply is there, or the reason why there is none. */
+  function replyTo(tree: TreeId, post: PostId): Promise<Reply> {
+    return runtime.reply(tree, post, REPLY_MS);
+  }
+
+  function singleRun(
+    task: string,
+    output: OutputSchema,
+    options: StreamOptions<OutputSchema>,
+  ): EventStream<TaskResult<unknown>> {
+    const { agent = CHILD_AGENT, key } = options;
+    const tree = treeOfKey(key);
+    const post = messageOfKey(key);
+    const { input, args } = runRequest({ task, agent, output }, { parent: 0, asked: post, models });
+    let started = false;
+    const reader = createTaskReader(source, tree, {
+      begins: (event) => recordsPost(event, post),
+      done: ({ facts }) => (started ||= facts.some(({ type }) => type === "run-created")),
+    });
+    const events = follow(tree, reader, options, () =>
+      begin({ tree, keyed: key !== undefined, definition: agent, kind: "host", first: { input, text: args } }),
+    );
+    return createEventStream(events, () =>
+      resultOf(tree, reader, async () => {
+        const run = await runMadeBy(store, tree, post);
+        const { status, reason, error, summary: text, data } = await runOutcome(store, run, output);
+        if (status !== "ok" || data === undefined) {
+          const why = status === "ok" ? "it reported no data" : (error ?? status);
+          throw new ErrandError("run-failed", `The run "${run.name}" did not give the data: ${why}.`, {
+            remedy: `See what it did with: errand show ${run.id}`,
+            details: { tree, run: run.id, status, reason },
+          });
+        }
+        return { text, data };
+      }),
+    );
+  }
+
+  const tasks: Tasks = {
+    treeOfKey,
+    messageOfKey,
+    begin,
+    stream<Schema extends OutputSchema | undefined>(task: string, options: StreamOptions<Schema>) {
+      const { output, ...rest } = options;
+      const stream = output === undefined ? conversation(task, rest) : singleRun(task, output, rest);
+      return stream as EventStream<TaskResult<OutputOf<Schema>>>;
+    },
+    run: (task, { onEvent, ...options }) => readThrough(tasks.stream(task, options), onEvent),
+    streamOf({ tree, number, post }, text, { signal, after, ...options }) {
+      const id = options.id ?? runtime.newId();
+      const reader = postReader(tree, asPostId(id));
+      const following = { ...(signal === undefined ? {} : { signal }), ...(after === undefined ? {} : { after }) };
+      const events = follow(tree, reader, following, async () => {
+        await post(text, { ...options, id });
+      });
+      return createEventStream(events, async () => {
+        const speaks = number === 0 && (await store.tree(tree))?.kind === "foreground";
+        return answered(tree, asPostId(id), reader, speaks);
+      });
+    },
+    ask: (agent, text, { onEvent, ...options }) => readThrough(tasks.streamOf(agent, text, options), onEvent),
+    async settled(tree) {
+      const { nextSeq = 1 } = (await store.tree(tree)) ?? {};
+      const reader = createTaskReader(source, tree, {
+        begins: () => true,
+        done: ({ seq }) => seq >= nextSeq - 1,
+      });
+      const events = reader.events();
+      for (let next = await events.next(); next.done !== true;) next = await events.next();
+      if (reader.record() === null)
+        throw new ErrandError("store-closed", "Errand was closed before the conversation was at rest.");
+    },
+  };
+
+  async function readThrough<Result>(
+    stream: EventStream<Result>,
+    onEvent: ((event: StreamEvent) => void) | undefined,
+  ): Promise<Result> {
+    const listener = onEvent === undefined ? undefined : isolated("onEvent", onEvent, onFailure);
+    for await (const event of stream) listener?.(event);
+    return stream.result;
+  }
+
+  return tasks;
+}
+
+const REPLY_MS = 10_000;
+
+function endedBadly(tree: string, { status, reason, error }: NonNullable<TaskRecord["outcome"]>): ErrandError {
+  const why = error === null ? "" : `: ${error}`;
+  return new ErrandError("turn-failed", `The last turn ended without an answer (${reason ?? status})${why}.`, {
+    remedy: "The conversation is kept; send another message to go on.",
+    details: { tree, reason: reason ?? status, outcome: status },
+  });
+}
