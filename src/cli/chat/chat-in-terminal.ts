@@ -5,7 +5,7 @@ import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import type { Key, Keys, Off, Screen } from "../host.ts";
 import { type Problem, problemOf, reportProblem } from "../problem.ts";
-import { createQuestionDesk } from "../questions/question-desk.ts";
+import { createQuestionQueue } from "../questions/question-queue.ts";
 import { keepProjectRule } from "../settings/project-rules.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { createColours } from "../text/colours.ts";
@@ -44,11 +44,11 @@ export async function chatInTerminal(
   // Listens before the prompt is shown, so that the terminal itself does not take what is typed early.
   let stopListening = keys.listenForEditing(pressed);
 
-  const desk = createQuestionDesk({
+  const questions = createQuestionQueue({
     host,
     answer: (question, given) => void opened.promise.then((talk) => talk.answer(question, given)).catch(printProblem),
     allowInProject: (rule) => void keepProjectRule(host, rule).then((words) => shown.print([words])),
-    changed: (asking) => (asking ? editor.putAside() : editor.bringBack()),
+    asking: (asking) => (asking ? editor.putAside() : editor.bringBack()),
   });
 
   function printProblem(thrown: unknown): void {
@@ -93,11 +93,11 @@ export async function chatInTerminal(
   function pressed(key: Key): void {
     if (key.ctrl && key.name === "d" && editor.text === "") return leave(EXIT.done);
     // The user cannot have read the question yet.
-    if (desk.state === "early") return;
+    if (questions.state === "early") return;
     const line = editor.press(key);
     shown.typed();
     if (line === null) return;
-    if (desk.take(line)) shown.sent(line);
+    if (questions.enter(line)) shown.sent(line);
     else handled = handled.then(async () => handle(line, await opened.promise)).catch(printProblem);
   }
 
@@ -108,7 +108,7 @@ export async function chatInTerminal(
   ];
   const release = (): void => {
     stopListening();
-    desk.close();
+    questions.close();
     shown.close();
   };
   try {
@@ -119,7 +119,7 @@ export async function chatInTerminal(
         ...shown,
         changed(model, changes, now) {
           shown.changed(model, changes, now);
-          desk.look(model, shown);
+          questions.update(model, shown);
         },
       },
       onFailure: (error) => leave(EXIT.failed, problemOf(error)),

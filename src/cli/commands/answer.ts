@@ -13,10 +13,11 @@ import type { PostInput } from "../../runtime/messages/mail.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { otherAnswerWaits } from "../questions/waiting-answers.ts";
+import { differentAnswerPending } from "../questions/pending-answers.ts";
 import { deliverAsMail, newPostId } from "../../runtime/messages/deliver.ts";
 import { requireTrusted, type View, withView } from "../store/open-view.ts";
-import { type Answered, askOnce } from "../questions/ask-once.ts";
+import type { Answer } from "../questions/answer-choices.ts";
+import { askInTerminal } from "../questions/ask-in-terminal.ts";
 import { keepProjectRule } from "../settings/project-rules.ts";
 import { type QuestionView, viewLines, viewQuestion } from "../questions/question-view.ts";
 import { createColours } from "../text/colours.ts";
@@ -121,10 +122,10 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
   };
   const note = choice.type === "no" ? choice.note : "";
   const given = { tree, input, texts: [host.redactor.text(note)] };
-  if (await otherAnswerWaits(file.store, given)) throw answeredAlready(question);
+  if (await differentAnswerPending(file.store, given)) throw answeredAlready(question);
   const { taken, late } = await deliverAsMail(file, given, host.world);
   // Looked at again: of two answers that came together the first in the mail counts.
-  if (late !== null || (!taken && (await otherAnswerWaits(file.store, given)))) throw answeredAlready(question);
+  if (late !== null || (!taken && (await differentAnswerPending(file.store, given)))) throw answeredAlready(question);
   if (choice.type === "project" && shown.rule !== null) host.out(`${await keepProjectRule(host, shown.rule)}\n`);
   if (options.json === true) host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
   else {
@@ -141,11 +142,11 @@ function answeredAlready({ id }: OpenQuestion): ErrandError {
 }
 
 /** What the words of the command say, or, in a terminal, the user at it; null when they left. */
-function choiceOf(question: OpenQuestion, shown: QuestionView, call: CommandCall): Promise<Answered | null> {
+function choiceOf(question: OpenQuestion, shown: QuestionView, call: CommandCall): Promise<Answer | null> {
   const { options, host } = call;
   const [given = "", word, note = ""] = call.args;
   if (word === undefined && options.json !== true && host.keys !== null && host.screen !== null)
-    return askOnce(host, host.keys, shown);
+    return askInTerminal(host, host.keys, shown);
   const allow = allowOf(word, given);
   if (allow && options.seen !== undefined) requireSeen(question, shown, options.seen);
   if (options.json !== true) host.out(`${viewLines(shown, createColours(host.colours.out)).join("\n")}\n`);

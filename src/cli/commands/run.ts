@@ -2,11 +2,8 @@
  * `errand run [TASK|-]`: what its words and options mean. With `--detach` and `--json` one object: `{ type: "detached", tree, pid, store, log }`.
  */
 
-import type { Tool } from "../../contracts/tool.ts";
 import { createErrand } from "../../runtime/create-runtime.ts";
 import type { TreeEvent } from "../../runtime/errand.ts";
-import { DEFAULT_AGENT, type FolderDefinitions, folderDefinitions } from "../definitions/folder-definitions.ts";
-import { requireAgent } from "../definitions/require-agent.ts";
 import { printDefinitionNotices } from "../definitions/definition-notices.ts";
 import { createStarter, type Starter } from "../background/starting-word.ts";
 import { detachRun } from "../background/detach-run.ts";
@@ -16,10 +13,9 @@ import { nothingLeft } from "../background/nothing-left.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { problemOf } from "../problem.ts";
-import { agentOptions } from "../run/agent-options.ts";
-import { chooseModel, type ModelChoice, modelOfDefinition, requireBaseUrlFits } from "../run/choose-model.ts";
 import { commandWork } from "../run/command-work.ts";
 import { givenText } from "../run/given-text.ts";
+import { newRoot } from "../run/new-root.ts";
 import { DEMO_TASK } from "../run/offline.ts";
 import { pipedText } from "../run/piped-text.ts";
 import { timeoutOf } from "../run/timeout.ts";
@@ -58,30 +54,8 @@ async function taskOf(call: CommandCall): Promise<string> {
 
 async function sayModel(call: CommandCall): Promise<void> {
   if (call.options.json === true) return;
-  const { own } = await rootOf(call, agentOptions(call).tools);
-  const { model, because } = own;
+  const { model, because } = (await newRoot(call)).choice;
   call.host.err(`agents will use ${model} (because ${because})\n`);
-}
-
-interface Root {
-  /** The name of its definition. */
-  readonly root: string;
-  readonly definitions: FolderDefinitions;
-  /** The model of agents whose definition names none. */
-  readonly usual: ModelChoice;
-  /** The root's own. */
-  readonly own: ModelChoice;
-}
-
-async function rootOf(call: CommandCall, tools: readonly Tool[]): Promise<Root> {
-  const { options, host } = call;
-  const { agent: root = DEFAULT_AGENT } = options;
-  const definitions = await folderDefinitions(call, tools, ({ model }) =>
-    options.model === undefined ? model : undefined,
-  );
-  const definition = requireAgent(root, definitions, host);
-  const usual = await chooseModel(call);
-  return { root, definitions, usual, own: modelOfDefinition(definition, usual) };
 }
 
 async function workOf(
@@ -90,18 +64,13 @@ async function workOf(
   timeoutMs: number | null,
   accepted: Starter["accepted"],
 ): Promise<WorkRequest> {
-  const { options, scope, host } = call;
-  const agents = agentOptions(call);
-  const { root, definitions, usual, own } = await rootOf(call, agents.tools);
-  requireBaseUrlFits(options.baseUrl, [own.model, usual.model]);
-  printDefinitionNotices(definitions.read, root, host);
+  const { scope, host } = call;
+  const { agent: root, choice, read, runtimeOptions } = await newRoot(call);
+  printDefinitionNotices(read, root, host);
   return {
-    ...own,
+    ...choice,
     timeoutMs,
-    open: (told) =>
-      ownStore(scope, host, (store) =>
-        createErrand({ ...agents, ...definitions.options, store, model: usual.model, ...told }),
-      ),
+    open: (told) => ownStore(scope, host, (store) => createErrand({ ...runtimeOptions, store, ...told })),
     begin: [
       async (errand, channel) => {
         const { agent } = await errand.start(task, { agent: root, channel });

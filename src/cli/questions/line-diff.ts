@@ -1,10 +1,10 @@
 /**
- * The difference of two texts by lines, as a unified diff shows it. Pure.
+ * The difference of two texts by lines, as a unified diff. Pure.
  *
  * Invariants:
- *  1. Applying it to `before` gives `after`: nothing that changes is left out.
- *  2. Time and memory are bounded: texts that differ in more than EDITS lines are shown as removed and added as a whole, between what they have in
- *     common at their beginning and end.
+ *  1. Applied to `before` it gives `after`: no change is left out.
+ *  2. Time and memory are bounded. If texts differ in more than EDITS lines, all lines between their common beginning and
+ *     end are shown as removed and added.
  */
 
 export interface DiffLine {
@@ -14,6 +14,7 @@ export interface DiffLine {
 
 const CONTEXT = 3;
 const EDITS = 400;
+const NO_LINE: Line = { text: "", ended: true };
 const NO_LINE_END = "\\ No newline at end of file";
 
 type Edit = { readonly kind: "same" | "added" | "removed"; readonly text: string; readonly ended: boolean };
@@ -34,7 +35,7 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
   while (tail < a.length - head && tail < b.length - head && sameLine(a.at(-1 - tail), b.at(-1 - tail))) tail += 1;
   const edits: Edit[] = [
     ...a.slice(Math.max(0, head - CONTEXT), head).map(same),
-    ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
+    ...shortestEdits(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
     ...a.slice(a.length - tail, a.length - tail + CONTEXT).map(same),
   ];
   return hunks(edits, Math.max(0, head - CONTEXT));
@@ -57,91 +58,82 @@ const same = (line: Line): Edit => ({ kind: "same", ...line });
 const added = (line: Line): Edit => ({ kind: "added", ...line });
 const removed = (line: Line): Edit => ({ kind: "removed", ...line });
 
-/** The shortest way from one to the other (Myers), or all of both where that is long. */
-function middle(a: readonly Line[], b: readonly Line[]): readonly Edit[] {
-  const most = Math.min(EDITS, a.length + b.length);
-  const trace: Int32Array[] = [];
-  let reach = new Int32Array(2 * most + 3);
-  const at = (k: number): number => k + most + 1;
-  for (let steps = 0; steps <= most; steps += 1) {
-    trace.push(reach.slice());
-    for (let k = -steps; k <= steps; k += 2) {
-      const down = k === -steps || (k !== steps && value(reach, at(k - 1)) < value(reach, at(k + 1)));
-      let x = down ? value(reach, at(k + 1)) : value(reach, at(k - 1)) + 1;
-      while (x < a.length && x - k < b.length && sameLine(a[x], b[x - k])) x += 1;
-      reach[at(k)] = x;
-      if (x >= a.length && x - k >= b.length) return wayBack(a, b, trace, at);
+/** Where a shortest path of edits has come to in both texts. */
+interface Path {
+  readonly x: number;
+  readonly y: number;
+  /** The last edit, after `previous`; then come `common` lines that are in both texts. */
+  readonly edit: Edit | null;
+  readonly previous: Path | null;
+  readonly common: number;
+}
+
+/** The shortest path of edits (Myers' algorithm); if it is long, all lines of both texts. */
+function shortestEdits(a: readonly Line[], b: readonly Line[]): readonly Edit[] {
+  /** Follows the common lines from a place. */
+  function follow(x: number, y: number, edit: Edit | null, previous: Path | null): Path {
+    let common = 0;
+    while (x + common < a.length && y + common < b.length && sameLine(a[x + common], b[y + common])) common += 1;
+    return { x: x + common, y: y + common, edit, previous, common };
+  }
+
+  /** By x - y: the path that has come farthest. */
+  const farthest = new Map<number, Path>();
+  for (let edits = 0; edits <= EDITS; edits += 1) {
+    for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
+      const above = farthest.get(diagonal + 1);
+      const left = farthest.get(diagonal - 1);
+      let path: Path;
+      if (above !== undefined && (left === undefined || left.x < above.x))
+        path = follow(above.x, above.y + 1, added(b[above.y] ?? NO_LINE), above);
+      else if (left !== undefined) path = follow(left.x + 1, left.y, removed(a[left.x] ?? NO_LINE), left);
+      else path = follow(0, 0, null, null);
+      farthest.set(diagonal, path);
+      if (path.x >= a.length && path.y >= b.length) return editsOf(path, a);
     }
-    reach = reach.slice();
   }
   return [...a.map(removed), ...b.map(added)];
 }
 
-function wayBack(
-  a: readonly Line[],
-  b: readonly Line[],
-  trace: readonly Int32Array[],
-  at: (k: number) => number,
-): readonly Edit[] {
+function editsOf(path: Path, a: readonly Line[]): readonly Edit[] {
   const edits: Edit[] = [];
-  let x = a.length;
-  let y = b.length;
-  for (let steps = trace.length - 1; steps >= 0; steps -= 1) {
-    const reach = trace[steps] ?? new Int32Array();
-    const k = x - y;
-    const down = k === -steps || (k !== steps && value(reach, at(k - 1)) < value(reach, at(k + 1)));
-    const fromX = steps === 0 ? 0 : value(reach, at(down ? k + 1 : k - 1));
-    const fromY = steps === 0 ? 0 : fromX - (down ? k + 1 : k - 1);
-    while (x > fromX && y > fromY) {
-      x -= 1;
-      y -= 1;
-      edits.push(same(lineAt(a, x)));
-    }
-    if (steps === 0) break;
-    if (down) edits.push(added(lineAt(b, (y -= 1))));
-    else edits.push(removed(lineAt(a, (x -= 1))));
+  for (let at: Path | null = path; at !== null; at = at.previous) {
+    for (const line of a.slice(at.x - at.common, at.x).toReversed()) edits.push(same(line));
+    if (at.edit !== null) edits.push(at.edit);
   }
   return edits.toReversed();
 }
 
-function lineAt(lines: readonly Line[], index: number): Line {
-  return lines[index] ?? { text: "", ended: true };
-}
-
-function value(reach: Int32Array, index: number): number {
-  return reach[index] ?? 0;
-}
-
-/** Groups of changes with what stands around them. `first`: how many lines stand before the first edit, in both. */
-function hunks(edits: readonly Edit[], first: number): readonly DiffLine[] {
+/** Groups of edits, with the lines around them. `skipped`: how many common lines come before the first edit. */
+function hunks(edits: readonly Edit[], skipped: number): readonly DiffLine[] {
   const near = new Uint8Array(edits.length);
   for (const [index, edit] of edits.entries())
     if (edit.kind !== "same") near.fill(1, Math.max(0, index - CONTEXT), index + CONTEXT + 1);
   const lines: DiffLine[] = [];
-  let old = first;
-  let now = first;
+  let before = skipped;
+  let after = skipped;
   for (let index = 0; index < edits.length; index += 1) {
     if (near[index] !== 1) {
-      old += 1;
-      now += 1;
+      before += 1;
+      after += 1;
       continue;
     }
     const end = near.indexOf(0, index);
     const hunk = edits.slice(index, end === -1 ? edits.length : end);
     const oldCount = hunk.filter(({ kind }) => kind !== "added").length;
-    const nowCount = hunk.filter(({ kind }) => kind !== "removed").length;
-    lines.push({ kind: "place", text: `@@ -${range(old, oldCount)} +${range(now, nowCount)} @@` });
+    const newCount = hunk.filter(({ kind }) => kind !== "removed").length;
+    lines.push({ kind: "place", text: `@@ -${range(before, oldCount)} +${range(after, newCount)} @@` });
     for (const { kind, text, ended } of hunk) {
       lines.push({ kind, text });
       if (!ended) lines.push({ kind: "remark", text: NO_LINE_END });
     }
-    old += oldCount;
-    now += nowCount;
+    before += oldCount;
+    after += newCount;
     index += hunk.length - 1;
   }
   return lines;
 }
 
-function range(before: number, count: number): string {
-  return count === 0 ? `${before},0` : `${before + 1},${count}`;
+function range(start: number, count: number): string {
+  return count === 0 ? `${start},0` : `${start + 1},${count}`;
 }

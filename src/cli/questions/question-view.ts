@@ -1,14 +1,14 @@
 /**
- * A question as a person can rely on it: what would be done, first and whole, then the change that it would make.
+ * A question as the user can rely on it: first the whole call, then the change that it would make.
  *
  * Invariants:
- *  1. Tool, path or words of the command, and folder come first and are never cut.
- *  2. Characters that cannot be seen are written so that they can.
- *  3. `seen` belongs to the change that is shown. Of a file change that cannot be shown it is a mark that no file has, so that allowing it changes nothing.
+ *  1. Tool, path or command, and folder come first and are never cut.
+ *  2. Invisible characters are written out.
+ *  3. `seen` is the mark of the file whose change is shown. If a change cannot be shown, it is a mark that no file has,
+ *     so that allowing the call changes nothing.
  */
 
-import type { Json } from "../../core/values/json.ts";
-import { jsonObjectIs } from "../../core/values/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { exactRule } from "../../core/permissions/grants.ts";
 import type { FileFacts, PermissionRule } from "../../core/permissions/permissions.ts";
 import { MODEL_CALLS, questionWords } from "../../core/text/prompts/question-text.ts";
@@ -19,13 +19,13 @@ import { commandLine, visibleText } from "../text/visible-text.ts";
 import { type DiffLine, lineDiff } from "./line-diff.ts";
 
 export interface QuestionView {
-  /** Never cut. */
+  /** The call; never cut. */
   readonly head: readonly string[];
-  /** The change, or the arguments of a tool that is not known here. */
+  /** The change, or the arguments of an unknown tool. */
   readonly body: readonly DiffLine[];
-  /** What an answer that allows it sends back; undefined where there is no file. */
+  /** The mark that an answer sends along if it allows the call; undefined if the call changes no file. */
   readonly seen: string | undefined;
-  /** What is allowed with "always"; null where no rule names exactly this call. */
+  /** What "always" allows; null if no rule names exactly this call. */
   readonly rule: PermissionRule | null;
 }
 
@@ -38,61 +38,66 @@ export interface Asked {
   readonly input: Json;
 }
 
-/** Lines of a change that are shown before one asks for all of them. */
+/** Lines of a change that are shown at first. */
 const SHOWN = 40;
 /** A mark that no file has. */
 const NOT_SHOWN = "0".repeat(64);
+const FIELD_WIDTH = 8;
 
-/** `folder`: where the call would be made; null where that is another machine's. */
-export async function viewQuestion(asked: Asked, folder: string | null): Promise<QuestionView> {
-  const { who, tool, input } = asked;
+/** `folder`: where the call would be made; null if that is on another machine. */
+export async function viewQuestion({ who, tool, input }: Asked, folder: string | null): Promise<QuestionView> {
   if (tool === MODEL_CALLS) return { head: [questionWords(who, tool, input)], body: [], seen: undefined, rule: null };
-  const first = `${who === null ? "The agent" : `"${visibleText(who)}"`} asks to use ${visibleText(tool)}`;
   const args = jsonObjectIs(input) ? input : {};
+  const path = typeof args["path"] === "string" ? args["path"] : null;
   const preview = folder === null ? null : await previewChange(tool, input, folder);
-  const rule = exactRule({ name: tool, input, file: fileFacts(args, preview) });
-  const allows = rule === null ? [] : [field("always", JSON.stringify(rule))];
-  if (preview !== null)
-    return { head: [first, ...fileLines(args, preview, folder), ...allows], rule, ...changeOf(preview) };
-  const { argv } = args;
+  const rule = exactRule({ name: tool, input, file: fileFacts(path ?? "", preview) });
+
+  const asker = who === null ? "The agent" : `"${visibleText(who)}"`;
+  const head = (fields: readonly string[]): string[] => [
+    `${asker} asks to use ${visibleText(tool)}`,
+    ...fields,
+    ...(rule === null ? [] : [field("always", JSON.stringify(rule))]),
+  ];
+  if (preview !== null) return { head: head(fileLines(path ?? "", preview, folder)), rule, ...changeOf(preview) };
+
+  const { argv, shell } = args;
   if (Array.isArray(argv) && argv.every((word) => typeof word === "string")) {
-    const shell = args["shell"] === true ? [field("shell", "the whole line is run by /bin/sh")] : [];
     const where = typeof args["folder"] === "string" ? args["folder"] : ".";
-    const place = field("folder", folder === null ? where : `${where} in ${folder}`);
-    return {
-      head: [first, field("command", commandLine(argv)), ...shell, place, ...allows],
-      body: [],
-      seen: undefined,
-      rule,
-    };
+    const fields = [
+      `  ${"command".padEnd(FIELD_WIDTH)} ${commandLine(argv)}`,
+      ...(shell === true ? [field("shell", "the whole line is run by /bin/sh")] : []),
+      field("folder", folder === null ? where : `${where} in ${folder}`),
+    ];
+    return { head: head(fields), body: [], seen: undefined, rule };
   }
-  const path = typeof args["path"] === "string" ? [field("path", args["path"])] : [];
-  const place = folder === null ? [] : [field("folder", folder)];
-  return { head: [first, ...path, ...place, ...allows], body: argumentLines(input), seen: undefined, rule };
+  const fields = [
+    ...(path === null ? [] : [field("path", path)]),
+    ...(folder === null ? [] : [field("folder", folder)]),
+  ];
+  return { head: head(fields), body: argumentLines(input), seen: undefined, rule };
 }
 
-/** As the kernel knows it: a rule cannot name a file that is reached by a symlink, or has several names. */
-function fileFacts(args: { readonly [name: string]: Json }, preview: Preview | null): FileFacts {
-  const path = typeof args["path"] === "string" ? args["path"] : "";
+/** As the kernel knows them: a rule cannot name a file that is reached by a symlink, or that has several names. */
+function fileFacts(path: string, preview: Preview | null): FileFacts {
   if (preview === null || "refused" in preview) return {};
-  const written = path.split("/").filter((name) => name !== "" && name !== ".");
+  const plain = path.split("/").filter((name) => name !== "" && name !== ".");
   return {
-    ...(written.join("/") === preview.relative ? {} : { real: preview.relative }),
+    ...(plain.join("/") === preview.relative ? {} : { real: preview.relative }),
     ...(preview.linked ? { linked: true } : {}),
   };
 }
 
 function field(name: string, value: string): string {
-  return `  ${name.padEnd(8)} ${name === "command" ? value : visibleText(value)}`;
+  return `  ${name.padEnd(FIELD_WIDTH)} ${visibleText(value)}`;
 }
 
-function fileLines(args: { readonly [name: string]: Json }, preview: Preview, folder: string | null): string[] {
-  const path = typeof args["path"] === "string" ? args["path"] : "";
-  const place = field("folder", folder ?? "");
-  if ("refused" in preview) return [field("path", path), place, field("fails", preview.refused)];
-  const real = preview.relative === path ? [] : [field("really", preview.relative)];
-  const what = preview.before === null ? "a new file" : `in the place of ${countLabel(preview.before.length, "byte")}`;
-  return [field("path", path), ...real, place, field("writes", `${countLabel(preview.after.length, "byte")}, ${what}`)];
+function fileLines(path: string, preview: Preview, folder: string | null): string[] {
+  const place = [field("path", path), field("folder", folder ?? "")];
+  if ("refused" in preview) return [...place, field("fails", preview.refused)];
+  const { relative, before, after } = preview;
+  if (relative !== path) place.splice(1, 0, field("really", relative));
+  const what = before === null ? "a new file" : `in the place of ${countLabel(before.length, "byte")}`;
+  return [...place, field("writes", `${countLabel(after.length, "byte")}, ${what}`)];
 }
 
 function changeOf(preview: Preview): Pick<QuestionView, "body" | "seen"> {
@@ -120,7 +125,7 @@ function argumentLines(input: Json): readonly DiffLine[] {
     .map((text) => ({ kind: "same", text }));
 }
 
-/** True if more is to be seen than is shown at first. */
+/** True if the change has more lines than are shown at first. */
 export function viewIsLong({ body }: QuestionView): boolean {
   return body.length > SHOWN;
 }

@@ -3,21 +3,21 @@
 import type { GivenAnswer } from "../../runtime/errand.ts";
 import type { Display } from "../display/display.ts";
 import type { Host, Key, Keys, Off } from "../host.ts";
-import { createQuestionDesk, type QuestionDesk } from "../questions/question-desk.ts";
+import { createQuestionQueue, type QuestionQueue } from "../questions/question-queue.ts";
 import { keepProjectRule } from "../settings/project-rules.ts";
 import { terminalText } from "../text/terminal-text.ts";
 
-export type Asker = Pick<QuestionDesk, "look" | "close">;
+export type Asker = Pick<QuestionQueue, "update" | "close">;
 
 export function createAsker(host: Host, keys: Keys, answer: (question: string, given: GivenAnswer) => void): Asker {
   let typed = "";
   let off: Off | null = null;
 
-  const desk = createQuestionDesk({
+  const questions = createQuestionQueue({
     host,
     answer,
     allowInProject: (rule, display: Display) => void keepProjectRule(host, rule).then(display.notice),
-    changed(asking) {
+    asking(asking) {
       off?.();
       typed = "";
       // Only while something is asked: what was typed before comes now, too early to be an answer.
@@ -26,17 +26,17 @@ export function createAsker(host: Host, keys: Keys, answer: (question: string, g
   });
 
   function pressed({ name, text, ctrl, meta }: Key): void {
-    if (desk.state !== "open") return;
+    if (questions.state !== "open") return;
     if (name === "return" || name === "enter") {
       const line = typed;
       typed = "";
-      if (!desk.take(line)) desk.typing("");
+      if (!questions.enter(line)) questions.showTyped("");
       return;
     }
     if (name === "backspace") typed = [...typed].slice(0, -1).join("");
     else if (!ctrl && !meta && name !== "paste" && name !== "tab" && terminalText(text) === text) typed += text;
-    desk.typing(typed);
+    questions.showTyped(typed);
   }
 
-  return desk;
+  return questions;
 }

@@ -39,14 +39,6 @@ export function ollamaModels(env: Environment, world: World): Promise<readonly s
   return abortAfter(OLLAMA_WITHIN_MS, world, (signal) => listOllamaModels(fetch, env, signal));
 }
 
-/** The model of one agent: its definition's own, unless `--model` goes before it. */
-export function modelOfDefinition(
-  { name, model }: { readonly name: string; readonly model?: string },
-  usual: ModelChoice,
-): ModelChoice {
-  return model === undefined ? usual : { model, because: `the definition of ${name} names it` };
-}
-
 /** A base URL that no model of the command would use was given by mistake. */
 export function requireBaseUrlFits(baseUrl: string | undefined, models: readonly string[]): void {
   if (baseUrl === undefined) return;

@@ -151,7 +151,7 @@ function asking(display: Display, asker: Asker): Display {
     ...display,
     changed(model, changes, now) {
       display.changed(model, changes, now);
-      asker.look(model, display);
+      asker.update(model, display);
     },
   };
 }

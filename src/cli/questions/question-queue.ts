@@ -1,8 +1,9 @@
 /**
- * Puts the questions of trees to the user, one at a time, and takes the lines that answer them. Whoever has the keyboard gives it those lines.
+ * Shows the questions of trees to the user, one at a time, and takes the lines that answer them. The caller has the
+ * keyboard and passes on the lines that the user enters.
  *
  * Invariants:
- *  1. A line answers the question that is shown, and only once that could be read (answer-gate.ts).
+ *  1. A line answers the question that is shown, and only when the user could read it (when-readable.ts).
  *  2. What is allowed is what was shown: the answer carries the mark of the file as it was then.
  */
 
@@ -13,29 +14,29 @@ import type { Display } from "../display/display.ts";
 import type { Host, Off } from "../host.ts";
 import { createColours } from "../text/colours.ts";
 import type { TreeModel } from "../../view/tree-model.ts";
-import { openGate } from "./answer-gate.ts";
-import { choiceLines, readChoice } from "./answer-words.ts";
+import { choiceLines, readChoice } from "./answer-choices.ts";
 import { type QuestionView, viewLines, viewQuestion } from "./question-view.ts";
+import { whenReadable } from "./when-readable.ts";
 
-export interface QuestionDesk {
-  /** The tree may have a question, or one less: called whenever it has moved. */
-  look(model: TreeModel, display: Display): void;
-  /** `early`: a question is shown, and keys do not answer it yet. */
+export interface QuestionQueue {
+  /** Call it whenever the tree has changed: it may have a new question, or one less. */
+  update(model: TreeModel, display: Display): void;
+  /** `early`: a question is shown that the user cannot have read yet. */
   readonly state: "none" | "early" | "open";
-  /** What was typed of a line so far. */
-  typing(text: string): void;
-  /** A line that was typed while it was open. False: it is no answer. */
-  take(line: string): boolean;
+  /** Shows what was typed of a line so far. */
+  showTyped(text: string): void;
+  /** Takes a line that the user entered. Returns false if it does not answer the question. */
+  enter(line: string): boolean;
   close(): void;
 }
 
-interface DeskParts {
+interface QuestionQueueParts {
   readonly host: Host;
   answer(question: string, answer: GivenAnswer): void;
   /** Keeps the rule among the user's own choices for this folder. */
   allowInProject(rule: PermissionRule, display: Display): void;
-  /** A question is shown now, or none any more. */
-  changed?(asking: boolean): void;
+  /** Called with true when a question is shown, and with false when it is gone. */
+  asking?(asking: boolean): void;
 }
 
 interface Current {
@@ -43,36 +44,37 @@ interface Current {
   readonly model: TreeModel;
   readonly key: StepKey;
   readonly display: Display;
+  /** Null until it is shown. */
   view: QuestionView | null;
   open: boolean;
-  offGate: Off;
+  stopWaiting: Off;
 }
 
-export function createQuestionDesk({ host, answer, allowInProject, changed }: DeskParts): QuestionDesk {
+export function createQuestionQueue({ host, answer, allowInProject, asking }: QuestionQueueParts): QuestionQueue {
   const trees = new Map<TreeModel, Display>();
   const colours = createColours(host.colours.out);
-  /** Answered here; the tree does not know it yet. */
+  /** Answered here; the trees may not know it yet. */
   const answered = new Set<string>();
   let current: Current | null = null;
 
-  function put(): void {
+  function dismiss(): void {
     if (current === null) return;
-    current.offGate();
+    current.stopWaiting();
     if (current.view !== null) {
       current.display.ask(null);
-      changed?.(false);
+      asking?.(false);
     }
     current = null;
   }
 
   function next(): void {
     if (current !== null && current.model.questions.has(current.key)) return;
-    put();
+    dismiss();
     for (const [model, display] of trees) {
       for (const key of model.questions.keys()) {
         const id = `${model.tree}/${key}`;
         if (answered.has(id)) continue;
-        current = { id, model, key, display, view: null, open: false, offGate: () => undefined };
+        current = { id, model, key, display, view: null, open: false, stopWaiting: () => undefined };
         void show(current);
         return;
       }
@@ -80,18 +82,19 @@ export function createQuestionDesk({ host, answer, allowInProject, changed }: De
   }
 
   async function show(shown: Current): Promise<void> {
-    const question = shown.model.questions.get(shown.key);
+    const { model, key, display } = shown;
+    const question = model.questions.get(key);
     if (question === undefined) return;
-    const asker = shown.model.agents.get(question.agent);
+    const asker = model.agents.get(question.agent);
     const who = asker === undefined || asker.run === null ? null : asker.name;
     const view = await viewQuestion({ who, tool: question.tool, input: question.input }, host.folder);
     if (current !== shown) return;
     shown.view = view;
-    changed?.(true);
-    shown.display.ask({ text: viewLines(view, colours).join("\n"), choices: [] });
-    shown.offGate = openGate(host, () => {
+    asking?.(true);
+    display.ask({ text: viewLines(view, colours).join("\n"), choices: [] });
+    shown.stopWaiting = whenReadable(host, () => {
       shown.open = true;
-      shown.display.ask({ text: null, choices: choiceLines(view) });
+      display.ask({ text: null, choices: choiceLines(view) });
     });
   }
 
@@ -100,15 +103,15 @@ export function createQuestionDesk({ host, answer, allowInProject, changed }: De
       if (current === null || current.view === null) return "none";
       return current.open ? "open" : "early";
     },
-    look(model, display) {
+    update(model, display) {
       trees.set(model, display);
       next();
     },
-    typing(text) {
-      if (current?.view !== null && current?.open === true)
-        current.display.ask({ text: null, choices: choiceLines(current.view), typed: text });
+    showTyped(typed) {
+      if (current === null || current.view === null || !current.open) return;
+      current.display.ask({ text: null, choices: choiceLines(current.view), typed });
     },
-    take(line) {
+    enter(line) {
       if (current === null || current.view === null || !current.open) return false;
       const { id, view, display } = current;
       const choice = readChoice(line, view);
@@ -118,16 +121,13 @@ export function createQuestionDesk({ host, answer, allowInProject, changed }: De
         return true;
       }
       answered.add(id);
-      put();
+      dismiss();
       if (choice.type === "project" && view.rule !== null) allowInProject(view.rule, display);
-      const always = choice.type === "conversation" || choice.type === "project" ? ({ always: true } as const) : {};
-      answer(
-        id,
-        choice.type === "no" ? { allow: false, note: choice.note } : { allow: true, seen: view.seen, ...always },
-      );
+      if (choice.type === "no") answer(id, { allow: false, note: choice.note });
+      else answer(id, { allow: true, seen: view.seen, ...(choice.type === "once" ? {} : { always: true }) });
       next();
       return true;
     },
-    close: put,
+    close: dismiss,
   };
 }

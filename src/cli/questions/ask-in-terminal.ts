@@ -1,20 +1,18 @@
-/** Asks one question in a terminal, for a command that does nothing else meanwhile. */
+/** Asks one question in a terminal, for a command that only asks it. */
 
 import type { Host, Key, Keys } from "../host.ts";
 import { createColours } from "../text/colours.ts";
 import { terminalText } from "../text/terminal-text.ts";
-import { openGate } from "./answer-gate.ts";
-import { type Choice, choiceLines, readChoice } from "./answer-words.ts";
+import { type Answer, choiceLines, readChoice } from "./answer-choices.ts";
 import { type QuestionView, viewLines } from "./question-view.ts";
-
-export type Answered = Exclude<Choice, { readonly type: "details" }>;
+import { whenReadable } from "./when-readable.ts";
 
 /** Null: the user left without an answer. */
-export function askOnce(host: Host, keys: Keys, view: QuestionView): Promise<Answered | null> {
+export function askInTerminal(host: Host, keys: Keys, view: QuestionView): Promise<Answer | null> {
   const colours = createColours(host.colours.out);
-  const { promise, resolve } = Promise.withResolvers<Answered | null>();
+  const { promise, resolve } = Promise.withResolvers<Answer | null>();
   let typed = "";
-  let open = false;
+  let readable = false;
 
   const prompt = (): void => host.out(`${choiceLines(view).map(colours.yellow).join("\n")}\n› `);
 
@@ -29,10 +27,10 @@ export function askOnce(host: Host, keys: Keys, view: QuestionView): Promise<Ans
 
   function pressed({ name, text, ctrl, meta }: Key): void {
     if (ctrl && name === "d") return resolve(null);
-    if (!open) return;
+    if (!readable) return;
     if (name === "return" || name === "enter") return entered();
     if (name === "backspace") {
-      // The filter of what is printed lets no cursor movement pass: the line is written again.
+      // Output may not move the cursor, so the line is written again.
       typed = [...typed].slice(0, -1).join("");
       return host.out(`\n› ${typed}`);
     }
@@ -41,16 +39,16 @@ export function askOnce(host: Host, keys: Keys, view: QuestionView): Promise<Ans
     host.out(text);
   }
 
-  const offKeys = keys.listenForEditing(pressed);
   host.out(`${viewLines(view, colours).join("\n")}\n`);
-  const offGate = openGate(host, () => {
-    open = true;
-    prompt();
-  });
-  const offSignal = host.onSignal("SIGINT", () => resolve(null));
+  const offs = [
+    keys.listenForEditing(pressed),
+    host.onSignal("SIGINT", () => resolve(null)),
+    whenReadable(host, () => {
+      readable = true;
+      prompt();
+    }),
+  ];
   return promise.finally(() => {
-    offGate();
-    offKeys();
-    offSignal();
+    for (const off of offs) off();
   });
 }
