@@ -2,8 +2,8 @@
  * The store port: journals, mail, blobs, snapshots, outbox and projections of many trees.
  *
  * Promises every store keeps, and `test/conformance/store.ts` checks:
- *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is. One that trails is by then safe from the death of this
- *     process, and becomes durable with the next that does not, or by `catchUp`.
+ *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is. One with a deferred fsync is by then safe from the death of this
+ *     process, and becomes durable with the next that does not, or by `flush`.
  *  2. A commit whose tree is not at the expected epoch and sequence changes no row (`commit-conflict`).
  *  3. Every string comes back as it was put, lone surrogates and NUL included: a store encodes what its database would change.
  *  4. Mail is put once per (tree, id); the same id with another hash is `id-reused`.
@@ -87,7 +87,7 @@ export interface Commit {
   /** Outbox messages that a channel has taken since the last commit: they leave the outbox. */
   readonly acknowledged: readonly OutboxKey[];
   /** Nobody was told of any of it, and all of it can be done again: it need not wait for the disk. A store may let it wait all the same. */
-  readonly trails?: boolean;
+  readonly deferFsync?: boolean;
 }
 
 export interface Blob {
@@ -175,9 +175,9 @@ export interface SharedStore {
   /** False when others may have taken this process for dead: then it must not start anything. */
   alive(): boolean;
   /** The rows of those that exist, in any order: to see how trees that are run elsewhere move on, and what became of one's own. */
-  standing(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
+  treeRecords(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
   /** Gives up trees, unless somebody claimed them since: they are woken where they are, when they have something to do. */
-  letGo(trees: readonly OwnedTree[]): Promise<void>;
+  releaseOwnership(trees: readonly OwnedTree[]): Promise<void>;
   /**
    * From now on this process is told of trees that have something to do and no living owner; it claims them, or another process does that was told
    * too. Returns a function that ends it. `take` never rejects.
@@ -208,13 +208,13 @@ export interface Store {
    * Told once when something from outside, such as a lock of another program, holds the store up for long, and once when that is `over`. The store
    * waits and tries again meanwhile. Absent where nothing can.
    */
-  onTrouble?(listener: (notice: ErrandError, over: boolean) => void): void;
+  onDelay?(listener: (notice: ErrandError, over: boolean) => void): void;
   /** The processes that run trees of a shared store now. */
   workers?(): Promise<readonly StoreWorker[]>;
 
   commit(commit: Commit): Promise<void>;
-  /** Makes durable what trails. Absent where nothing ever does. */
-  catchUp?(): Promise<void>;
+  /** Makes commits with a deferred fsync durable. Absent in a store that defers none. */
+  flush?(): Promise<void>;
 
   /**
    * Makes this process the writer of the trees: their epochs rise, so that whoever wrote them before writes no more. Returns the

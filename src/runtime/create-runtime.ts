@@ -20,7 +20,7 @@ import type { SqliteStore } from "../stores/sqlite/sqlite-store.ts";
 import { postgresUrlIs, storeSecrets } from "../stores/store-url.ts";
 import { openForeignStore } from "../stores/trust/foreign-store.ts";
 import { openOwnStore, openTrustedReader } from "../stores/trust/open-trusted.ts";
-import { type Standing, standingOf, type TrustParts } from "../stores/trust/standing.ts";
+import { type TrustStatus, trustStatusOf, type TrustParts } from "../stores/trust/trust-status.ts";
 import { dataFolder } from "../stores/user-data.ts";
 import { fileTools } from "../tools/index.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
@@ -261,12 +261,12 @@ export function openOwnFile(path: string, options: OwnFileOptions = {}): SqliteS
 function openFileToRead(path: string, world: World): Store {
   const parts = trustParts();
   const real = canonicalPath(path);
-  return storeStanding(path).status === "foreign" ? openForeignStore(real) : openTrustedReader(real, parts, world);
+  return storeTrustStatus(path).status === "foreign" ? openForeignStore(real) : openTrustedReader(real, parts, world);
 }
 
 /** Whether the store of a file may run. */
-export function storeStanding(path: string): Standing {
-  return standingOf(canonicalPath(path), trustParts());
+export function storeTrustStatus(path: string): TrustStatus {
+  return trustStatusOf(canonicalPath(path), trustParts());
 }
 
 /**

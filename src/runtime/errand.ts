@@ -170,7 +170,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
 
   async function tellDelegation(record: DelegationRecord & { readonly tree: string }): Promise<void> {
     try {
-      await parts.store.catchUp?.();
+      await parts.store.flush?.();
     } catch {
       // Nobody is told what may be lost; the runtime tells that the store failed.
       return;

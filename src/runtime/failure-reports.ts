@@ -35,7 +35,7 @@ const STORE_LOST: ReadonlySet<string> = new Set(["store-failed", "store-owned", 
 export function createFailureReports({ store, onFailure, onNotice }: ReportParts): FailureReports {
   /** True while the store itself has reported what holds it up. */
   let storeReported = false;
-  store.onTrouble?.((notice, over) => {
+  store.onDelay?.((notice, over) => {
     storeReported = !over;
     onNotice(notice);
   });

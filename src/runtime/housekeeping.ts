@@ -58,7 +58,7 @@ export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
   const waking = new Map<TreeId, { readonly since: number; readonly woken: Promise<void> }>();
 
   async function pollMail(): Promise<number | null> {
-    await store.catchUp?.();
+    await store.flush?.();
     if (stopped) return null;
     await parts.outbox.retryReads();
     await parts.replies.retryReads();

@@ -14,7 +14,7 @@ export interface Troubles {
   met(work: string, error: unknown): void;
   /** This work is done, or failed for another reason. */
   over(work: string): void;
-  onTrouble(listener: TroubleListener): void;
+  onDelay(listener: TroubleListener): void;
   close(): void;
 }
 
@@ -57,7 +57,7 @@ export function createTroubles(world: World): Troubles {
     over(work) {
       if (open.delete(work) && open.size === 0) ended();
     },
-    onTrouble: (listener) => void listeners.push(listener),
+    onDelay: (listener) => void listeners.push(listener),
     close() {
       timer?.();
       timer = null;

@@ -8,12 +8,12 @@ import { lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { errorText, ErrandError } from "../errors.ts";
 
-export interface UserPlace {
+export interface UserEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
 }
 
-export function dataFolder({ env, home }: UserPlace): string {
+export function dataFolder({ env, home }: UserEnvironment): string {
   const chosen = env["XDG_DATA_HOME"] ?? "";
   return join(isAbsolute(chosen) ? chosen : join(home, ".local", "share"), "errand");
 }

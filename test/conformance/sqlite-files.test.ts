@@ -82,13 +82,14 @@ describe("files", () => {
     const level = (): string | undefined =>
       exec.mock.calls.flatMap(([sql]) => /synchronous = (\d)/.exec(sql)?.[1] ?? []).at(-1);
     const store = open();
-    const trailing = (seq: number): Promise<void> => store.commit({ ...commitOf(part(one, seq, seq)), trails: true });
+    const deferred = (seq: number): Promise<void> =>
+      store.commit({ ...commitOf(part(one, seq, seq)), deferFsync: true });
     await store.commit(commitOf(birth(one)));
-    await trailing(2);
+    await deferred(2);
     expect(level()).toBe("1");
     await store.putMail(sampleMail(one, "first"));
     expect(level()).toBe("2");
-    await trailing(3);
+    await deferred(3);
     expect(level()).toBe("1");
     await store.close();
     expect(level()).toBe("2");

@@ -140,8 +140,8 @@ test("what a process held back is begun though an input of the same tree was on 
       ...shared,
       alive: () => alive,
       onReturn: (listener) => void returns.push(listener),
-      async standing(trees) {
-        const records = await shared.standing(trees);
+      async treeRecords(trees) {
+        const records = await shared.treeRecords(trees);
         setImmediate(compared.resolve);
         return records;
       },

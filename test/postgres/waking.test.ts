@@ -64,7 +64,7 @@ const inADay = () => Date.now() + 86_400_000;
 test("whoever is refused because another adds the same jobs tries again", async () => {
   const store = await openAfterDispatcher();
   await store.commit(commitOf(birth(one, { busy: true })));
-  await store.shared.letGo([{ tree: one, epoch: 1 }]);
+  await store.shared.releaseOwnership([{ tree: one, epoch: 1 }]);
   await runSql(database.url, "delete from graphile_worker._private_jobs");
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -85,7 +85,7 @@ describe("jobs", () => {
   test("mail wakes a tree that nobody runs, and no other", async () => {
     const store = await openAfterDispatcher();
     await store.commit(commitOf(birth(one), birth(two)));
-    await store.shared.letGo([{ tree: one, epoch: 1 }]);
+    await store.shared.releaseOwnership([{ tree: one, epoch: 1 }]);
     expect(await jobs()).toEqual([]);
     for (const tree of [one, two, three]) await store.putMail(sampleMail(tree, "m"));
     expect(await jobs()).toEqual([wake(one)]);
@@ -95,16 +95,16 @@ describe("jobs", () => {
     const store = await openAfterDispatcher();
     await store.commit(commitOf(birth(one, { wakeAt: inADay() }), birth(two, { wakeAt: inADay() }), birth(three)));
     await store.putMail(sampleMail(one, "m"));
-    await store.shared.letGo([one, two, three].map((tree) => ({ tree, epoch: 1 })));
+    await store.shared.releaseOwnership([one, two, three].map((tree) => ({ tree, epoch: 1 })));
     expect(await jobs()).toEqual([timer(one), timer(two), wake(one)].toSorted((a, b) => (a.key < b.key ? -1 : 1)));
   });
 
   test("a tree that was claimed since is not let go", async () => {
     const [first, second] = [await openAfterDispatcher(), await open()];
     await first.commit(commitOf(birth(one)));
-    await first.shared.letGo([{ tree: one, epoch: 1 }]);
+    await first.shared.releaseOwnership([{ tree: one, epoch: 1 }]);
     const [claimed] = await second.claim([one]);
-    await first.shared.letGo([{ tree: one, epoch: 1 }]);
+    await first.shared.releaseOwnership([{ tree: one, epoch: 1 }]);
     expect(await first.claim([one])).toEqual([]);
     expect(claimed?.epoch).toBe(2);
   });
@@ -154,7 +154,7 @@ describe("the dispatcher", () => {
   test("goes on when a connection is cut over which it says that a job is done", async () => {
     const store = await open();
     await store.commit(commitOf(birth(one), birth(two)));
-    await store.shared.letGo([one, two].map((tree) => ({ tree, epoch: 1 })));
+    await store.shared.releaseOwnership([one, two].map((tree) => ({ tree, epoch: 1 })));
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
     const told: TreeId[] = [];

@@ -16,7 +16,7 @@ test("an awaited delegation takes 7 commits, from the post to the answer, and 2 
   const counting: Store = {
     ...store,
     commit(commit) {
-      commits.push(commit.trails === true ? "trails" : "waits");
+      commits.push(commit.deferFsync === true ? "trails" : "waits");
       return store.commit(commit);
     },
   };

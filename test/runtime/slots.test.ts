@@ -26,7 +26,7 @@ test("a fan-out beyond the slots is never offered one, and only its message and 
   const counting: Store = {
     ...store,
     commit(commit) {
-      waits.push(commit.trails !== true);
+      waits.push(commit.deferFsync !== true);
       for (const { head } of commit.trees.flatMap(({ rows }) => rows)) inputs.push(headRead(head).input.type);
       return store.commit(commit);
     },

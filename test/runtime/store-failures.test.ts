@@ -123,9 +123,9 @@ test("what trails is made durable soon, though nothing follows it; if that fails
     ...store,
     async commit(commit) {
       await store.commit(commit);
-      trail.push(commit.trails === true ? "trails" : "waits");
+      trail.push(commit.deferFsync === true ? "trails" : "waits");
     },
-    async catchUp() {
+    async flush() {
       if (trail.at(-1) !== "trails") return;
       trail.push("caught up");
       throw failed;
@@ -153,7 +153,7 @@ test("whoever asks or subscribes is told of nothing that is not on disk", async 
   let asked = 0;
   const slow: Store = {
     ...store,
-    catchUp() {
+    flush() {
       asked += 1;
       return onDisk;
     },

@@ -81,7 +81,7 @@ test("rows that another process wrote between two that were published here are n
 test("what was published before the end is told, also to a reader that is still waiting for the disk", async () => {
   const store = stores.open({ durability: "none" });
   const { promise: onDisk, resolve } = Promise.withResolvers<void>();
-  const subscriptions = createSubscriptions({ ...store, catchUp: () => onDisk });
+  const subscriptions = createSubscriptions({ ...store, flush: () => onDisk });
   await store.commit(commitOf(birth(tree)));
   const seqs = seqsOf(subscriptions.rows(tree, 0), ROWS);
   await turn();

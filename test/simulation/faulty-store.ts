@@ -93,7 +93,7 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
   return {
     ...walled,
     // The store itself is not asked to wait for a disk: what a loss of power takes is decided here.
-    async catchUp() {
+    async flush() {
       if (life.ended && !life.awake) return silence;
       if (life.ended) return;
       const durable = wall.sync();

@@ -232,7 +232,7 @@ export function createMachine(parts: MachineParts): Machine {
       waitForDisk: () => parts.waitForDisk(own),
       onCommitted(commit) {
         watch.onCommitted(commit, begun, world.boots > 1 ? null : machine.troubledAt, rights);
-        if (commit.trails === true) parts.onTrailing();
+        if (commit.deferFsync === true) parts.onTrailing();
       },
       locked(name, commit) {
         if (commit !== null) begun = world.now;

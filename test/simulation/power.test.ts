@@ -7,16 +7,16 @@ import { createPower, type Write } from "./power.ts";
 import { createRandom } from "./random.ts";
 
 const tree = treeNumber(1);
-const commit = (seq: number, trails: boolean): Write => ({
+const commit = (seq: number, deferFsync: boolean): Write => ({
   name: "commit",
-  given: [{ ...commitOf(seq === 1 ? birth(tree) : part(tree, seq, seq)), trails }],
+  given: [{ ...commitOf(seq === 1 ? birth(tree) : part(tree, seq, seq)), deferFsync }],
 });
 
 test("a cut leaves what waited for the disk with all before it, and of what trails a part without a gap", () => {
   const lengths = new Set<number>();
   for (let seed = 0; seed < 50; seed += 1) {
     const power = createPower();
-    const writes = [true, false, true, true].map((trails, index) => commit(index + 1, trails));
+    const writes = [true, false, true, true].map((deferFsync, index) => commit(index + 1, deferFsync));
     for (const write of writes) power.wrote(write, false);
     const left = power.cut(createRandom(seed)) ?? [];
     expect(left).toEqual(writes.slice(0, left.length));

@@ -1,5 +1,5 @@
 /**
- * What a loss of power takes back. All that is written is kept in order, with what of it is durable; a cut leaves that, and of what trails as much as chance
+ * What a loss of power takes back. All that is written is kept in order, with what of it is durable; a cut leaves that, and of what deferFsync as much as chance
  * will have, but nothing behind a gap.
  */
 
@@ -29,7 +29,7 @@ export function createPower(): Power {
   return {
     wrote(write, refused) {
       written.push(write);
-      if (!refused && commitOf(write)?.trails !== true) durable = written.length;
+      if (!refused && commitOf(write)?.deferFsync !== true) durable = written.length;
     },
     behind: () => durable < written.length,
     sync() {

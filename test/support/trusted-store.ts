@@ -6,7 +6,7 @@
 import { trustParts } from "../../src/runtime/create-runtime.ts";
 import { canonicalPath } from "../../src/stores/sqlite/open-database.ts";
 import { digestOf } from "../../src/stores/trust/foreign-store.ts";
-import { registerOf } from "../../src/stores/trust/standing.ts";
+import { registerOf } from "../../src/stores/trust/trust-status.ts";
 import { trustStore } from "../../src/stores/trust/trust-store.ts";
 
 /** Returns the new id of the store. */

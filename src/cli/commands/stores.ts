@@ -7,10 +7,10 @@
 
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { storeStanding, trustParts } from "../../runtime/create-runtime.ts";
+import { storeTrustStatus, trustParts } from "../../runtime/create-runtime.ts";
 import { canonicalPath } from "../../stores/sqlite/open-database.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
-import { registerOf } from "../../stores/trust/standing.ts";
+import { registerOf } from "../../stores/trust/trust-status.ts";
 import type { CommandAction, CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
 import { EXIT } from "../exit-code.ts";
@@ -78,7 +78,7 @@ async function storeLine(path: string, project: string | null): Promise<StoreLin
 }
 
 function look(path: string): Promise<Pick<StoreLine, "trusted" | "trees" | "unfinished" | "owner">> {
-  const trusted = postgresUrlIs(path) || storeStanding(path).status === "trusted";
+  const trusted = postgresUrlIs(path) || storeTrustStatus(path).status === "trusted";
   return withStore(path, async (store, { files: [file] }) => ({
     trusted,
     trees: (await everyTree(store)).length,

@@ -1,7 +1,7 @@
 /** The stores: where they are, what kind of file each is, who owns it, and what waits in it. Nothing is written. */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
-import { storeStanding } from "../../runtime/create-runtime.ts";
+import { storeTrustStatus } from "../../runtime/create-runtime.ts";
 import { formatKnown } from "../../stores/formats.ts";
 import { SCHEMA_VERSION } from "../../stores/sqlite/schema.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
@@ -41,9 +41,9 @@ function unusedDatabase(): Finding {
 async function checkStore(path: string): Promise<Finding[]> {
   try {
     if (!postgresUrlIs(path)) {
-      const { status, ...standing } = storeStanding(path);
+      const { status, ...trust } = storeTrustStatus(path);
       if (status === "new") return [ok(NAME, `there is none at ${path} yet; the first errand run makes it`)];
-      if ("why" in standing) return await checkForeign(path, standing.why);
+      if ("why" in trust) return await checkForeign(path, trust.why);
     }
     return await withStore(path, (store, { files: [file] }) => checkOpened(store, path, file?.owner));
   } catch (thrown) {

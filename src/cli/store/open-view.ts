@@ -6,7 +6,7 @@
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
-import { openStoreAt, storeStanding } from "../../runtime/create-runtime.ts";
+import { openStoreAt, storeTrustStatus } from "../../runtime/create-runtime.ts";
 import { toldStore } from "../../runtime/journals/durable-reads.ts";
 import { requireFormat } from "../../runtime/trees/tree-errors.ts";
 import { canonicalPath } from "../../stores/sqlite/open-database.ts";
@@ -99,7 +99,7 @@ function viewOf(files: readonly StoreFile[]): View {
 }
 
 async function openFile(path: string): Promise<StoreFile> {
-  const trusted = postgresUrlIs(path) || storeStanding(path).status !== "foreign";
+  const trusted = postgresUrlIs(path) || storeTrustStatus(path).status !== "foreign";
   const store = await openView(path);
   return {
     path,
@@ -141,7 +141,7 @@ function explainForeign(thrown: unknown): unknown {
 
 /** For commands that act on a tree, and do not only look at it. */
 export function requireTrusted({ path, trusted }: StoreFile): void {
-  if (!trusted) requireRunnable(canonicalPath(path), storeStanding(path));
+  if (!trusted) requireRunnable(canonicalPath(path), storeTrustStatus(path));
 }
 
 /** Nothing is kept in memory that another command could look at. */

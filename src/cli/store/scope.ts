@@ -13,7 +13,7 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
-import { dataFolder, type UserPlace } from "../../stores/user-data.ts";
+import { dataFolder, type UserEnvironment } from "../../stores/user-data.ts";
 
 export type StoreScope =
   | { readonly kind: "named"; readonly store: string; readonly from: NamedBy }
@@ -28,7 +28,7 @@ const FILE = /^store-([1-9]\d{0,5})\.db$/;
 const PROJECT_FILE = "project.json";
 
 /** The scope of a folder when nobody names a store. */
-export function projectScope(folder: string, place: UserPlace): Extract<StoreScope, { kind: "project" }> {
+export function projectScope(folder: string, place: UserEnvironment): Extract<StoreScope, { kind: "project" }> {
   const project = realFolder(folder);
   const name = basename(project)
     .replaceAll(/[^A-Za-z0-9._-]+/g, "-")
@@ -38,7 +38,7 @@ export function projectScope(folder: string, place: UserPlace): Extract<StoreSco
 }
 
 /** Where the folders of all projects are. */
-export function storesFolder(place: UserPlace): string {
+export function storesFolder(place: UserEnvironment): string {
   return join(dataFolder(place), "stores");
 }
 
@@ -91,7 +91,7 @@ export function readProjectRecord(folder: string): ProjectRecord | null {
 }
 
 /** The folders of all projects. */
-export function projectFolders(place: UserPlace): readonly string[] {
+export function projectFolders(place: UserEnvironment): readonly string[] {
   const folder = storesFolder(place);
   return namesIn(folder)
     .toSorted()

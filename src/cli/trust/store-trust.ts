@@ -8,11 +8,11 @@
  */
 
 import { ErrandError } from "../../errors.ts";
-import { storeStanding, thisProcess, trustParts } from "../../runtime/create-runtime.ts";
+import { storeTrustStatus, thisProcess, trustParts } from "../../runtime/create-runtime.ts";
 import { canonicalPath } from "../../stores/sqlite/open-database.ts";
 import { postgresUrlIs } from "../../stores/store-url.ts";
 import { openForeignStore } from "../../stores/trust/foreign-store.ts";
-import { registerOf } from "../../stores/trust/standing.ts";
+import { registerOf } from "../../stores/trust/trust-status.ts";
 import { trustStore } from "../../stores/trust/trust-store.ts";
 import type { CommandCall } from "../command.ts";
 import { jsonLine } from "../display/jsonl.ts";
@@ -31,11 +31,11 @@ export async function storeTrust(given: string, call: CommandCall): Promise<Exit
   }
   const path = canonicalPath(given);
   if (call.options.revoke === true) return revoke(path, call);
-  const standing = storeStanding(path);
-  if (standing.status === "new") {
+  const found = storeTrustStatus(path);
+  if (found.status === "new") {
     throw new ErrandError("store-unreadable", `There is no store ${given}`, { remedy: "Name the file of a store." });
   }
-  if (standing.status === "trusted" && standing.entry !== null) return already(path, standing.id, call);
+  if (found.status === "trusted" && found.entry !== null) return already(path, found.id, call);
   return trust(path, call);
 }
 

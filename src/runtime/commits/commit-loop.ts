@@ -162,11 +162,11 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     const batch = written.map(([part]) => part);
     const taken = acknowledged;
     acknowledged = [];
-    const trails =
+    const deferFsync =
       taken.length === 0 && batch.every(({ steps }) => steps.every(({ stepped }) => stepped.fsyncDeferrable));
     try {
       if (batch.length > 0 || taken.length > 0)
-        await store.commit({ trees: written.map(([, rows]) => rows), acknowledged: taken, trails });
+        await store.commit({ trees: written.map(([, rows]) => rows), acknowledged: taken, deferFsync });
     } catch (error) {
       acknowledged = [...taken, ...acknowledged];
       return fail(batch, storeError(error));

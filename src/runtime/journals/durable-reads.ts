@@ -6,12 +6,12 @@
 import type { Store } from "../../contracts/store.ts";
 
 export function toldStore(store: Store): Store {
-  const { catchUp } = store;
-  if (catchUp === undefined) return store;
+  const { flush } = store;
+  if (flush === undefined) return store;
   function told<Given extends readonly unknown[], Result>(read: (...given: Given) => Promise<Result>) {
     return async (...given: Given): Promise<Result> => {
       const result = await read(...given);
-      await catchUp?.();
+      await flush?.();
       return result;
     };
   }

@@ -72,7 +72,7 @@ export function createSubscriptions(store: Store): Subscriptions {
           reader.behind = false;
           const rows = missing ? await store.rows(tree, seen + 1, ROWS_AT_A_TIME) : given;
           if (missing && rows.length === ROWS_AT_A_TIME) reader.behind = true;
-          await store.catchUp?.();
+          await store.flush?.();
           for (const row of rows) {
             seen = row.seq;
             yield row;

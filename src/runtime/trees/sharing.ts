@@ -94,7 +94,7 @@ export function createSharing(parts: SharingParts): Sharing {
   async function compare(): Promise<null> {
     const mine = trees.all();
     if (mine.length === 0) return null;
-    const stored = await shared.standing(mine.map((loaded) => loaded.id));
+    const stored = await shared.treeRecords(mine.map((loaded) => loaded.id));
     const records = new Map(stored.map((record) => [record.id, record]));
     for (const loaded of mine) {
       // Of a tree that is being committed, the commit shows whether this process still has it.
@@ -129,7 +129,7 @@ export function createSharing(parts: SharingParts): Sharing {
   async function poll(): Promise<number> {
     const ids = due();
     if (ids.size === 0) return POLL_MS;
-    for (const { id, nextSeq, busy, questions, wakeAt, status } of await shared.standing([...ids])) {
+    for (const { id, nextSeq, busy, questions, wakeAt, status } of await shared.treeRecords([...ids])) {
       if (stopped) return POLL_MS;
       const idle = (!busy && questions === 0 && wakeAt === null) || status === "closed";
       const earlier = polled.get(id);
@@ -154,7 +154,7 @@ export function createSharing(parts: SharingParts): Sharing {
     },
     release(idle) {
       for (const { id } of idle) before.delete(id);
-      shared.letGo(idle.map(({ id, epoch }) => ({ tree: id, epoch }))).catch(reports.failed);
+      shared.releaseOwnership(idle.map(({ id, epoch }) => ({ tree: id, epoch }))).catch(reports.failed);
     },
     dropped: ({ id, durable }) => void before.set(id, durable),
     async claimed(record) {

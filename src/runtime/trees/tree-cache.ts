@@ -102,7 +102,7 @@ export function createTreeCache({ store, source, library, placement, events }: T
       return await readClaimed(record);
     } catch (error) {
       // Another process may succeed, or count the failures up to the quarantine.
-      await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
+      await store.shared?.releaseOwnership([{ tree: id, epoch: record.epoch }]);
       throw error;
     }
   }
@@ -173,7 +173,7 @@ export function createTreeCache({ store, source, library, placement, events }: T
       const failures = record.failures + 1;
       const quarantined = failures >= MAX_FAILURES;
       await store.markFailure(id, quarantined);
-      await store.shared?.letGo([{ tree: id, epoch: record.epoch }]);
+      await store.shared?.releaseOwnership([{ tree: id, epoch: record.epoch }]);
       return { failures, quarantined };
     },
     snapshotDue(loaded, erasing) {

@@ -47,7 +47,7 @@ export interface Database {
   /** All of it in one transaction, whose COMMIT travels with it: a statement that has to refuse does so by failing. */
   together(asked: readonly Asked[]): Promise<void>;
   /** Told when a lock or a server that is away delays something for long, and when that is over. */
-  onTrouble(listener: TroubleListener): void;
+  onDelay(listener: TroubleListener): void;
   close(): Promise<void>;
 }
 
@@ -156,7 +156,7 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
     askOnce: (statement, values) => patiently(statement.name, () => query(statement, values), 0),
     transaction: (work) => patiently("transaction", () => once(work)),
     together: (asked) => patiently("commit", () => onceTogether(asked)),
-    onTrouble: troubles.onTrouble,
+    onDelay: troubles.onDelay,
     async close() {
       closed = true;
       troubles.close();

@@ -100,7 +100,7 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
   const database = createDatabase({ pool, world, description, patienceMs: Number.POSITIVE_INFINITY });
   const { worker } = membership;
   const waking = createWaking(database.ask);
-  const { parts, standing } = sharedParts(database, waking, worker);
+  const { parts, treeRecords } = sharedParts(database, waking, worker);
   return {
     ...parts,
     ...createOwnerWrites(database),
@@ -114,8 +114,8 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
     shared: {
       now: membership.now,
       alive: membership.known,
-      standing,
-      letGo: waking.letGo,
+      treeRecords,
+      releaseOwnership: waking.releaseOwnership,
       onReturn: membership.onReturn,
       dutiesLate: membership.dutiesLate,
       async dispatch(take, onFailure) {
@@ -146,12 +146,12 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
 
 /** What a process may do whether it runs trees or not. */
 function sharedParts(database: Database, waking: Waking, worker: number | null) {
-  const { pendingArrivals, standing, ...queries } = createQueries(database, worker);
+  const { pendingArrivals, treeRecords, ...queries } = createQueries(database, worker);
   let seen: ReadonlySet<number> = new Set();
   const parts = {
     description: database.description,
     ...queries,
-    onTrouble: database.onTrouble,
+    onDelay: database.onDelay,
     putMail: createPutMail(database, waking),
     /** Other workers write their own trees; what concerns this one is mail that it has not been told of. */
     async changed() {
@@ -161,7 +161,7 @@ function sharedParts(database: Database, waking: Waking, worker: number | null) 
       return differs;
     },
   };
-  return { parts, standing };
+  return { parts, treeRecords };
 }
 
 function createClose(database: Database, membership: Membership | null): () => Promise<void> {

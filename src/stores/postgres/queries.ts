@@ -16,7 +16,7 @@ import type { Database, Statement, Values } from "./database.ts";
 import { OWNER_LIVES, workerLives } from "./membership.ts";
 
 export interface Queries extends StoreReads {
-  standing(ids: readonly TreeId[]): Promise<TreeRecord[]>;
+  treeRecords(ids: readonly TreeId[]): Promise<TreeRecord[]>;
   /** The position in the order of arrival of each waiting mail. */
   pendingArrivals(limit: number): Promise<number[]>;
   workers(): Promise<StoreWorker[]>;
@@ -35,7 +35,7 @@ const MY_MAIL = `
 
 const statements = {
   tree: "select * from errand.trees where id = $1",
-  standing: "select * from errand.trees where id = any ($1::text[])",
+  "tree-records": "select * from errand.trees where id = any ($1::text[])",
   trees: `
     select * from errand.trees
     where key < case when $1::text is null then 9223372036854775807
@@ -88,7 +88,7 @@ export function createQueries(database: Database, worker: number | null): Querie
   const once = (name: keyof typeof statements, ...values: Values) => database.askOnce(statement(name), values);
   const first = async (...asked: Parameters<typeof all>) => (await all(...asked))[0];
   return {
-    standing: async (ids) => (await once("standing", ids.map(textCell))).map(treeOf),
+    treeRecords: async (ids) => (await once("tree-records", ids.map(textCell))).map(treeOf),
     tree: async (id) => found(await first("tree", textCell(id)), treeOf),
     async trees({ status, asking, before, limit }) {
       const wanted = status === undefined ? null : treeStatuses.cell(status);

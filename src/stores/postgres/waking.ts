@@ -94,7 +94,7 @@ const SWEEP: Statement = {
 export interface Waking {
   /** Wakes those of the trees that nobody runs. Mail for them must be durable. */
   wakeMailed(trees: readonly TreeId[]): Promise<void>;
-  letGo(trees: readonly OwnedTree[]): Promise<void>;
+  releaseOwnership(trees: readonly OwnedTree[]): Promise<void>;
   /** Wakes those of the trees that nobody runs, now or when their time comes. */
   wakeFree(trees: readonly string[]): Promise<void>;
   /** Wakes every tree that has something to do and no living owner. */
@@ -131,7 +131,7 @@ export function createWaking(ask: Ask): Waking {
     async wakeMailed(trees) {
       if (await dispatcherThere()) await add(WAKE_MAILED, [trees.map(textCell)]);
     },
-    async letGo(trees) {
+    async releaseOwnership(trees) {
       const rows = trees.map(({ tree, epoch }) => [textCell(tree), epoch]);
       await ask(LET_GO, arraysOf(LET_GO_TYPES, rows));
       await wakeFree(trees.map(({ tree }) => textCell(tree)));

@@ -5,7 +5,7 @@
  *  1. The tree's row comes first, under the writer's lock; if it is not as the writer knew it, all of the commit is rolled back (`tree-rows.ts`).
  *  2. A process that is no longer the owner writes nothing (`fence`). A commit with rows finds that out as it appends the first of them: nobody else becomes the owner while it
  *     holds the writer's lock.
- *  3. Each waits for the disk, but a commit that trails (`trailing.ts`).
+ *  3. Each waits for the disk, but a commit that trails (`deferred-fsync.ts`).
  */
 
 import type { Anchor, Commit, Store, TreeCommit } from "../../contracts/store.ts";
@@ -22,7 +22,7 @@ import { type Fence, noLongerOwner, STILL_OWNER } from "./ownership.ts";
 import { placeKey, placesOf } from "./place-keys.ts";
 import { prepareProjections } from "./projections.ts";
 import type { Prepare } from "./connection.ts";
-import type { Trailing } from "./trailing.ts";
+import type { DeferredFsync } from "./deferred-fsync.ts";
 import { prepareTreeRows } from "./tree-rows.ts";
 
 type Projections = Parameters<Store["replaceProjections"]>[1];
@@ -41,7 +41,11 @@ export interface OwnerWrites {
   expire(before: number, limit: number): readonly TreeId[];
 }
 
-export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["transaction"], fence: Fence): OwnerWrites {
+export function prepareOwnerWrites(
+  prepare: Prepare,
+  transaction: DeferredFsync["transaction"],
+  fence: Fence,
+): OwnerWrites {
   const projections = prepareProjections(prepare);
   const blobSets = prepareBlobSets(prepare);
   const treeRows = prepareTreeRows(prepare, blobSets);
@@ -135,7 +139,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
 
   return {
     requireOwner: () => fence.check(),
-    commit({ trees, acknowledged, trails }) {
+    commit({ trees, acknowledged, deferFsync }) {
       const rows = trees.some((part) => part.rows.length > 0);
       const work = (): void => {
         if (!rows) fence.check();
@@ -143,7 +147,7 @@ export function prepareOwnerWrites(prepare: Prepare, transaction: Trailing["tran
         for (const { tree, key } of acknowledged) acknowledge().run(idCell(tree), textCell(key));
       };
       try {
-        transaction(work, rows ? (trails === true ? "trails" : "waits") : undefined);
+        transaction(work, rows ? (deferFsync === true ? "deferred" : "now") : undefined);
       } catch (error) {
         treeRows.forget();
         // Not an error of SQLite: a value that cannot be put into a cell.

@@ -24,7 +24,7 @@ import { folderIsReadOnly, openReadOnlyCopy } from "./read-only-disk.ts";
 import { messageOf, sqliteCannotOpen, sqliteIsBusy, sqliteNeedsRollback, storeErrorOf } from "./sqlite-errors.ts";
 
 /**
- * `full`: a commit that resolved survives the loss of power, unless it trails (`trailing.ts`). `relaxed`: it survives the death of the process, but a loss of power
+ * `full`: a commit that resolved survives the loss of power, unless it trails (`deferred-fsync.ts`). `relaxed`: it survives the death of the process, but a loss of power
  * may take the commits since the last checkpoint with it, the newest first and never one out of the middle. `none`: for
  * simulations; a loss of power may destroy the store.
  */

@@ -69,17 +69,17 @@ export function waitingOf(
   access: "own" | "read",
 ): {
   readonly patiently: Patiently;
-  readonly onTrouble: (listener: TroubleListener) => void;
+  readonly onDelay: (listener: TroubleListener) => void;
   readonly endWaiting: () => void;
 } {
   if (world === undefined) {
-    return { patiently: async (_what, work) => work(), onTrouble: () => undefined, endWaiting: () => undefined };
+    return { patiently: async (_what, work) => work(), onDelay: () => undefined, endWaiting: () => undefined };
   }
   const troubles = createTroubles(world);
   const patience = access === "own" ? OWNER_PATIENCE_MS : READER_PATIENCE_MS;
   return {
     patiently: createPatience(world, patience, troubles),
-    onTrouble: troubles.onTrouble,
+    onDelay: troubles.onDelay,
     endWaiting: troubles.close,
   };
 }

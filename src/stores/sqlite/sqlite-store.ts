@@ -24,7 +24,7 @@ import { createQueries, prepareDataVersion } from "./queries.ts";
 import { createSchema, missingTable } from "./schema.ts";
 import { messageOf, sqliteIsBusy, storeErrorOf } from "./sqlite-errors.ts";
 import { waitingOf } from "./patience.ts";
-import { createTrailing, syncLog, type Trailing } from "./trailing.ts";
+import { createDeferredFsync, syncLog, type DeferredFsync } from "./deferred-fsync.ts";
 
 export type { Durability } from "./open-database.ts";
 export type { Owner } from "./ownership.ts";
@@ -110,7 +110,7 @@ function openUnwritable(path: string, options: SqliteStoreOptions): SqliteStore 
         },
       );
     };
-    return { ...store, putMail, catchUp: async () => {} };
+    return { ...store, putMail, flush: async () => {} };
   } catch (error) {
     db.close();
     throw error instanceof ErrandError ? error : file.unreadable(path, messageOf(error), file.ACCESS_REMEDY, error);
@@ -164,7 +164,7 @@ export function createStore(
   const transaction = createTransaction(db, description);
   let epoch = 0;
   let writes: OwnerWrites | null = null;
-  let trailing: Trailing | null = null;
+  let deferred: DeferredFsync | null = null;
   const identify = (): void => (identity === null ? undefined : writeIdentity(db, identity));
   // A new store is never seen without its identity.
   if (access === "own") createSchema(db, transaction, identify);
@@ -176,15 +176,15 @@ export function createStore(
       return enterOwner(db, owner);
     });
     // Where nothing waits for the disk, nothing trails.
-    if (durability === "full") trailing = createTrailing(db, path, transaction);
-    writes = prepareOwnerWrites(prepare, trailing?.transaction ?? transaction, prepareFence(prepare, epoch));
+    if (durability === "full") deferred = createDeferredFsync(db, path, transaction);
+    writes = prepareOwnerWrites(prepare, deferred?.transaction ?? transaction, prepareFence(prepare, epoch));
   }
-  const putMail = preparePutMail(prepare, trailing?.transaction ?? transaction, () => requireNotMoved(db, path));
+  const putMail = preparePutMail(prepare, deferred?.transaction ?? transaction, () => requireNotMoved(db, path));
   const queries = createQueries(prepare, read);
   const dataVersion = prepareDataVersion(prepare);
   let seen = dataVersion();
   file.setBusyTimeout(db, path, busyTimeout);
-  const { patiently, onTrouble, endWaiting } = waitingOf(world, access);
+  const { patiently, onDelay, endWaiting } = waitingOf(world, access);
   function live(): void {
     if (!db.isOpen) throw storeClosed(description);
   }
@@ -216,7 +216,7 @@ export function createStore(
 
   return {
     description,
-    onTrouble,
+    onDelay,
     ...queries,
 
     commit: (commit) => write((writes) => writes.commit(commit)),
@@ -238,10 +238,10 @@ export function createStore(
     movedTo: () => readNow(() => movedTo(db)),
     leave: (to, mail) => write((writes) => writes.leave(to, mail)),
 
-    async catchUp() {
+    async flush() {
       // A reader cannot know how far its owner has come.
       if (access === "read") await syncLog(path);
-      else if (db.isOpen) await trailing?.catchUp();
+      else if (db.isOpen) await deferred?.flush();
     },
     putMail: (mail) =>
       patiently("write", () => {
@@ -260,7 +260,7 @@ export function createStore(
       endWaiting();
       try {
         // Readers may hold it back; then the last connection to close does it.
-        trailing?.setWaiting();
+        deferred?.setWaiting();
         if (access === "own") readNow(() => db.exec("pragma wal_checkpoint(truncate)"));
       } finally {
         db.close();
@@ -268,7 +268,7 @@ export function createStore(
           options.onClosed?.();
         } finally {
           releaseLock();
-          await trailing?.close();
+          await deferred?.close();
         }
       }
     },

@@ -15,13 +15,13 @@ import type { Identity } from "../sqlite/identity.ts";
 import { canonicalPath } from "../sqlite/open-database.ts";
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "../sqlite/sqlite-store.ts";
 import type { RegisterEntry } from "./register.ts";
-import { insideData, registerOf, sealHash, type Standing, standingOf, type TrustParts } from "./standing.ts";
+import { insideData, registerOf, sealHash, type TrustStatus, trustStatusOf, type TrustParts } from "./trust-status.ts";
 import { markOf, replayedBeside, requireStoreFile } from "./store-files.ts";
 
 /** Throws `store-not-trusted` for a store that may not run. */
 export function openOwnStore(options: Omit<SqliteStoreOptions, "access" | "admit">, parts: TrustParts): SqliteStore {
   const path = canonicalPath(options.path);
-  requireRunnable(path, standingOf(path, parts));
+  requireRunnable(path, trustStatusOf(path, parts));
   const store = openSqliteStore({
     ...options,
     path,
@@ -61,10 +61,10 @@ export function openTrustedReader(path: string, parts: TrustParts, world: World)
   };
 }
 
-export function requireRunnable(path: string, standing: Standing): void {
-  if (standing.status !== "foreign") return;
+export function requireRunnable(path: string, trust: TrustStatus): void {
+  if (trust.status !== "foreign") return;
   if (markOf(path) !== null) requireStoreFile(path);
-  throw new ErrandError("store-not-trusted", `The store ${path} is not trusted: ${standing.why}.`, {
+  throw new ErrandError("store-not-trusted", `The store ${path} is not trusted: ${trust.why}.`, {
     remedy:
       `Nothing of it was run. If it is yours, look at it and agree: errand trust --store ${path}. ` +
       "In CI: ERRAND_TRUST_STORE=ID.",
@@ -88,9 +88,9 @@ export function entryFor(
 
 /** Under the owner's lock. */
 function admit(path: string, parts: TrustParts): Identity | null {
-  const standing = standingOf(path, parts);
-  requireRunnable(path, standing);
-  if (standing.status === "trusted") {
+  const trust = trustStatusOf(path, parts);
+  requireRunnable(path, trust);
+  if (trust.status === "trusted") {
     forgetLeft(path, parts);
     return null;
   }

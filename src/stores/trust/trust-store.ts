@@ -7,7 +7,7 @@ import { ErrandError } from "../../errors.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../sqlite/sqlite-store.ts";
 import { digestOf } from "./foreign-store.ts";
 import { entryFor, leave, newIdentity } from "./open-trusted.ts";
-import { registerOf, type TrustParts } from "./standing.ts";
+import { registerOf, type TrustParts } from "./trust-status.ts";
 import { filesProblem, journalBeside } from "./store-files.ts";
 
 /** `path` is canonical; `digest` is that of the bytes that were looked at. Returns its new id. */

@@ -5,7 +5,7 @@
  * Invariants:
  *  1. Every transaction that writes goes through here, and finds the connection set as it needs it: it waits for the disk, or it trails. It is set anew only for one of the other
  *     kind, because that takes longer than a small transaction.
- *  2. What trails is durable with the next transaction that writes and does not, or with the next `catchUp`.
+ *  2. What trails is durable with the next transaction that writes and does not, or with the next `flush`.
  *  3. If the disk refuses anything, nothing is written any more, and nobody is told that it is durable. Therefore the log is held open before something
  *     trails: a file that is opened later is not told of errors before. And it is moved into the database only by transactions that wait: SQLite does not say
  *     whether the disk took the log then.
@@ -21,12 +21,12 @@ import { messageOf, sqliteIsIoError } from "./sqlite-errors.ts";
 import type { Transaction } from "./connection.ts";
 
 /** `waits`: it writes something, and with that all before it becomes durable. A transaction of which neither is said may write nothing. */
-type Writing = "trails" | "waits";
+type Writing = "deferred" | "now";
 
-export interface Trailing {
+export interface DeferredFsync {
   readonly transaction: <Result>(work: () => Result, writing?: Writing) => Result;
   /** Makes durable what trails, if anything does, without holding up the process. */
-  catchUp(): Promise<void>;
+  flush(): Promise<void>;
   /** Sets the connection to wait for the disk, for what is no transaction. */
   setWaiting(): void;
   /** To be called when the store is closed, which makes all of it durable. */
@@ -36,7 +36,7 @@ export interface Trailing {
 const sync = promisify(fsync);
 
 /** For a connection that waits for the disk and has written something, so that there is a log. */
-export function createTrailing(db: Connection, path: string, transaction: Transaction): Trailing {
+export function createDeferredFsync(db: Connection, path: string, transaction: Transaction): DeferredFsync {
   let log = openLog(path);
   let behind = false;
   /** How the connection is set. */
@@ -70,7 +70,7 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
     transaction(work, writing) {
       if (failure !== null) throw failure;
       try {
-        const trails = writing === "trails" && log !== null;
+        const trails = writing === "deferred" && log !== null;
         setRelaxed(trails);
         if (trails) behind = true;
         const result = transaction(work);
@@ -81,7 +81,7 @@ export function createTrailing(db: Connection, path: string, transaction: Transa
         throw error;
       }
     },
-    async catchUp() {
+    async flush() {
       if (failure !== null) throw failure;
       if (behind && log !== null) {
         const file = log;

@@ -31,7 +31,7 @@ export interface TrustParts {
   readonly openingBusyTimeout?: number;
 }
 
-export type Standing =
+export type TrustStatus =
   /** No store was begun there. */
   | { readonly status: "new" }
   /** `entry` is null where the environment names it. */
@@ -53,18 +53,18 @@ export function insideData(path: string, { data }: TrustParts): boolean {
 }
 
 /** `path` is canonical. */
-export function standingOf(path: string, parts: TrustParts): Standing {
+export function trustStatusOf(path: string, parts: TrustParts): TrustStatus {
   const register = registerOf(parts);
   for (let entry = register.find(path); ;) {
-    const standing = standingBy(entry, path, parts);
+    const trust = statusBy(entry, path, parts);
     const now = register.find(path);
     // An owner that comes or goes writes the entry before it writes the file: then the two are looked at again.
-    if (standing.status !== "foreign" || JSON.stringify(now) === JSON.stringify(entry)) return standing;
+    if (trust.status !== "foreign" || JSON.stringify(now) === JSON.stringify(entry)) return trust;
     entry = now;
   }
 }
 
-function standingBy(entry: RegisterEntry | null, path: string, parts: TrustParts): Standing {
+function statusBy(entry: RegisterEntry | null, path: string, parts: TrustParts): TrustStatus {
   if (entry === null && parts.trustedIds.length === 0) return unregistered(path);
   const problem = filesProblem(path) ?? (entry === null ? null : leftProblem(path, entry));
   if (problem !== null) return { status: "foreign", why: problem };
@@ -91,7 +91,7 @@ function logMissing(path: string): ErrandError {
 }
 
 /** Nothing is opened: an empty file, or none, is where a store can be made. */
-function unregistered(path: string): Standing {
+function unregistered(path: string): TrustStatus {
   const problem = filesProblem(path);
   const bytes = markOf(path)?.bytes ?? 0;
   if (problem === null && bytes === 0 && !replayedBeside(path)) return { status: "new" };
@@ -104,7 +104,7 @@ function leftProblem(path: string, { left }: RegisterEntry): string | null {
   return markEquals(left, markOf(path)) ? null : "its file was changed or replaced since your Errand closed it";
 }
 
-function identified(identity: Identity | null, entry: RegisterEntry | null, { trustedIds }: TrustParts): Standing {
+function identified(identity: Identity | null, entry: RegisterEntry | null, { trustedIds }: TrustParts): TrustStatus {
   if (identity !== null && entry?.id === identity.id && entry.seal === sealHash(identity.seal)) {
     return { status: "trusted", id: identity.id, entry };
   }
