@@ -43,6 +43,23 @@ export function wholeNumber(value: unknown, most: number): number | null {
   return Math.min(Math.ceil(value), most);
 }
 
+/** Members of any value. A member is undefined if it is missing, or if reading it throws. */
+export function membersOf<Name extends string>(
+  value: unknown,
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, unknown>>> {
+  const members: Partial<Record<Name, unknown>> = {};
+  if (typeof value !== "object" || value === null) return members;
+  for (const name of names) {
+    try {
+      members[name] = (value as Readonly<Record<string, unknown>>)[name];
+    } catch {
+      members[name] = undefined;
+    }
+  }
+  return members;
+}
+
 interface Room {
   readonly depth: number;
   readonly size: number;

@@ -11,7 +11,7 @@ import type { PostId, TreeId } from "../core/values/ids.ts";
 import type { Json } from "../core/values/json.ts";
 import { ErrandError } from "../errors.ts";
 import { jsonSchemaOf, type OutputSchema, standardSchemaIs } from "./definitions/output-schema.ts";
-import { modelFacts } from "./effects/model-inputs.ts";
+import { modelFacts } from "./effects/call-facts.ts";
 import { runResult } from "./journals/run-result.ts";
 import type { Runtime } from "./runtime.ts";
 import { checkSchema } from "./schemas/check-schema.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/core/values/limits.ts";
 import type { Errand, ErrandOptions, Usage } from "../../src/index.ts";
-import { usageTold } from "../../src/runtime/effects/parse-usage.ts";
+import { parseUsage } from "../../src/runtime/effects/parse-reply.ts";
 import { byContext, callTool, callTools, type Script, say } from "../../src/testing/index.ts";
 import { eventsUntil, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
 
@@ -228,7 +228,7 @@ describe("what providers say of usage", () => {
     [null, null],
     ["all", null],
   ])("%j is booked as %j", (told, booked) => {
-    expect(usageTold(told)).toEqual(booked);
+    expect(parseUsage(told)).toEqual(booked);
   });
 
   test.each<[string, Usage | null]>([

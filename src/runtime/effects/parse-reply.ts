@@ -1,40 +1,42 @@
 /**
- * What a model gave as its reply, made fit for the journal: parts that are plain JSON and known to the kernel, and a known reason to stop.
- * A model of the user's own may give anything.
+ * Parses what a model returns or throws, before it is recorded. A user's model may return any value, and its getters and
+ * proxies may throw.
  */
 
-import { errorText } from "../../errors.ts";
 import { ModelFailure, type ModelReply } from "../../contracts/model.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { type ReplyPart, replyPartsOf, type Usage } from "../../core/values/message.ts";
-import { PLAIN_DEPTH, plainJson, wholeNumber } from "../../plain-json.ts";
-import { usageTold } from "./parse-usage.ts";
+import { errorText } from "../../errors.ts";
+import { membersOf, PLAIN_DEPTH, plainJson, wholeNumber } from "../../plain-json.ts";
 
 const STOPS = ["end", "tools", "length", "refused"] as const;
 const CODES = ["provider-error", "context-overflow", "reply-limit", "aborted", "refused"] as const;
-/** A call's arguments may have the usual depth, and stand some levels below the reply. */
+/** The arguments of a call may have the usual depth, and are some levels below the reply. */
 const REPLY_DEPTH = PLAIN_DEPTH + 8;
-/** More than the kernel waits: a provider that asks for so long is not waited for. */
+/** The kernel never waits longer for a provider. */
 const LONGEST_WAIT_MS = 86_400_000;
+/** More than any call can use: sums of it stay exact. */
+const MOST_TOKENS = 1_000_000_000;
 
-/** Throws a ModelFailure if it is no reply, or too large to be one. */
-export function replyTold(given: unknown): ModelReply {
-  const { parts: told, usage, stop } = membersOf(given, ["parts", "usage", "stop"]);
-  const used = usageTold(usage);
-  const parts = partsTold(told, used);
-  return { parts, usage: used, stop: STOPS.find((known) => known === stop) ?? stopOf(parts) };
+/** Throws a ModelFailure if the value is not a reply, or is too large. */
+export function parseReply(value: unknown): ModelReply {
+  const { parts: given, usage: counts, stop } = membersOf(value, ["parts", "usage", "stop"]);
+  const usage = parseUsage(counts);
+  const parts = parseParts(given, usage);
+  const implied = parts.some((part) => part.type === "tool-call") ? "tools" : "end";
+  return { parts, usage, stop: STOPS.find((known) => known === stop) ?? implied };
 }
 
-function partsTold(given: unknown, usage: Usage | null): readonly ReplyPart[] {
+function parseParts(given: unknown, usage: Usage | null): readonly ReplyPart[] {
   const plain = plainJson(given, { depth: REPLY_DEPTH });
   if ("problem" in plain) throw notReply(plain.problem, plain.large === true ? "reply-limit" : "provider-error", usage);
   const { json } = plain;
   if (!Array.isArray(json)) throw notReply("it has no list of parts");
   const parts: ReplyPart[] = [];
   for (const [index, part] of (json as readonly Json[]).entries()) {
-    // As it was given: a journal keeps the order of its members.
+    // Unchanged: a journal keeps the order of members.
     if (partIs(part)) parts.push(part);
-    else if (!unknownPartIs(part)) throw notReply(`its part ${index + 1} is not one`);
+    else if (!unknownPartIs(part)) throw notReply(`its part ${index + 1} is invalid`);
   }
   return parts;
 }
@@ -51,49 +53,45 @@ function unknownPartIs(part: Json): boolean {
   return typeof type === "string" && type !== "text" && type !== "reasoning" && type !== "tool-call";
 }
 
-function stopOf(parts: readonly ReplyPart[]): ModelReply["stop"] {
-  return parts.some((part) => part.type === "tool-call") ? "tools" : "end";
-}
-
 function notReply(
   problem: string,
   code: ModelFailure["code"] = "provider-error",
   usage: Usage | null = null,
 ): ModelFailure {
   const options = usage === null ? {} : { usage };
-  return new ModelFailure(code, `The model gave something that is not a reply: ${problem}.`, options);
+  return new ModelFailure(code, `The model returned something that is not a reply: ${problem}.`, options);
 }
 
-/** Members of a value that may be anything; undefined where it has none, or where reading it throws. */
-export function membersOf<Name extends string>(
-  value: unknown,
-  names: readonly Name[],
-): Readonly<Partial<Record<Name, unknown>>> {
-  const members: Partial<Record<Name, unknown>> = {};
-  if (typeof value !== "object" || value === null) return members;
-  for (const name of names) {
-    try {
-      members[name] = (value as Readonly<Record<string, unknown>>)[name];
-    } catch {
-      // A getter or a proxy of the user's: the member counts as missing.
-      members[name] = undefined;
-    }
-  }
-  return members;
+/**
+ * What a provider says a call has used: whole tokens, not negative, and bounded. Null if it says nothing usable: then an
+ * estimate is booked.
+ */
+export function parseUsage(usage: unknown): Usage | null {
+  const counts = membersOf(usage, ["input", "output", "cachedInput", "estimated"]);
+  const input = wholeNumber(counts.input, MOST_TOKENS);
+  const output = wholeNumber(counts.output, MOST_TOKENS);
+  const cached = wholeNumber(counts.cachedInput, MOST_TOKENS);
+  if (input === null || output === null) return null;
+  return {
+    input,
+    output,
+    ...(cached === null ? {} : { cachedInput: Math.min(cached, input) }),
+    ...(counts.estimated === true ? { estimated: true } : {}),
+  };
 }
 
-/** Whatever a model threw, as a failure. */
-export function failureOf(thrown: unknown): ModelFailure {
+/** Any thrown value as a failure. */
+export function toModelFailure(thrown: unknown): ModelFailure {
   try {
     if (thrown instanceof ModelFailure) return thrown;
   } catch {
-    // A proxy of the user's: it is told like any other value.
+    // A user's proxy: handled like any other value.
   }
   return new ModelFailure("provider-error", errorText(thrown), { cause: thrown });
 }
 
-/** What a failure says beside its words, as the kernel records it. */
-export function failureTold(
+/** The members of a failure as the kernel records them. Its message is not part of it. */
+export function parseFailure(
   failure: ModelFailure,
 ): Pick<ModelFailure, "code" | "retryable" | "retryAfterMs" | "usage"> {
   const members = membersOf(failure, ["code", "retryable", "retryAfterMs", "usage"]);
@@ -101,6 +99,12 @@ export function failureTold(
     code: CODES.find((known) => known === members.code) ?? "provider-error",
     retryable: members.retryable === true,
     retryAfterMs: wholeNumber(members.retryAfterMs, LONGEST_WAIT_MS) ?? undefined,
-    usage: usageTold(members.usage),
+    usage: parseUsage(members.usage),
   };
+}
+
+/** What an unknown value says that its call has used: a reply, or a thrown failure. */
+export function usageOf(last: { readonly reply: unknown } | { readonly thrown: unknown }): Usage | null {
+  if ("reply" in last) return parseUsage(membersOf(last.reply, ["usage"]).usage);
+  return parseFailure(toModelFailure(last.thrown)).usage;
 }
