@@ -28,7 +28,7 @@ const TOGETHER = [
   { name: "command-line", roots: ["cli/program", "cli/process-host", "models/registry/model-registry"] },
   { name: "library", roots: ["index"] },
   // Commands that run trees load this.
-  { name: "work", roots: ["cli/commands/run"] },
+  { name: "work", roots: ["cli/commands/run/run"] },
 ];
 
 /** @typedef {(id: string) => { importedIds: string[] } | null} InfoOf */

@@ -14,7 +14,7 @@ import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { joinProviders } from "../../runtime/definitions/join-providers.ts";
 import type { CommandCall } from "../command.ts";
 import type { Host } from "../host.ts";
-import { readTrust, realFolder, trustHolds, type TrustItem } from "../trust/trust-file.ts";
+import { readTrust, realFolder, trustHolds, type TrustItem } from "../settings/trust-file.ts";
 
 /** What `errand run` starts. */
 export const DEFAULT_AGENT = "orchestrator";

@@ -13,8 +13,8 @@ import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/values/json
 import { readText } from "../../definitions/folder-files.ts";
 import { errorText, ErrandError } from "../../errors.ts";
 import { makeFolder } from "../../stores/user-data.ts";
-import { unusable } from "../journal/file-lines.ts";
-import { writePrivateFile } from "../journal/write-private-file.ts";
+import { unusable } from "../files/file-lines.ts";
+import { writePrivateFile } from "../files/write-private-file.ts";
 
 export type JsonObject = { readonly [key: string]: Json };
 

@@ -8,7 +8,7 @@ import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { Host } from "../host.ts";
 import { problemOf } from "../problem.ts";
 import { terminalLine } from "../text/terminal-text.ts";
-import { realFolder } from "../trust/trust-file.ts";
+import { realFolder } from "./trust-file.ts";
 import { configName, readConfig, writeConfig } from "./config-file.ts";
 
 export const PROJECTS = "projects";

@@ -10,7 +10,7 @@
 import { hash } from "node:crypto";
 import type { Json } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
-import type { TrustItem } from "../trust/trust-file.ts";
+import type { TrustItem } from "./trust-file.ts";
 import { PROJECT_CONFIG } from "./config-file.ts";
 import { type Setting, SETTINGS } from "./setting-table.ts";
 

@@ -4,7 +4,7 @@ import type { LimitChoices } from "../../core/values/limits.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { Host } from "../host.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
-import { readTrust, realFolder, type TrustItem, trustHolds } from "../trust/trust-file.ts";
+import { readTrust, realFolder, type TrustItem, trustHolds } from "./trust-file.ts";
 import { configName, PROJECT_CONFIG, projectConfigLinked, readConfig } from "./config-file.ts";
 import { PROJECTS, projectRules } from "./project-rules.ts";
 import { permissionRules } from "./permission-rules.ts";

@@ -1,0 +1,154 @@
+/**
+ * `errand answer [QUESTION] [yes|no] [NOTE]`. Without words, and with `--json`, a line for each open question:
+ * `{ type: "question", id, tree, agent, run, who, tool, input, text, askedAt, seen, rule, change }`: `change` is the difference that the call would make to
+ * its file, and `seen` the mark of that file, which an answer sends along. An answer is one object:
+ * `{ type: "answered", id, tree, allow, taken }`, where `taken` says whether an owner had it when the command ended.
+ */
+
+import { asStepKey, asTreeId } from "../../../core/values/ids.ts";
+import { ErrandError } from "../../../errors.ts";
+import { sha256 } from "../../../runtime/create-runtime.ts";
+import { type OpenQuestion, openQuestions } from "../../../runtime/messages/open-questions.ts";
+import type { PostInput } from "../../../runtime/messages/mail.ts";
+import type { CommandAction, CommandCall } from "../../command.ts";
+import { jsonLine } from "../../display/jsonl.ts";
+import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { differentAnswerPending } from "../../questions/pending-answers.ts";
+import { deliverAsMail, newPostId } from "../../../runtime/messages/deliver.ts";
+import { requireTrusted, type View, withView } from "../../store/open-view.ts";
+import type { Answer } from "../../questions/answer-choices.ts";
+import { askInTerminal } from "../../questions/ask-in-terminal.ts";
+import { keepProjectRule } from "../../settings/project-rules.ts";
+import { type QuestionView, viewLines, viewQuestion } from "../../questions/question-view.ts";
+import { createColours } from "../../text/colours.ts";
+import { databaseIs } from "../../store/scope.ts";
+
+/** Digits of a mark that are enough to be typed. */
+const MARK_LENGTH = 12;
+const NO_COLOURS = createColours(null);
+
+export const answerCommand: CommandAction = (call) =>
+  withView(call.scope, async (store, view) => {
+    const [given] = call.args;
+    const open = await openQuestions(store, sha256);
+    if (given === undefined) await list(open, call);
+    else return answer(view, questionOf(open, given), call);
+    return EXIT.done;
+  });
+
+async function list(open: readonly OpenQuestion[], call: CommandCall): Promise<void> {
+  const { options, host } = call;
+  if (open.length === 0 && options.json !== true) return host.err("no question waits for an answer\n");
+  const colours = createColours(host.colours.out);
+  for (const question of open) {
+    const view = await viewOf(question, call);
+    const { seen = null, rule } = view;
+    const change =
+      view.body.length === 0
+        ? null
+        : viewLines({ ...view, head: [] }, NO_COLOURS, true)
+            .slice(1)
+            .join("\n");
+    if (options.json === true) host.out(jsonLine({ type: "question", ...question, seen, rule, change }));
+    else {
+      const next = seen === null ? [] : [`  errand answer ${question.id} yes --seen ${seen.slice(0, MARK_LENGTH)}`];
+      host.out(`${[question.id, ...viewLines(view, colours), ...next].join("\n")}\n`);
+    }
+  }
+}
+
+/** As the person sees it who answers. Workers that share a database have files of their own, which are not to be seen here. */
+function viewOf({ tool, input, who }: OpenQuestion, { scope, host }: CommandCall): Promise<QuestionView> {
+  return viewQuestion({ who, tool, input }, databaseIs(scope) ? null : host.folder);
+}
+
+/** The one open question whose id begins so. */
+function questionOf(open: readonly OpenQuestion[], given: string): OpenQuestion {
+  const found = open.filter(({ id }) => id.startsWith(given));
+  const [first] = found;
+  if (first === undefined) {
+    throw new ErrandError("question-closed", `No question ${given} is open`, {
+      remedy: "It was answered, or its turn has ended. The open ones: errand answer",
+    });
+  }
+  if (found.length > 1 && first.id !== given) {
+    throw new ErrandError("usage", `${found.length} open questions begin with ${given}`, {
+      remedy: `Write more of the id: ${found.map(({ id }) => id).join(", ")}`,
+    });
+  }
+  return first;
+}
+
+function allowOf(word: string | undefined, given: string): boolean {
+  const allow = { yes: true, y: true, no: false, n: false }[word?.toLowerCase() ?? ""];
+  if (allow !== undefined) return allow;
+  const said = word === undefined ? "The answer is missing" : `The answer is yes or no, not "${word}"`;
+  throw new ErrandError("usage", said, {
+    remedy: `errand answer ${given} yes, or: errand answer ${given} no "why not"`,
+  });
+}
+
+function requireSeen({ id }: OpenQuestion, { seen = "" }: QuestionView, wanted: string): void {
+  if (!/^[0-9a-f]{8,64}$/.test(wanted)) {
+    throw new ErrandError("usage", `--seen takes a mark of a file, not "${wanted}"`, {
+      remedy: "errand answer shows it with the question.",
+    });
+  }
+  if (seen.startsWith(wanted)) return;
+  throw new ErrandError("file-changed", `The file of question ${id} is not as it was when it was shown`, {
+    remedy: "Look at the change as it would be now: errand answer",
+  });
+}
+
+async function answer(view: View, question: OpenQuestion, call: CommandCall): Promise<ExitCode> {
+  const { options, host } = call;
+  const tree = asTreeId(question.tree);
+  const key = asStepKey(question.id.slice(question.tree.length + 1));
+  const file = await view.holder(tree);
+  requireTrusted(file);
+  const shown = await viewOf(question, call);
+  const choice = await choiceOf(question, shown, call);
+  if (choice === null) return EXIT.interrupted;
+  const allow = choice.type !== "no";
+  const always = choice.type === "conversation" || choice.type === "project" ? ({ always: true } as const) : {};
+  const seen = allow && shown.seen !== undefined ? { seen: shown.seen } : {};
+  const input: PostInput = {
+    type: "answer-given",
+    id: newPostId(host.world),
+    question: key,
+    allow,
+    ...seen,
+    ...always,
+  };
+  const note = choice.type === "no" ? choice.note : "";
+  const given = { tree, input, texts: [host.redactor.text(note)] };
+  if (await differentAnswerPending(file.store, given)) throw answeredAlready(question);
+  const { taken, late } = await deliverAsMail(file, given, host.world);
+  // Looked at again: of two answers that came together the first in the mail counts.
+  if (late !== null || (!taken && (await differentAnswerPending(file.store, given)))) throw answeredAlready(question);
+  if (choice.type === "project" && shown.rule !== null) host.out(`${await keepProjectRule(host, shown.rule)}\n`);
+  if (options.json === true) host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
+  else {
+    const next = taken ? `watch it with: errand logs -f ${tree}` : `go on with: errand resume ${tree}`;
+    host.out(`${allow ? "allowed" : "refused"}; ${next}\n`);
+  }
+  return EXIT.done;
+}
+
+function answeredAlready({ id }: OpenQuestion): ErrandError {
+  return new ErrandError("question-closed", `Question ${id} is not open any more`, {
+    remedy: "It was answered otherwise, or its turn has ended. The open ones: errand answer",
+  });
+}
+
+/** What the words of the command say, or, in a terminal, the user at it; null when they left. */
+function choiceOf(question: OpenQuestion, shown: QuestionView, call: CommandCall): Promise<Answer | null> {
+  const { options, host } = call;
+  const [given = "", word, note = ""] = call.args;
+  if (word === undefined && options.json !== true && host.keys !== null && host.screen !== null)
+    return askInTerminal(host, host.keys, shown);
+  const allow = allowOf(word, given);
+  if (allow && options.seen !== undefined) requireSeen(question, shown, options.seen);
+  if (options.json !== true) host.out(`${viewLines(shown, createColours(host.colours.out)).join("\n")}\n`);
+  return Promise.resolve(allow ? { type: "once" } : { type: "no", note });
+}

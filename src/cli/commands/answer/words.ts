@@ -1,0 +1,28 @@
+import type { Command } from "../../command.ts";
+
+export const ANSWER: Command = {
+  name: "answer",
+  description: "list the calls that wait for your permission, or allow or refuse one",
+  args: [
+    ["[question]", "a question, by its id or any unique beginning of it; without one, those that are open are listed"],
+    ["[answer]", "yes or no; without it, a terminal asks"],
+    ["[note]", "what the agent should know about your refusal"],
+  ],
+  options: [["--seen <mark>", "allow it only if its file is as it was when this mark was shown"]],
+  help: `
+Examples:
+  errand answer
+  errand answer 019a8f3c
+  errand answer 019a8f3c yes
+  errand answer 019a8f3c yes --seen 4be19c02a77d
+  errand answer 019a8f3c no "use the staging database"
+
+Each question is shown with the change that it would make to its file, as that is now. An allowed change is made only if the
+file is still as this command saw it.
+
+A run that asks waits, and costs nothing, until it is answered. Where a process owns the store it goes on at once; where none
+does, the answer is kept, and errand resume goes on with it.
+Exit codes: 0 listed, or the answer is durable, 1 failed or not open, 2 wrong use.
+`,
+  load: async () => (await import("./answer.ts")).answerCommand,
+};

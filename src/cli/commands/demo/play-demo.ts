@@ -1,0 +1,130 @@
+/**
+ * The demonstration itself: one process begins a job and is killed, another one takes it up and ends it, and the journal is asked what became
+ * of it. The processes are `errand run` and `errand resume`; all that this one does is to watch their journal and to kill.
+ */
+
+import type { World } from "../../../contracts/world.ts";
+import { ErrandError } from "../../../errors.ts";
+import { withStore } from "../../store/open-view.ts";
+import { foldEvent } from "../../../view/fold-event.ts";
+import { createTreeModel, openRuns, type TreeModel } from "../../../view/tree-model.ts";
+import type { DemoScreen } from "./demo-screen.ts";
+import { createJournalWatch } from "./journal-watch.ts";
+import { type DemoProof, proveDemo } from "./prove-demo.ts";
+import type { Finished, Stage, StageProcess } from "./stage.ts";
+import { stepsOf } from "./step.ts";
+
+export interface DemoRequest {
+  readonly task: string;
+  /** The model of every agent. */
+  readonly model: string;
+  readonly store: string;
+  readonly stage: Stage;
+  readonly screen: DemoScreen;
+  readonly world: World;
+  /** Aborts when it is to be left. */
+  readonly signal: AbortSignal;
+}
+
+/** So many children have ended when the process is killed. */
+const ENDED_BEFORE_KILL = 2;
+const POLL_MS = 25;
+/** How long nothing runs, for people to see it. */
+const SILENCE_MS = 1_000;
+
+export async function playDemo(request: DemoRequest): Promise<DemoProof> {
+  const { store, stage, screen, world, signal } = request;
+  const journal = createJournalWatch(store);
+  const model = createTreeModel();
+  let lead = Number.NEGATIVE_INFINITY;
+  const now = (): number => Math.max(model.at, lead + world.monotonic());
+
+  /** Shows what is new in the journal. */
+  async function look(): Promise<void> {
+    for (const event of await journal.read()) {
+      lead = Math.max(lead, event.at - world.monotonic());
+      for (const step of stepsOf(event, foldEvent(model, event), model)) screen.step(step);
+      screen.picture(model, now);
+    }
+  }
+
+  /** Watches until the process has ended, or the tree is as wanted, in which case that is null. */
+  async function watch(process: StageProcess, wanted: () => boolean): Promise<Finished | null> {
+    let finished: Finished | null = null;
+    void process.finished.then((how) => (finished = how));
+    for (;;) {
+      // Read after the end was noticed: the last rows of the process are there.
+      const over: Finished | null = finished;
+      await look();
+      if (wanted()) return null;
+      if (over !== null) return over;
+      await pause(world, POLL_MS, signal);
+    }
+  }
+
+  function start(...words: readonly string[]): StageProcess {
+    const args = [...words, "--store", store];
+    const process = stage.start(args);
+    screen.step({ type: "process-started", pid: process.pid, args });
+    return process;
+  }
+
+  try {
+    screen.begin();
+    const first = start("run", "--model", request.model, request.task);
+    const early = await watch(first, () => endedRuns(model) >= ENDED_BEFORE_KILL);
+    if (early !== null) throw unexpected("ended before it could be killed", first, early);
+    first.kill();
+    const killed = await first.finished;
+    await look();
+    if (killed.signal !== "SIGKILL") throw unexpected("ended before it could be killed", first, killed);
+    const at = journal.last();
+    const counts = { ended: endedRuns(model), open: openRuns(model).length };
+    screen.step({ type: "process-killed", row: at.seq, pid: first.pid, ...counts });
+    screen.picture(model, null);
+    await pause(world, SILENCE_MS, signal);
+
+    const second = start("resume");
+    screen.picture(model, now);
+    const ended = await watch(second, () => false);
+    if (ended?.code !== 0) throw unexpected("could not finish the job", second, ended);
+    const proof = await withStore(store, async (view) => {
+      const [tree] = await view.trees({ limit: 1 });
+      if (tree === undefined) throw unexpected("left no tree", second, ended);
+      return proveDemo(view, tree, at);
+    });
+    screen.end(ended.out, proof);
+    return proof;
+  } finally {
+    await journal.close();
+  }
+}
+
+function endedRuns(model: TreeModel): number {
+  return [...model.agents.values()].filter(({ run }) => run?.state === "ended").length;
+}
+
+function unexpected(what: string, process: StageProcess, finished: Finished | null): ErrandError {
+  const how = finished === null ? "" : finished.signal === null ? `exit code ${finished.code}` : finished.signal;
+  const said = finished?.err.trim().split("\n").slice(-2).join(" ") ?? "";
+  const message = `Process ${process.pid} ${what} (${how}${said === "" ? "" : `: ${said}`})`;
+  return new ErrandError("demo-failed", message, {
+    remedy: "Try it again; errand doctor looks for what is wrong here.",
+  });
+}
+
+/** Rejects when the signal aborts. */
+function pause(world: World, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const left = (): void => {
+      cancel();
+      reject(signal.reason);
+    };
+    const cancel = world.after(milliseconds, () => {
+      signal.removeEventListener("abort", left);
+      resolve();
+    });
+    if (signal.aborted) left();
+    else signal.addEventListener("abort", left, { once: true });
+  });
+}

@@ -1,0 +1,17 @@
+import { type Command, TREE_OR_RUN } from "../../command.ts";
+
+export const EXPORT: Command = {
+  name: "export",
+  description: "write the whole journal of a tree as one file of JSON lines",
+  args: [["<tree>", TREE_OR_RUN, "ids"]],
+  options: [["-o, --out <file>", "write this file, replacing it whole; without it, standard output"]],
+  help: `
+Examples:
+  errand export 019a8f3c --out tree.jsonl
+  errand export 019a8f3c | gzip > tree.jsonl.gz
+
+The file holds every text of the tree, so only you may read it (0600). errand replay proves it anywhere.
+Exit codes: 0 done, 1 failed, 2 wrong use.
+`,
+  load: async () => (await import("./export.ts")).exportCommand,
+};

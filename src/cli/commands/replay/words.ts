@@ -1,0 +1,25 @@
+import type { Command } from "../../command.ts";
+
+export const REPLAY: Command = {
+  name: "replay",
+  description: "prove a journal: decide everything again, call nothing, compare every byte",
+  args: [
+    [
+      "<source>",
+      "a tree or a run, by its id or any unique beginning of it; an exported file; - for standard input",
+      "ids and files",
+    ],
+  ],
+  options: [],
+  help: `
+Examples:
+  errand replay 019a8f3c
+  errand replay tree.jsonl
+  gunzip < tree.jsonl.gz | errand replay -
+
+It calls no model, no tool and no network, and works while another process owns the store. The first difference is
+shown with its row, the line of the file, and both sides.
+Exit codes: 0 proven or intact, 1 broken or failed, 2 wrong use.
+`,
+  load: async () => (await import("./replay.ts")).replayCommand,
+};

@@ -1,0 +1,23 @@
+import { ALLOW, BASE_URL, type Command } from "../../command.ts";
+
+export const WORKER: Command = {
+  name: "worker",
+  description: "run trees of a database together with other workers, until it is stopped",
+  args: [],
+  options: [
+    ["-m, --model <provider/name>", "the model of agents whose definition names none; without it, as for errand run"],
+    BASE_URL,
+    ALLOW,
+  ],
+  help: `
+Examples:
+  ERRAND_DATABASE_URL=postgres://user@host/errand errand worker
+  errand worker --store postgres://user@host/errand --json
+
+Any number of workers, on any number of machines, share a PostgreSQL database. Each takes trees that have something to do and that
+nobody runs: mail that came, a time that was reached, what a dead process left. SIGTERM lets its trees go, and the others go on
+with them at once; after a crash they do so within seconds.
+Exit codes: 0 stopped by SIGTERM, 1 failed, 2 wrong use, 130 interrupted.
+`,
+  load: async () => (await import("./worker.ts")).workerCommand,
+};
