@@ -9,8 +9,13 @@ import { expect, onTestFinished, test } from "vitest";
 
 import type { ModelReply, ModelRequest } from "../../src/contracts/model.ts";
 import { jsonObjectIs } from "../../src/core/values/json.ts";
-import { replyText } from "../../src/core/values/message.ts";
-import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../../src/core/values/message.ts";
+import {
+  type ContextMessage,
+  replyText,
+  type ToolCallPart,
+  type ToolResult,
+  type ToolSpec,
+} from "../../src/core/values/message.ts";
 import { frameBuild } from "../../src/core/text/index.ts";
 import { createRehearsalModel } from "../../src/cli/rehearsal/rehearsal.ts";
 import { fileTools } from "../../src/tools/index.ts";

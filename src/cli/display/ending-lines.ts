@@ -1,10 +1,9 @@
 /** What is said at the end of a run, after the answer: how it went, what is kept where, and what could come next. */
 
-import { offlineIs } from "../../view/tree-model.ts";
+import { offlineIs, treeAtRest, treeTotals } from "../../view/tree-model.ts";
 import type { Colours } from "../text/colours.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { totalsLine } from "./totals-line.ts";
-import { treeAtRest, treeTotals } from "../../view/tree-model.ts";
 import type { Ending, WorkSetup } from "./display.ts";
 
 export function endingLines(ending: Ending, setup: WorkSetup, colours: Colours): string[] {

@@ -7,8 +7,7 @@
  *  2. Whatever an announcement's exact wording, its findings are found by their frames.
  */
 
-import { frameParse } from "../../core/text/index.ts";
-import type { FrameName } from "../../core/text/index.ts";
+import { type FrameName, frameParse } from "../../core/text/index.ts";
 
 export interface AnnouncedPart {
   /** The run's name, or null where the text has none. */

@@ -5,8 +5,7 @@ import { expect, test } from "vitest";
 import type { ModelReply, ModelRequest } from "../../contracts/model.ts";
 import { NUDGE_TAG, NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { jsonObjectIs } from "../../core/values/json.ts";
-import { replyText } from "../../core/values/message.ts";
-import type { ContextMessage, ToolCallPart, ToolSpec } from "../../core/values/message.ts";
+import { type ContextMessage, replyText, type ToolCallPart, type ToolSpec } from "../../core/values/message.ts";
 import { frameBuild } from "../../core/text/index.ts";
 import { createRehearsalModel } from "./rehearsal.ts";
 

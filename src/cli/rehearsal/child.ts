@@ -13,8 +13,7 @@ import { NUDGE_TAG, NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { jsonObjectIs } from "../../core/values/json.ts";
 import type { ContextMessage } from "../../core/values/message.ts";
 import { unframed } from "./announcement.ts";
-import { callsIn, createEvidence } from "./evidence.ts";
-import type { Action } from "./evidence.ts";
+import { type Action, callsIn, createEvidence } from "./evidence.ts";
 import { createDescribeInquiry } from "./inquiries/describe.ts";
 import type { Inquiry } from "./inquiries/inquiry.ts";
 import { createMapInquiry } from "./inquiries/map.ts";
@@ -22,8 +21,7 @@ import { createReadInquiry } from "./inquiries/read.ts";
 import { createSearchInquiry } from "./inquiries/search.ts";
 import { createSourceInquiry } from "./inquiries/source.ts";
 import { createTestsInquiry } from "./inquiries/tests.ts";
-import { questionsOfChild } from "./parts.ts";
-import type { Question } from "./parts.ts";
+import { type Question, questionsOfChild } from "./parts.ts";
 import { HONESTY } from "./wording.ts";
 
 /** What the model does next: say something, or ask tools. */

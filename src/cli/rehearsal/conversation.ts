@@ -8,8 +8,7 @@
  */
 
 import { COMPACTION_REQUEST } from "../../core/text/prompts/system-prompts.ts";
-import { replyText } from "../../core/values/message.ts";
-import type { ContextMessage } from "../../core/values/message.ts";
+import { type ContextMessage, replyText } from "../../core/values/message.ts";
 import { shorten } from "./wording.ts";
 
 const SUMMARY_LIMIT = 4000;

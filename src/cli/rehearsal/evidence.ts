@@ -4,8 +4,7 @@
  * Invariant: everything is taken from the request's messages; a call counts as made only when its result is there.
  */
 
-import { jsonObjectIs } from "../../core/values/json.ts";
-import type { Json } from "../../core/values/json.ts";
+import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import type { ContextMessage, ToolResult } from "../../core/values/message.ts";
 
 /** A tool call that the model makes, or has made. */

@@ -9,13 +9,10 @@
 import type { ModelRequest } from "../../contracts/model.ts";
 import { jsonObjectIs } from "../../core/values/json.ts";
 import type { ContextMessage } from "../../core/values/message.ts";
-import { announcementIs, framedTexts, outsideFrames, readAnnouncement } from "./announcement.ts";
-import type { AnnouncedPart } from "./announcement.ts";
+import { type AnnouncedPart, announcementIs, framedTexts, outsideFrames, readAnnouncement } from "./announcement.ts";
 import type { ComposeAnswer } from "./answer.ts";
-import type { Move } from "./child.ts";
-import { researchMove } from "./child.ts";
-import { callsIn } from "./evidence.ts";
-import type { MadeCall } from "./evidence.ts";
+import { type Move, researchMove } from "./child.ts";
+import { callsIn, type MadeCall } from "./evidence.ts";
 import { partsOf } from "./parts.ts";
 import { readJson } from "./read-json.ts";
 import { count, HONESTY } from "./wording.ts";

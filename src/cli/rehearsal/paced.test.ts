@@ -4,8 +4,7 @@ import { expect, test } from "vitest";
 
 import type { ModelReply, ModelRequest } from "../../contracts/model.ts";
 import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
-import { replyText } from "../../core/values/message.ts";
-import type { ContextMessage } from "../../core/values/message.ts";
+import { type ContextMessage, replyText } from "../../core/values/message.ts";
 import { createRehearsalModel } from "./rehearsal.ts";
 import { composeBriefly } from "./answer.ts";
 import { createPacedManner } from "./paced.ts";

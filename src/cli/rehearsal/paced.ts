@@ -11,12 +11,9 @@ import type { ModelRequest } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { abortedCall } from "../../models/local-reply.ts";
-import { composeBriefly } from "./answer.ts";
-import type { ComposeAnswer } from "./answer.ts";
-import { childIs } from "./child.ts";
-import type { Move } from "./child.ts";
-import { questionsOfChild } from "./parts.ts";
-import type { Question } from "./parts.ts";
+import { type ComposeAnswer, composeBriefly } from "./answer.ts";
+import { childIs, type Move } from "./child.ts";
+import { type Question, questionsOfChild } from "./parts.ts";
 
 /** How a rehearsal for an audience differs from the usual one. */
 export interface Manner {

@@ -6,8 +6,7 @@
  *  2. There are two to four parts, in the order in which an answer is read: the project first, details last.
  */
 
-import { clausesOf, filesNamedIn, keywordsOf, subjectsOf, wordsOf } from "./keywords.ts";
-import type { Keyword } from "./keywords.ts";
+import { clausesOf, filesNamedIn, type Keyword, keywordsOf, subjectsOf, wordsOf } from "./keywords.ts";
 
 export type SearchScope = "source" | "documents" | "all";
 

@@ -1,13 +1,20 @@
-/** Owns the finding of the offline models, which are always there; they are loaded by their first call. */
+/** The offline models of the command line. They need no key, and their code is loaded by their first call. */
 
 import type { Model, ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { lazyModel } from "../../models/lazy-model.ts";
 
+/** The model that is used if nobody chose another. */
+export const OFFLINE = "offline/rehearsal";
+/** The same for the demonstration: it takes its time, and one of its children forgets to report. */
+export const OFFLINE_PACED = "offline/paced";
+
+export const DEMO_TASK = "Explain what this project is, how its source is organised and where its tests are";
+
 export function createRehearsalProvider(world: Pick<World, "after">): ModelProvider {
   const models: ReadonlyMap<string, Model> = new Map([
-    ["offline/rehearsal", lazyModel(async () => (await import("./rehearsal.ts")).createRehearsalModel())],
-    ["offline/paced", lazyModel(() => createPacedRehearsal(world))],
+    [OFFLINE, lazyModel(async () => (await import("./rehearsal.ts")).createRehearsalModel())],
+    [OFFLINE_PACED, lazyModel(() => createPacedRehearsal(world))],
   ]);
   return {
     resolve(name) {

@@ -11,8 +11,7 @@
 import type { Model, ModelRequest } from "../../contracts/model.ts";
 import type { ReplyPart } from "../../core/values/message.ts";
 import { composeAnswer } from "./answer.ts";
-import { childIs, childMove } from "./child.ts";
-import type { Move } from "./child.ts";
+import { childIs, childMove, type Move } from "./child.ts";
 import { compactionIs, spoken, summaryOf } from "./conversation.ts";
 import { foregroundMove } from "./foreground.ts";
 import type { Manner } from "./paced.ts";

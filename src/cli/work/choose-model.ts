@@ -1,4 +1,4 @@
-/** Which model agents have whose definition names none, and why: whatever it is, the user is told. */
+/** Chooses the model of agents whose definition names none, with the reason, which the user reads. */
 
 import type { World } from "../../contracts/world.ts";
 import { baseUrlIs } from "../../models/registry/base-url.ts";
@@ -7,7 +7,7 @@ import type { Environment } from "../../models/registry/model-sources.ts";
 import { ErrandError } from "../../errors.ts";
 import { abortAfter } from "../abort-after.ts";
 import type { CommandCall } from "../command.ts";
-import { OFFLINE } from "./offline.ts";
+import { OFFLINE } from "../rehearsal/rehearsal-provider.ts";
 
 export interface ModelChoice {
   readonly model: string;
@@ -39,7 +39,7 @@ export function ollamaModels(env: Environment, world: World): Promise<readonly s
   return abortAfter(OLLAMA_WITHIN_MS, world, (signal) => listOllamaModels(fetch, env, signal));
 }
 
-/** A base URL that no model of the command would use was given by mistake. */
+/** Throws if no model of the command would use the base URL. */
 export function requireBaseUrlFits(baseUrl: string | undefined, models: readonly string[]): void {
   if (baseUrl === undefined) return;
   if (!baseUrlIs(baseUrl)) {
@@ -51,4 +51,15 @@ export function requireBaseUrlFits(baseUrl: string | undefined, models: readonly
   throw new ErrandError("usage", `--base-url says where ${NEEDS_BASE_URL}NAME is, and the model is ${models[0]}`, {
     remedy: `Name the model too: --model ${NEEDS_BASE_URL}NAME. Other providers have variables of their own, such as OPENAI_BASE_URL.`,
   });
+}
+
+/** Adds what a user of the command line can do to the library's error about a model that it cannot get. */
+export function explainModel(thrown: unknown, model: string): unknown {
+  if (!(thrown instanceof ErrandError) || thrown.code !== "model-unknown" || thrown.remedy !== undefined) return thrown;
+  const message = thrown.message.replace(/\.$/, "");
+  return new ErrandError(
+    "model-unknown",
+    message.includes(model) ? message : `The model ${model} cannot be had: ${message}`,
+    { remedy: `To go without a key: --model ${OFFLINE}.`, cause: thrown },
+  );
 }

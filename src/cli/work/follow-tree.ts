@@ -1,9 +1,8 @@
 /**
- * Follows a tree from its first event until nothing in it is under way, and shows what happens. Of a tree that has a past, the past is
- * read and not shown again.
+ * Follows a tree from its first event until nothing in it is under way, and shows what happens. Rows up to `past` are read, but not shown.
  *
  * Invariants:
- *  1. A message to the user is shown once its event is there and the channel has brought its text, in the order of the events.
+ *  1. A message to the user is shown when its event was read and the channel has delivered its text, in the order of the events.
  *  2. The answer is what the root's turns ended with, in order, with messages of children that were relayed (rule D13).
  */
 
@@ -20,15 +19,15 @@ import { createTreeModel, openRuns, treeAtRest, treeIdle, treeParked, type TreeM
 export interface Following {
   readonly model: TreeModel;
   readonly channel: Channel;
-  /** The tree's time now. */
+  /** The current time of the tree. */
   now(): number;
-  /** Reads the tree's events until it is at rest and all that was said is shown, or until the store is closed. */
+  /** Reads the tree's events until it is at rest and all its messages are shown, or until the store is closed. */
   follow(errand: Errand, target: FollowTarget): Promise<void>;
-  /** Resolves when the tree waits for nothing but answers of a user. */
+  /** Resolves when only an answer of a user can move the tree on. */
   parked(): Promise<void>;
-  /** True once a turn of the root has ended that is not of the past. */
+  /** True if a turn of the root has ended since the past. */
   answered(): boolean;
-  /** The answer so far; null when nothing of it was said. */
+  /** The answer so far; null if there is none. */
   answer(): string | null;
 }
 
@@ -36,9 +35,9 @@ export interface FollowTarget {
   readonly tree: string;
   /** The last row of the past. */
   readonly past: number;
-  /** Called with each event in order; before it was true, a tree with nothing under way has not begun. */
+  /** Called with each event in order. Until it returns true, a tree with nothing under way has not begun yet. */
   readonly begun: (event: TreeEvent) => boolean;
-  /** True: there is nobody to ask, so that the end is also where the tree waits for answers. */
+  /** True: no user can answer here, so following also ends where the tree waits for answers. */
   readonly unattended: boolean;
 }
 
@@ -48,26 +47,22 @@ interface Expected {
   readonly final: boolean;
 }
 
-/** What the channel brings of a message. */
-type Given = Pick<UserMessage, "text" | "repeated">;
+/** The part of a message that the channel delivers. */
+type Delivered = Pick<UserMessage, "text" | "repeated">;
 
-/** `allUserMessage` is called, from the end of the past on, whenever there is nothing left to show of what was said so far. */
-export function createFollowing(
-  world: World,
-  display: Display,
-  allUserMessage: () => void = () => undefined,
-): Following {
+/** `onShown` is called, from the end of the past on, whenever all messages so far are shown. */
+export function createFollowing(world: World, display: Display, onShown: () => void = () => undefined): Following {
   const model = createTreeModel();
-  const texts = new Map<string, Given>();
+  const texts = new Map<string, Delivered>();
   let expected: Expected[] = [];
-  /** What was sent in the past. The channel brings what nobody took then. Questions are not in it: they are asked, not said. */
+  /** Messages that were sent in the past. The channel delivers those that no process took then. */
   const past = new Map<string, SpokenKind>();
   const messages: UserMessage[] = [];
   let drained = false;
   let answered = false;
   let ended = false;
   let arrived = false;
-  /** The greatest lead of the tree's time over this machine's monotonic one: an event is never seen before it happened. */
+  /** How far the tree's time is ahead of this machine's monotonic time: the greatest lead of any event. */
   let lead = Number.NEGATIVE_INFINITY;
   const allShown = Promise.withResolvers<void>();
   const parkedWaiters: (() => void)[] = [];
@@ -77,29 +72,27 @@ export function createFollowing(
   function show(): void {
     if (arrived) showPast();
     for (let next = expected[0]; next !== undefined; next = expected[0]) {
-      const given = texts.get(next.id);
-      if (given === undefined) return;
+      const delivered = texts.get(next.id);
+      if (delivered === undefined) return;
       expected = expected.slice(1);
-      texts.delete(next.id);
-      say(next, given);
+      showMessage(next, delivered);
     }
     if (ended) allShown.resolve();
-    if (arrived) allUserMessage();
+    if (arrived) onShown();
   }
 
-  /** What was said in the past and never reached anybody is said now. */
+  /** Shows messages of the past that the user has not received. */
   function showPast(): void {
-    for (const [id, given] of texts) {
+    for (const [id, delivered] of texts) {
       const kind = past.get(id);
-      if (kind === undefined) continue;
-      texts.delete(id);
-      say({ id, kind, final: false }, given);
+      if (kind !== undefined) showMessage({ id, kind, final: false }, delivered);
     }
   }
 
-  function say({ id, kind, final }: Expected, given: Given): void {
+  function showMessage({ id, kind, final }: Expected, delivered: Delivered): void {
+    texts.delete(id);
     const root = model.agents.get(0);
-    const message: UserMessage = { id, agent: root?.id ?? "", name: root?.name ?? "", kind, ...given };
+    const message: UserMessage = { id, agent: root?.id ?? "", name: root?.name ?? "", kind, ...delivered };
     messages.push(message);
     display.message(message, final);
   }
@@ -111,7 +104,8 @@ export function createFollowing(
     for (const [id, kind] of sentIn(event)) expected.push({ id, kind, final });
     display.changed(model, changes, now);
     answered ||= rootTurnEnded(changes, model);
-    if (!drained && rootTurnDone(changes, model) && !final) {
+    // The turn of the user's message has ended, no other has begun, and children are still at work.
+    if (!drained && !final && rootTurnEnded(changes, model) && model.agents.get(0)?.turn === false) {
       drained = true;
       display.draining(openRuns(model).length);
     }
@@ -154,7 +148,7 @@ export function createFollowing(
   };
 }
 
-/** The messages for the user that a step sent, by their ids. */
+/** The ids of the messages for the user that a step sent. */
 function sentIn({ tree, seq, facts, texts, late }: TreeEvent): [id: string, kind: SpokenKind][] {
   if (late !== null) return [];
   return facts.flatMap((fact) =>
@@ -165,9 +159,4 @@ function sentIn({ tree, seq, facts, texts, late }: TreeEvent): [id: string, kind
 function rootTurnEnded(changes: readonly ReadableEvent[], model: TreeModel): boolean {
   const root = model.agents.get(0)?.id;
   return changes.some((change) => change.type === "turn-ended" && change.agent === root);
-}
-
-/** The turn of the user's message has ended, and no other has begun. */
-function rootTurnDone(changes: readonly ReadableEvent[], model: TreeModel): boolean {
-  return model.agents.get(0)?.turn === false && rootTurnEnded(changes, model);
 }

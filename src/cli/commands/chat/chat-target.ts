@@ -9,7 +9,7 @@ import { printDefinitionNotices } from "../../definitions/definition-notices.ts"
 import { agentOptions } from "../../work/agent-options.ts";
 import { type ModelChoice, RECORDED, requireBaseUrlFits } from "../../work/choose-model.ts";
 import { newRoot } from "../../work/new-root.ts";
-import { OFFLINE } from "../../work/offline.ts";
+import { OFFLINE } from "../../rehearsal/rehearsal-provider.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireJournal, requireTrusted, withView } from "../../store/open-view.ts";
 import { readTree, recordedModel } from "../../store/read-tree.ts";

@@ -7,14 +7,14 @@ import { createErrand } from "../../../runtime/create-runtime.ts";
 import type { Errand, GivenAnswer } from "../../../runtime/errand.ts";
 import type { CommandCall } from "../../command.ts";
 import type { Display } from "../../display/display.ts";
-import { cancelPolitely } from "../../work/cancel-politely.ts";
-import { explainModel } from "../../work/explain-model.ts";
+import { cancelTree } from "../../work/stops.ts";
+import { explainModel } from "../../work/choose-model.ts";
 import { createFollowing, type Following } from "../../work/follow-tree.ts";
 import { storeName } from "../../../stores/store-url.ts";
 import { newPostId } from "../../../runtime/messages/deliver.ts";
 import { type Owned, ownFile, ownStore } from "../../store/own-store.ts";
 import { noticeLine } from "../../problem.ts";
-import type { Told } from "../../work/work-on-trees.ts";
+import type { RuntimeHandlers } from "../../work/work-on-trees.ts";
 import type { TreeModel } from "../../../view/tree-model.ts";
 import type { ChatTarget } from "./chat-target.ts";
 
@@ -103,7 +103,7 @@ export async function openSession(request: SessionRequest): Promise<Session> {
     },
     answer: errand.answer,
     async cancel() {
-      if (agent !== null) await cancelPolitely({ agent, following, host });
+      if (agent !== null) await cancelTree(agent, following, host);
     },
     cancelRun: (run) => errand.cancel(run),
     close: () => errand.close({ withinMs: CLOSE_WITHIN_MS }),
@@ -113,7 +113,7 @@ export async function openSession(request: SessionRequest): Promise<Session> {
 async function open(
   { scope, host }: CommandCall,
   { path, model, runtimeOptions }: ChatTarget,
-  handlers: Told,
+  handlers: RuntimeHandlers,
 ): Promise<Owned<Errand>> {
   const openAt = (store: string): Promise<Errand> => createErrand({ ...runtimeOptions, store, ...handlers });
   try {

@@ -7,8 +7,7 @@
  *  3. Names of files are put into the line quoted.
  */
 
-import type { CommandWords } from "./command-words.ts";
-import { valued } from "./command-words.ts";
+import { type CommandWords, valued } from "./command-words.ts";
 
 export function bashScript(commands: readonly CommandWords[]): string {
   const names = commands.map(({ name }) => name).join(" ");

@@ -13,7 +13,7 @@ import { playDemo } from "./play-demo.ts";
 import { openStage } from "./stage.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import type { Host } from "../../host.ts";
-import { DEMO_TASK, OFFLINE_PACED } from "../../work/offline.ts";
+import { DEMO_TASK, OFFLINE_PACED } from "../../rehearsal/rehearsal-provider.ts";
 import { type Stop, watchStops } from "../../work/stops.ts";
 import { requireFile } from "../../store/open-view.ts";
 import { elapsedLabel } from "../../../view/amounts.ts";

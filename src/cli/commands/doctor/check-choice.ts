@@ -2,7 +2,7 @@
 
 import type { CommandCall } from "../../command.ts";
 import { chooseModel } from "../../work/choose-model.ts";
-import { OFFLINE } from "../../work/offline.ts";
+import { OFFLINE } from "../../rehearsal/rehearsal-provider.ts";
 import { broken, type Finding, ok } from "./finding.ts";
 
 const NAME = "model";

@@ -8,9 +8,9 @@ import { requireAgent } from "../../definitions/require-agent.ts";
 import { printDefinitionNotices } from "../../definitions/definition-notices.ts";
 import { agentOptions } from "../../work/agent-options.ts";
 import { type ModelChoice, RECORDED, requireBaseUrlFits } from "../../work/choose-model.ts";
-import { commandWork } from "../../work/command-work.ts";
-import { givenText } from "../../work/given-text.ts";
-import { OFFLINE } from "../../work/offline.ts";
+import { workOnTrees } from "../../work/work-on-trees.ts";
+import { givenText } from "../../work/task-text.ts";
+import { OFFLINE } from "../../rehearsal/rehearsal-provider.ts";
 import { timeoutOf } from "../../work/timeout.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireJournal, requireTrusted, withView } from "../../store/open-view.ts";
@@ -34,7 +34,7 @@ export const forkCommand: CommandAction = async (call) => {
   );
   if (agent !== undefined) requireAgent(agent, definitions, host);
   printDefinitionNotices(definitions.read, agent ?? root, host);
-  return commandWork(call, {
+  return workOnTrees(call, {
     ...chosen,
     timeoutMs,
     open: (told) =>

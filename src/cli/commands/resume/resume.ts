@@ -12,13 +12,11 @@ import type { Errand } from "../../../runtime/errand.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { agentOptions } from "../../work/agent-options.ts";
-import { explainModel } from "../../work/explain-model.ts";
-import { RECORDED, requireBaseUrlFits } from "../../work/choose-model.ts";
-import { commandWork } from "../../work/command-work.ts";
-import { OFFLINE } from "../../work/offline.ts";
+import { explainModel, RECORDED, requireBaseUrlFits } from "../../work/choose-model.ts";
+import { type RuntimeHandlers, workOnTrees, type WorkRequest } from "../../work/work-on-trees.ts";
+import { OFFLINE } from "../../rehearsal/rehearsal-provider.ts";
 import { offlineIs } from "../../../view/tree-model.ts";
 import { timeoutOf } from "../../work/timeout.ts";
-import type { Told, WorkRequest } from "../../work/work-on-trees.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireJournal, requireTrusted, type View, withView } from "../../store/open-view.ts";
 import { ownFile } from "../../store/own-store.ts";
@@ -91,7 +89,7 @@ async function resumeStore(call: CommandCall, { path, found }: StoreWork, timeou
       begun: begunAfter(tree.nextSeq - 1, mail),
     };
   });
-  return commandWork(call, { model, because: RECORDED, timeoutMs, open, begin });
+  return workOnTrees(call, { model, because: RECORDED, timeoutMs, open, begin });
 }
 
 function underWay(owners: string): ErrandError {
@@ -130,7 +128,7 @@ async function openReleased(
   call: CommandCall,
   path: string,
   released: readonly TreeId[],
-  how: { readonly model: string } & Told,
+  how: { readonly model: string } & RuntimeHandlers,
 ): Promise<Errand> {
   const store = await openStoreAt(path, "own");
   try {

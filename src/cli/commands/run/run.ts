@@ -13,13 +13,11 @@ import { nothingLeft } from "./nothing-left.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { problemOf } from "../../problem.ts";
-import { commandWork } from "../../work/command-work.ts";
-import { givenText } from "../../work/given-text.ts";
+import { workOnTrees, type WorkRequest } from "../../work/work-on-trees.ts";
+import { givenText, pipedText } from "../../work/task-text.ts";
 import { newRoot } from "../../work/new-root.ts";
-import { DEMO_TASK } from "../../work/offline.ts";
-import { pipedText } from "../../work/piped-text.ts";
+import { DEMO_TASK } from "../../rehearsal/rehearsal-provider.ts";
 import { timeoutOf } from "../../work/timeout.ts";
-import type { WorkRequest } from "../../work/work-on-trees.ts";
 import { ownStore } from "../../store/own-store.ts";
 import { databaseIs } from "../../store/scope.ts";
 import { dateLabel } from "../../../view/amounts.ts";
@@ -35,7 +33,7 @@ export const runCommand: CommandAction = async (call) => {
   }
   const task = await taskOf(call);
   if (options.detach === true) return detachRun(call, task);
-  return commandWork(call, await workOf(call, task, timeoutMs, () => undefined));
+  return workOnTrees(call, await workOf(call, task, timeoutMs, () => undefined));
 };
 
 /** The task's words, and what was piped in beside them; or that alone; or the demonstration. */
@@ -93,8 +91,8 @@ async function detached(call: CommandCall, task: string, timeoutMs: number | nul
       starter.accepted(tree);
     });
     // What else there is to do in a database is for its workers.
-    const alone = databaseIs(scope) ? {} : { alsoOver: (store: string) => nothingLeft(store, world) };
-    return await commandWork({ ...call, host }, { ...work, ...alone });
+    const alone = databaseIs(scope) ? {} : { storeDone: (store: string) => nothingLeft(store, world) };
+    return await workOnTrees({ ...call, host }, { ...work, ...alone });
   } catch (thrown) {
     if (starter.refused(problemOf(thrown))) return EXIT.failed;
     throw thrown;

@@ -9,7 +9,7 @@ import { workspaceTools } from "../../../tools/index.ts";
 import type { CommandAction } from "../../command.ts";
 import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
-import { givenText } from "../../work/given-text.ts";
+import { givenText } from "../../work/task-text.ts";
 import { deliver, newPostId } from "../../../runtime/messages/deliver.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireTrusted, withView } from "../../store/open-view.ts";

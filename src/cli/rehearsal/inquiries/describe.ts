@@ -1,10 +1,8 @@
 /** Owns the question what a project says of itself: its manifest and the beginning of its README. */
 
-import { jsonObjectIs } from "../../../core/values/json.ts";
-import type { Json } from "../../../core/values/json.ts";
+import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
 import type { Action, Evidence } from "../evidence.ts";
-import { LIST_ALL, listingOf } from "../listing.ts";
-import type { Listing } from "../listing.ts";
+import { LIST_ALL, type Listing, listingOf } from "../listing.ts";
 import { readJson } from "../read-json.ts";
 import { count, fileLines, firstSentence, shorten } from "../wording.ts";
 import type { Inquiry } from "./inquiry.ts";

@@ -1,7 +1,6 @@
 /** Owns the question what there is in the folder: its main folders with their files by kind. */
 
-import { byCount, LIST_ALL, listingOf, nameOf, tally } from "../listing.ts";
-import type { FolderCount, Listing } from "../listing.ts";
+import { byCount, type FolderCount, LIST_ALL, type Listing, listingOf, nameOf, tally } from "../listing.ts";
 import { count } from "../wording.ts";
 import type { Inquiry } from "./inquiry.ts";
 

@@ -2,8 +2,7 @@
 
 import type { Action, Evidence } from "../evidence.ts";
 import { DOCUMENT_GLOB, SOURCE_GLOB } from "../file-kinds.ts";
-import { rankFiles, readHits, wordBegins } from "../hits.ts";
-import type { Hits, RankedFile } from "../hits.ts";
+import { type Hits, type RankedFile, rankFiles, readHits, wordBegins } from "../hits.ts";
 import { stemOf } from "../keywords.ts";
 import { LIST_ALL, listingOf, nameOf } from "../listing.ts";
 import type { SearchScope } from "../parts.ts";

@@ -2,8 +2,7 @@
 
 import type { Action } from "../evidence.ts";
 import { codeIs, testIs, weightOf } from "../file-kinds.ts";
-import { byCount, LIST_ALL, listingOf, nameOf, tally } from "../listing.ts";
-import type { Listing } from "../listing.ts";
+import { byCount, LIST_ALL, type Listing, listingOf, nameOf, tally } from "../listing.ts";
 import { count, fileLines, firstSentence, shorten } from "../wording.ts";
 import type { Inquiry } from "./inquiry.ts";
 
