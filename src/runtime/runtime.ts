@@ -91,6 +91,9 @@ export interface Runtime {
   close(withinMs: number): Promise<void>;
 }
 
+/** After the bound of `close`, how long a commit under way is waited for. Then it ends with its store. */
+const STORE_GRACE_MS = 2_000;
+
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store, world, clock, catalog, sha256, redactor, rights, onNotice } = parts;
   const { events, connect } = createRuntimeEvents();
@@ -115,7 +118,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     redactor,
     rights,
     events,
-    onStopped: parts.onFailure,
+    onStopped(error) {
+      // A commit that was under way when this runtime closed its store.
+      if (error.code !== "store-closed") parts.onFailure(error);
+    },
     onFailure,
   });
   const posts = createPosts({ store, world, loop, placement, sha256, redactor, onFailure });
@@ -212,12 +218,15 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     }
   }
 
-  /** Starts no more effects, and waits for those under way for this long at most. */
-  async function finishEffects(withinMs: number): Promise<void> {
+  /** Waits for the work until this time at most. */
+  async function waitUntil(at: number, work: Promise<unknown> | undefined): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = world.after(withinMs, resolve);
-    await Promise.race([effects.drain(), late]);
-    cancel();
+    const cancel = world.after(Math.max(0, at - world.monotonic()), resolve);
+    try {
+      await Promise.race([work, late]);
+    } finally {
+      cancel();
+    }
   }
 
   return {
@@ -264,18 +273,19 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       if (closing) return;
       closing = true;
       const until = world.monotonic() + withinMs;
+      const storeUntil = until + STORE_GRACE_MS;
       slots.close();
-      await sharing?.stop();
+      await waitUntil(storeUntil, sharing?.stop());
       housekeeping.stop();
       wakeTimer.close();
-      await loop.idle();
-      if (withinMs > 0) await finishEffects(withinMs);
+      await waitUntil(storeUntil, loop.idle());
+      if (withinMs > 0) await waitUntil(until, effects.drain());
       effects.abortAll();
-      await loop.idle();
+      await waitUntil(storeUntil, loop.idle());
       // A channel that hangs keeps its message in the outbox: it goes out again, under the same id.
       await outbox.close(Math.max(0, until - world.monotonic()));
       try {
-        await loop.close();
+        await waitUntil(storeUntil, loop.close());
       } finally {
         // A full disk must not keep the store open. Messages without an acknowledgement go out again.
         subscriptions.close();
