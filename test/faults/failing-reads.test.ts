@@ -4,7 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/index.ts";
 import { ErrandError } from "../../src/index.ts";
-import { openStoreAt } from "../../src/runtime/create-runtime.ts";
+import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
+import { openStoreAt, sha256 } from "../../src/runtime/create-runtime.ts";
+import { mailOf } from "../../src/runtime/messages/mail.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import { byContext, callTool, say } from "../../src/testing/index.ts";
@@ -145,4 +147,100 @@ test("while the store gives no tree, inputs for many trees wait without work for
   expect(turns).toBeLessThan(20);
   resolve();
   for (const reply of await Promise.all(replies)) expect(reply.text).toBe("here");
+});
+
+const CORRUPT = new ErrandError("store-corrupt", "A row is damaged.");
+
+/** Mail for the tree, and whether it was taken. */
+async function takesMail(store: Store, tree: string): Promise<void> {
+  const input = { type: "message-posted", id: asPostId("by-mail"), to: 0, kind: "system", silent: true, size: 2 } as const;
+  await store.putMail(mailOf(asTreeId(tree), input, ["hi"], sha256));
+  await expect.poll(() => store.post(asTreeId(tree), asPostId("by-mail"))).not.toBeNull();
+}
+
+test("a conversation whose outbox cannot be read does not keep others from their mail", async () => {
+  const inner = createMemoryStore();
+  let damaged = "";
+  const store: Store = {
+    ...inner,
+    pendingOutbox: (tree) => (tree === damaged ? Promise.reject(CORRUPT) : inner.pendingOutbox(tree)),
+  };
+  const { errand } = await openTestErrand({ parent: [] }, { store });
+  const [bad, good] = [await errand.openAgent(), await errand.openAgent()];
+  damaged = bad.id;
+  const channel = { deliver: async () => undefined };
+  await expect(errand.agent(bad.id, { channel })).rejects.toMatchObject({ code: "store-corrupt" });
+  await takesMail(store, good.id);
+  expect(errand.channels()).toEqual([]);
+});
+
+test("a caller whose answer cannot be read is rejected, and others get their mail", async () => {
+  const inner = createMemoryStore();
+  let doubt = false;
+  let failure: ErrandError | null = null;
+  const store: Store = {
+    ...inner,
+    async commit(commit) {
+      await inner.commit(commit);
+      if (!doubt) return;
+      doubt = false;
+      failure = BUSY;
+      throw new ErrandError("commit-unknown", "The connection ended.");
+    },
+    async post(tree, id) {
+      const error = failure;
+      if (id !== "asked" || error === null) return inner.post(tree, id);
+      failure = CORRUPT;
+      throw error;
+    },
+  };
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+  const answer = async () => {
+    resolve();
+    await gate;
+    return say("done");
+  };
+  const { errand } = await openTestErrand({ parent: answer }, { store });
+  const [bad, good] = [await errand.openAgent(), await errand.openAgent()];
+  const reply = bad.postAndAwait("go", { id: "asked" });
+  const rejected = expect(reply).rejects.toMatchObject({ code: "store-corrupt" });
+  await asked;
+  doubt = true;
+  release();
+  await rejected;
+  await takesMail(store, good.id);
+});
+
+test("a conversation of another worker that cannot be read does not keep others from their answers", async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+  const script = async () => {
+    await gate;
+    return say("done");
+  };
+  const first = await openTestErrand({ parent: script }, { store: database.url });
+  const [bad, good] = [await first.errand.openAgent(), await first.errand.openAgent()];
+  for (const agent of [bad, good]) await agent.post("go", { id: "asked" });
+  const inner = await openStoreAt(database.url, "own");
+  let damaged = false;
+  const store: Store = {
+    ...inner,
+    rows: (tree, from, limit) =>
+      damaged && tree === bad.id ? Promise.reject(CORRUPT) : inner.rows(tree, from, limit),
+  };
+  const second = await openTestErrand({ parent: script }, { store, recover: false, onNotice: () => undefined });
+  const [badReply, goodReply] = await Promise.all(
+    [bad, good].map(async ({ id }) => {
+      const agent = await second.errand.agent(id);
+      return { reply: agent.postAndAwait("go", { id: "asked", timeoutMs: 20_000 }) };
+    }),
+  );
+  const rejected = expect(badReply?.reply).rejects.toMatchObject({ code: "store-corrupt" });
+  await sleep(500);
+  damaged = true;
+  release();
+  await rejected;
+  expect((await goodReply?.reply)?.text).toBe("done");
 });

@@ -274,6 +274,8 @@ export function createOutbox({ store, world, acknowledge, onNotice, onFailure }:
     } catch (error) {
       line.held = "unread";
       if (passesByItself(error)) return;
+      // Its messages stay in the store, for a channel that is attached later.
+      end(line);
       throw error;
     }
     line.held = null;
@@ -353,7 +355,7 @@ export function createOutbox({ store, world, acknowledge, onNotice, onFailure }:
       if (line !== undefined) await sendPending(line);
     },
     async retryReads() {
-      for (const line of lines.values()) if (line.held === "unread") await read(line);
+      for (const line of lines.values()) if (line.held === "unread") await read(line).catch(onFailure);
     },
     attached: () => lines.keys(),
     states: () => [...lines.values()].map(state),

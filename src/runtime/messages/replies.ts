@@ -4,7 +4,7 @@ import type { Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import type { PostId, TreeId } from "../../core/values/ids.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
-import { ErrandError, passesByItself } from "../../errors.ts";
+import { ErrandError, errorText, passesByItself } from "../../errors.ts";
 import type { Committed } from "../commits/commit-loop.ts";
 import type { TreeCache } from "../trees/tree-cache.ts";
 import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnReply } from "./turn-outcome.ts";
@@ -69,10 +69,18 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
     return new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
   }
 
+  /** Never rejects: a tree that cannot be read for good costs its own callers. */
   async function readEnds(tree: TreeId): Promise<void> {
-    for (const [post, callers] of waiting.get(tree) ?? []) {
-      const end = await endOf(tree, post);
-      if (end !== null) for (const resolve of callers) resolve(end);
+    try {
+      for (const [post, callers] of waiting.get(tree) ?? []) {
+        const end = await endOf(tree, post);
+        if (end !== null) for (const resolve of callers) resolve(end);
+      }
+      unread.delete(tree);
+    } catch (error) {
+      if (passesByItself(error)) return void unread.add(tree);
+      unread.delete(tree);
+      resolveAll(waiting.get(tree), unreadable(error));
     }
   }
 
@@ -100,19 +108,9 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
         for (const resolve of waiting.get(tree)?.get(post) ?? []) resolve(endingStep(stepped));
     },
     reject: (tree, error) => resolveAll(waiting.get(tree), error),
-    async readMissed(tree) {
-      try {
-        await readEnds(tree);
-      } catch (error) {
-        if (!passesByItself(error)) throw error;
-        unread.add(tree);
-      }
-    },
+    readMissed: readEnds,
     async retryReads() {
-      for (const tree of unread) {
-        await readEnds(tree);
-        unread.delete(tree);
-      }
+      for (const tree of [...unread]) await readEnds(tree);
     },
     awaited: () => waiting.keys(),
     close() {
@@ -120,6 +118,11 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
       for (const posts of waiting.values()) resolveAll(posts, closedBeforeAnswer());
     },
   };
+}
+
+function unreadable(cause: unknown): ErrandError {
+  if (cause instanceof ErrandError) return cause;
+  return new ErrandError("store-corrupt", `The answer cannot be read: ${errorText(cause)}.`, { cause });
 }
 
 function turnTimeout(milliseconds: number): ErrandError {

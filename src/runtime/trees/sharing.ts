@@ -133,7 +133,7 @@ export function createSharing(parts: SharingParts): Sharing {
       if (stopped) return POLL_MS;
       const idle = (!busy && questions === 0 && wakeAt === null) || status === "closed";
       const earlier = polled.get(id);
-      if (earlier?.nextSeq !== nextSeq) await parts.readMissedSteps(id);
+      if (earlier?.nextSeq !== nextSeq) await parts.readMissedSteps(id).catch(reports.failed);
       if (earlier !== undefined && earlier.nextSeq !== nextSeq) outbox.rest(id, false);
       if (trees.get(id) === undefined) outbox.rest(id, idle);
       polled.set(id, { nextSeq, idle });
