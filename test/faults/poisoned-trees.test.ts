@@ -55,6 +55,43 @@ test.each(stores)(
   },
 );
 
+const results = ({ rows }: TreeCommit): boolean => rows.some(({ head }) => head.includes('"tool-finished"'));
+
+test.each(["SQLite", "PostgreSQL"])("%s: who asks again for the answer of a quarantined tree is rejected", async (kind) => {
+  const path = kind === "SQLite" ? join(temporaryFolder(), "errand.db") : (await createDatabase()).url;
+  const options = { onNotice: () => undefined };
+  const first = await openTestErrand(
+    { parent },
+    { ...options, store: poisoning(await openStoreAt(path, "own"), results) },
+  );
+  const { id } = await first.errand.openAgent();
+  const agent = await first.errand.agent(id);
+  await expect(agent.postAndAwait("go", { id: "go" })).rejects.toMatchObject({ code: "tree-quarantined" });
+  await first.errand.close();
+  const second = await openTestErrand({ parent }, { ...options, store: path });
+  const again = (await second.errand.agent(id)).postAndAwait("go", { id: "go", timeoutMs: 10_000 });
+  await expect(again).rejects.toMatchObject({ code: "tree-quarantined" });
+});
+
+test("a caller whose tree is quarantined in another worker is rejected", async () => {
+  const { url } = await createDatabase();
+  const { promise: gate, resolve: release } = Promise.withResolvers<void>();
+  const tools = [lookTool(() => gate.then(() => ({ text: "saw it", failed: false })))];
+  const options = { tools, onNotice: () => undefined };
+  const first = await openTestErrand(
+    { parent },
+    { ...options, store: poisoning(await openStoreAt(url, "own"), results) },
+  );
+  const agent = await first.errand.openAgent();
+  await agent.post("go", { id: "go" });
+  await eventsUntil(first.errand, agent.id, ({ facts }) => facts.some((fact) => fact.type === "tool-called"));
+  const second = await openTestErrand({ parent }, { ...options, store: url, recover: false });
+  const asked = (await second.errand.agent(agent.id)).postAndAwait("go", { id: "go", timeoutMs: 20_000 });
+  const rejected = expect(asked).rejects.toMatchObject({ code: "tree-quarantined" });
+  release();
+  await rejected;
+});
+
 test("conversations whose common commit is refused are each opened together with their first message", async () => {
   const store = await openStoreAt(join(temporaryFolder(), "errand.db"), "own");
   const opened: number[] = [];

@@ -7,6 +7,7 @@ import type { Sha256 } from "../../core/journal/journal.ts";
 import { ErrandError, errorText, passesByItself } from "../../errors.ts";
 import type { Committed } from "../commits/commit-loop.ts";
 import type { TreeCache } from "../trees/tree-cache.ts";
+import { treeQuarantined } from "../trees/tree-errors.ts";
 import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnReply } from "./turn-outcome.ts";
 
 export interface Replies {
@@ -69,6 +70,13 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
     return new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
   }
 
+  /** Throws if the tree waits for a person. In a shared store the poll of trees finds it (`trees/sharing.ts`). */
+  async function requireWorking(tree: TreeId): Promise<void> {
+    if (store.shared !== undefined || trees.get(tree) !== undefined) return;
+    const record = await store.tree(tree);
+    if (record?.status === "quarantined") throw treeQuarantined(tree, record.failures);
+  }
+
   /** Never rejects: a tree that cannot be read for good costs its own callers. */
   async function readEnds(tree: TreeId): Promise<void> {
     try {
@@ -95,6 +103,7 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
       const cancel = world.after(timeoutMs, () => resolve(turnTimeout(timeoutMs)));
       try {
         const stored = inOpenTurn(tree, post) ? null : await endOf(tree, post);
+        if (stored === null) await requireWorking(tree);
         const end = stored ?? (await promise);
         if (end instanceof ErrandError) throw end;
         return turnReply(end, post);

@@ -23,6 +23,7 @@ import type { Posts } from "../messages/posts.ts";
 import type { Replies } from "../messages/replies.ts";
 import type { Placement } from "./placement.ts";
 import type { Durable, LoadedTree, TreeCache } from "./tree-cache.ts";
+import { treeQuarantined } from "./tree-errors.ts";
 
 export interface Sharing {
   /** Begins to take trees that no worker runs. */
@@ -129,8 +130,9 @@ export function createSharing(parts: SharingParts): Sharing {
   async function poll(): Promise<number> {
     const ids = due();
     if (ids.size === 0) return POLL_MS;
-    for (const { id, nextSeq, busy, questions, wakeAt, status } of await shared.treeRecords([...ids])) {
+    for (const { id, nextSeq, busy, questions, wakeAt, status, failures } of await shared.treeRecords([...ids])) {
       if (stopped) return POLL_MS;
+      if (status === "quarantined") parts.replies.reject(id, treeQuarantined(id, failures));
       const idle = (!busy && questions === 0 && wakeAt === null) || status === "closed";
       const earlier = polled.get(id);
       if (earlier?.nextSeq !== nextSeq) await parts.readMissedSteps(id).catch(reports.failed);
