@@ -32,6 +32,29 @@ test("a tool that changes its arguments changes nothing that is recorded", async
   expect(await errand.replay(agent.id)).toMatchObject({ difference: null });
 });
 
+test("a schema that changes the data it checks changes nothing that is recorded", async () => {
+  const output = {
+    "~standard": {
+      validate(value: unknown) {
+        if (typeof value === "object" && value !== null) Object.assign(value, { self: value, count: Number.NaN });
+        return { value };
+      },
+      jsonSchema: { input: () => ({ type: "object" }) },
+    },
+  };
+  const { errand, models } = await openTestErrand(
+    {
+      parent: [callTool("subagent", { task: "count" }), say("done")],
+      child: [callTool("send_agent_message", { text: "counted", data: { count: 7 }, final: true })],
+    },
+    { child: { output } },
+  );
+  const agent = await errand.openAgent();
+  await agent.postAndAwait("go");
+  expect(JSON.stringify(models.requests.at(-1)?.messages)).toContain('\\"count\\":7');
+  expect(await errand.replay(agent.id)).toMatchObject({ difference: null });
+});
+
 test("a model that changes its request does not change the context", async () => {
   const scripted = createScriptedModels({ "scripted/parent": [say("one"), say("two")], "scripted/child": [] });
   const models: ModelProvider = {

@@ -70,8 +70,8 @@ export function createSchemaChecker(world: Pick<World, "soon">): SchemaChecker {
       return `\`data${path.length > 200 ? `${path.slice(0, 200).toWellFormed()}…` : path}\` ${done.result.message}`;
     },
     async standardProblem(schema, data) {
-      // What it throws itself is told as it is; only time that is over is null.
-      const done = await inTurns(() => attempt(() => schema["~standard"].validate(data)));
+      // It gets a copy: some schemas write defaults into what they check. What it throws is told as it is.
+      const done = await inTurns(() => attempt(() => schema["~standard"].validate(structuredClone(data))));
       if (done === null) return TOO_LONG;
       try {
         const issue = (await done.result()).issues?.[0];
