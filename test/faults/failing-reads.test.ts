@@ -153,7 +153,14 @@ const CORRUPT = new ErrandError("store-corrupt", "A row is damaged.");
 
 /** Mail for the tree, and whether it was taken. */
 async function takesMail(store: Store, tree: string): Promise<void> {
-  const input = { type: "message-posted", id: asPostId("by-mail"), to: 0, kind: "system", silent: true, size: 2 } as const;
+  const input = {
+    type: "message-posted",
+    id: asPostId("by-mail"),
+    to: 0,
+    kind: "system",
+    silent: true,
+    size: 2,
+  } as const;
   await store.putMail(mailOf(asTreeId(tree), input, ["hi"], sha256));
   await expect.poll(() => store.post(asTreeId(tree), asPostId("by-mail"))).not.toBeNull();
 }
@@ -227,8 +234,7 @@ test("a conversation of another worker that cannot be read does not keep others 
   let damaged = false;
   const store: Store = {
     ...inner,
-    rows: (tree, from, limit) =>
-      damaged && tree === bad.id ? Promise.reject(CORRUPT) : inner.rows(tree, from, limit),
+    rows: (tree, from, limit) => (damaged && tree === bad.id ? Promise.reject(CORRUPT) : inner.rows(tree, from, limit)),
   };
   const second = await openTestErrand({ parent: script }, { store, recover: false, onNotice: () => undefined });
   const [badReply, goodReply] = await Promise.all(

@@ -57,21 +57,24 @@ test.each(stores)(
 
 const results = ({ rows }: TreeCommit): boolean => rows.some(({ head }) => head.includes('"tool-finished"'));
 
-test.each(["SQLite", "PostgreSQL"])("%s: who asks again for the answer of a quarantined tree is rejected", async (kind) => {
-  const path = kind === "SQLite" ? join(temporaryFolder(), "errand.db") : (await createDatabase()).url;
-  const options = { onNotice: () => undefined };
-  const first = await openTestErrand(
-    { parent },
-    { ...options, store: poisoning(await openStoreAt(path, "own"), results) },
-  );
-  const { id } = await first.errand.openAgent();
-  const agent = await first.errand.agent(id);
-  await expect(agent.postAndAwait("go", { id: "go" })).rejects.toMatchObject({ code: "tree-quarantined" });
-  await first.errand.close();
-  const second = await openTestErrand({ parent }, { ...options, store: path });
-  const again = (await second.errand.agent(id)).postAndAwait("go", { id: "go", timeoutMs: 10_000 });
-  await expect(again).rejects.toMatchObject({ code: "tree-quarantined" });
-});
+test.each(["SQLite", "PostgreSQL"])(
+  "%s: who asks again for the answer of a quarantined tree is rejected",
+  async (kind) => {
+    const path = kind === "SQLite" ? join(temporaryFolder(), "errand.db") : (await createDatabase()).url;
+    const options = { onNotice: () => undefined };
+    const first = await openTestErrand(
+      { parent },
+      { ...options, store: poisoning(await openStoreAt(path, "own"), results) },
+    );
+    const { id } = await first.errand.openAgent();
+    const agent = await first.errand.agent(id);
+    await expect(agent.postAndAwait("go", { id: "go" })).rejects.toMatchObject({ code: "tree-quarantined" });
+    await first.errand.close();
+    const second = await openTestErrand({ parent }, { ...options, store: path });
+    const again = (await second.errand.agent(id)).postAndAwait("go", { id: "go", timeoutMs: 10_000 });
+    await expect(again).rejects.toMatchObject({ code: "tree-quarantined" });
+  },
+);
 
 test("a caller whose tree is quarantined in another worker is rejected", async () => {
   const { url } = await createDatabase();

@@ -119,7 +119,7 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
     reject: (tree, error) => resolveAll(waiting.get(tree), error),
     readMissed: readEnds,
     async retryReads() {
-      for (const tree of [...unread]) await readEnds(tree);
+      for (const tree of unread) await readEnds(tree);
     },
     awaited: () => waiting.keys(),
     close() {
