@@ -30,6 +30,9 @@ const UNSUPPORTED = (
   "reasoningeffort thinking env baseurl url command"
 ).split(" ");
 
+/** Every key that Errand reads from an agent file, without case, `-` and `_`. */
+export const AGENT_KEYS: readonly string[] = [...READ, ...Object.keys(ITERATIONS), ...Object.keys(SECONDS)];
+
 const MODEL = /^[a-z0-9][a-z0-9_-]*\/\S+$/i;
 /** In other programs: the model of the parent. */
 const DEFAULT_MODEL = "inherit";
@@ -83,7 +86,7 @@ function firstNumber(
 }
 
 function warnOfOthers({ byKey }: Fields, warn: Warn): void {
-  const known = new Set([...READ, ...IGNORED, ...Object.keys(ITERATIONS), ...Object.keys(SECONDS)]);
+  const known = new Set([...AGENT_KEYS, ...IGNORED]);
   for (const [key, field] of byKey) {
     if (known.has(key) || field.value === false || field.value === null) continue;
     if (UNSUPPORTED.includes(key)) warn(`\`${field.key}\` is not acted on`, field);

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { projectFolder, runErrand } from "../cli/support/errand-process.ts";
 import { JSON_TYPES } from "../../src/cli/display/json-types.ts";
 import { COMMANDS } from "../../src/cli/command-list.ts";
+import { SETTINGS } from "../../src/cli/settings/setting-table.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -21,6 +22,19 @@ test("the page lists all types of lines that --json prints, with the commands th
   const known = Object.entries(JSON_TYPES).flatMap(([commands, types]) => types.map((type) => [type, commands]));
   expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(known));
   expect(rows).toHaveLength(known.length);
+});
+
+test("the page lists every setting in order, with its variable and whether it needs trust", () => {
+  const table = /\| setting \| .*\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(page)?.[1] ?? "";
+  const rows = table.trimEnd().split("\n");
+  const plain = SETTINGS.filter(({ key }) => !key.startsWith("limits."));
+  expect(plain.length).toBeLessThan(SETTINGS.length);
+  expect(rows.map((row) => /^\| `([\w.]+)`/.exec(row)?.[1])).toEqual([...plain.map(({ key }) => key), "limits.NAME"]);
+  for (const [index, { key, variable = "", asks }] of plain.entries()) {
+    const [, , , before = "", trust] = (rows[index] ?? "").split(/ ?\| ?/);
+    expect({ key, trust: trust !== "no" }).toEqual({ key, trust: asks !== undefined });
+    expect({ key, before }).toEqual({ key, before: expect.stringContaining(variable) });
+  }
 });
 
 describe.each(sections)("the section of $name", ({ name, prose, help }) => {
