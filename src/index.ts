@@ -60,7 +60,7 @@ export type { AgentDefinition, SkillDefinition } from "./runtime/definitions/cat
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
 export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
 export type { OpenQuestion } from "./runtime/messages/open-questions.ts";
-export type { ChannelState } from "./runtime/messages/outbox.ts";
+export type { ChannelState } from "./runtime/messages/channel-line.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/definitions/output-schema.ts";
 export type { TreeEvent } from "./view/tree-event.ts";
 export type { Reply } from "./runtime/messages/turn-outcome.ts";

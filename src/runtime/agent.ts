@@ -10,7 +10,7 @@ import { ErrandError } from "../errors.ts";
 import { readHistory } from "./journals/read-history.ts";
 import type { PostInput } from "./messages/mail.ts";
 import { notTaken, postedMessage, type PostOptions } from "./messages/posted-message.ts";
-import type { Attachment } from "./messages/outbox.ts";
+import type { Attachment } from "./messages/channel-line.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
 import { runEnded, runMadeBy, runOutcome, runRefused, runRequest, type SpawnedRun, type SpawnOptions } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";

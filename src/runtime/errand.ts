@@ -14,7 +14,7 @@ import { replayJournal, storedRows } from "./journals/replay-tree.ts";
 import { runResult } from "./journals/run-result.ts";
 import { toldStore } from "./journals/durable-reads.ts";
 import { type OpenQuestion, openQuestions, questionNamed } from "./messages/open-questions.ts";
-import type { Attachment, ChannelState } from "./messages/outbox.ts";
+import type { Attachment, ChannelState } from "./messages/channel-line.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { type TreeEvent, treeEventOf } from "../view/tree-event.ts";
 import type { Reply } from "./messages/turn-outcome.ts";

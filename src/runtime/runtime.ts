@@ -29,7 +29,7 @@ import { createFailureReports } from "./failure-reports.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createStoreReader } from "./journals/store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./journals/subscriptions.ts";
-import { type Attachment, createOutbox, type Outbox } from "./messages/outbox.ts";
+import { createOutbox, type Outbox } from "./messages/outbox.ts";
 import { createPosts, type Posts } from "./messages/posts.ts";
 import { createReplies, type Replies } from "./messages/replies.ts";
 import type { Redactor } from "./redaction/redactor.ts";
@@ -74,9 +74,8 @@ export interface Runtime {
   readonly fork: TreeOpener["fork"];
   readonly post: Posts["post"];
   readonly reply: Replies["reply"];
-  attach(attachment: Attachment): Promise<void>;
-  /** Attaches it again, unless the tree has a channel. */
-  reattach(attachment: Attachment): Promise<void>;
+  readonly attach: Outbox["attach"];
+  readonly reattach: Outbox["reattach"];
   readonly channels: Outbox["states"];
   /** From now on the tree's messages to the user stay in the outbox. */
   detach(tree: TreeId): void;
@@ -253,7 +252,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     reply: replies.reply,
     attach: outbox.attach,
-    reattach: (attachment) => (outbox.reattaches(attachment) ? outbox.attach(attachment) : Promise.resolve()),
+    reattach: outbox.reattach,
     channels: outbox.states,
     detach: outbox.detach,
     async recover() {
