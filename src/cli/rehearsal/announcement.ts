@@ -1,116 +1,90 @@
 /**
- * Owns the reading of what a foreground agent is told: announcements of ended runs (D4, D5), messages for the user (C1), and
- * plain words of the user.
+ * Reads what a foreground agent gets: announcements of ended runs (rules D4, D5), messages for the user (C1), and the
+ * user's own words.
  *
- * Invariants:
- *  1. Headings count only outside frames: a finding cannot forge a task.
- *  2. Whatever an announcement's exact wording, its findings are found by their frames.
+ * Invariant: headings count only outside frames, so that findings cannot forge a task.
  */
 
 import { type FrameName, frameParse } from "../../core/text/index.ts";
 
 export interface AnnouncedPart {
-  /** The run's name, or null where the text has none. */
+  /** The name of the run; null if the text has none. */
   readonly name: string | null;
   readonly findings: string;
-  /** What is wrong with it, or null if it ended well. */
+  /** What went wrong; null if nothing did. */
   readonly trouble: string | null;
 }
 
+interface Frames {
+  /** The text, with FRAME in place of each frame. */
+  readonly outside: string;
+  readonly contents: readonly string[];
+}
+
+const FRAME = "\0";
 const NOT_DONE = "it is not done yet";
 
-interface Section {
-  readonly name: string | null;
-  readonly findings: string[];
-  outside: string;
-}
-
-interface Piece {
-  readonly framed: boolean;
-  readonly text: string;
-}
-
 export function announcementIs(text: string): boolean {
-  return /<findings origin="/.test(text) || /^### Task \d+:/m.test(text) || /^Findings:/m.test(text);
+  return /<findings origin="|^### Task \d+:|^Findings:/m.test(text);
 }
 
-/** `names` are those under which the runs were started, for an announcement that has its name only in its first line. */
+/** `names` are those of the started runs. An announcement of one run has its name in the first line. */
 export function readAnnouncement(text: string, names: readonly string[]): readonly AnnouncedPart[] {
-  let current: Section = { name: null, findings: [], outside: "" };
-  const sections = [current];
-  for (const piece of pieces(text, "findings")) {
-    if (piece.framed) {
-      current.findings.push(piece.text);
-      continue;
-    }
-    for (const chunk of piece.text.split(/^(?=### Task \d+:)/m)) {
-      const heading = /^### Task \d+: "?(.*?)"?\s*$/m.exec(chunk);
-      if (heading === null || !chunk.startsWith("### Task ")) {
-        current.outside += chunk;
-        continue;
-      }
-      current = { name: heading[1] ?? "", findings: [], outside: chunk };
-      sections.push(current);
-    }
-  }
-  const named = sections.filter((section) => section.name !== null);
-  const ended = named.length > 0 ? named.map(partOfSeveral) : sections.map((section) => onlyPart(section, names));
-  const outside = sections.map((section) => section.outside).join("\n");
+  const { outside, contents } = framesIn(text, "findings");
+  let used = 0;
+  const sections = outside.split(/^(?=### Task \d+:)/m).map((section) => {
+    const first = used;
+    used += section.split(FRAME).length - 1;
+    return { section, findings: contents.slice(first, used).join("\n") };
+  });
+  const several = sections.flatMap(({ section, findings }) => {
+    const name = /^### Task \d+: "?(.*?)"?\s*$/m.exec(section)?.[1];
+    if (name === undefined || !section.startsWith("### Task")) return [];
+    return [{ name, findings, trouble: troubleOf(/^Status: (.*)$/m.exec(section)?.[1] ?? "") }];
+  });
   const open = [...outside.matchAll(/^Task "(.*)".*: still running/gm)];
-  return [...ended, ...open.map((match) => ({ name: match[1] ?? "", findings: "", trouble: NOT_DONE }))];
+  return [
+    ...(several.length > 0 ? several : [singlePart(outside, contents, names)]),
+    ...open.map((match) => ({ name: match[1] ?? "", findings: "", trouble: NOT_DONE })),
+  ];
 }
 
-function partOfSeveral({ name, findings, outside }: Section): AnnouncedPart {
-  return { name, findings: findings.join("\n"), trouble: troubleOf(/^Status: (.*)$/m.exec(outside)?.[1] ?? "") };
+function singlePart(outside: string, contents: readonly string[], names: readonly string[]): AnnouncedPart {
+  const first = outside.split("\n").find((line) => line.replaceAll(FRAME, "").trim() !== "") ?? "";
+  const name = names.find((one) => one !== "" && first.includes(one)) ?? /"([^"]+)"/.exec(first)?.[1] ?? null;
+  const trouble = troubleOf(name === null ? first : first.replace(name, ""));
+  return { name, findings: contents.join("\n"), trouble };
 }
 
-/** D4: the first line has both the name and the status. */
-function onlyPart({ findings, outside }: Section, names: readonly string[]): AnnouncedPart {
-  const first = outside.split("\n").find((line) => line.trim() !== "" && !line.startsWith("<")) ?? "";
-  const name =
-    names.find((candidate) => candidate !== "" && first.includes(candidate)) ?? /"([^"]+)"/.exec(first)?.[1] ?? null;
-  return { name, findings: findings.join("\n"), trouble: troubleOf(name === null ? first : first.replace(name, "")) };
-}
-
-/** The contents of all frames of that name, in order. */
+/** The contents of all frames of that name. */
 export function framedTexts(text: string, name: FrameName): readonly string[] {
-  return pieces(text, name).flatMap((piece) => (piece.framed ? [piece.text] : []));
+  return framesIn(text, name).contents;
 }
 
-/** The text without its frames of that name: the user's own words. */
+/** The text without its frames of that name. */
 export function outsideFrames(text: string, name: FrameName): string {
-  return pieces(text, name)
-    .flatMap((piece) => (piece.framed ? [] : [piece.text]))
-    .join("")
-    .trim();
+  return framesIn(text, name).outside.replaceAll(FRAME, "").trim();
 }
 
-/** What was said, inside frames of that name and outside, without the frames. */
+/** The text with the contents of its frames of that name, but without their tags. */
 export function unframed(text: string, name: FrameName): string {
-  return pieces(text, name)
-    .map((piece) => piece.text)
+  const { outside, contents } = framesIn(text, name);
+  return outside
+    .split(FRAME)
+    .flatMap((piece, index) => [piece, contents[index] ?? ""])
     .join("\n")
     .trim();
 }
 
-/** Frames cannot hold an unmarked closing tag, so the first one is theirs. */
-function pieces(text: string, name: FrameName): readonly Piece[] {
-  const found: Piece[] = [];
-  const opening = `<${name} origin="`;
-  const closing = `\n</${name}>`;
-  let from = 0;
-  for (;;) {
-    const start = text.indexOf(opening, from);
-    const end = start < 0 ? -1 : text.indexOf(closing, start);
-    if (end < 0) break;
-    if (start > from) found.push({ framed: false, text: text.slice(from, start) });
-    const whole = text.slice(start, end + closing.length);
-    const inside = whole.slice(whole.indexOf(">\n") + 2, -closing.length);
-    found.push({ framed: true, text: frameParse(name, whole)?.text ?? inside });
-    from = end + closing.length;
-  }
-  if (from < text.length) found.push({ framed: false, text: text.slice(from) });
-  return found;
+/** Contents of frames cannot hold a closing tag, so a frame ends at the first one. */
+function framesIn(text: string, name: FrameName): Frames {
+  const contents: string[] = [];
+  const frame = new RegExp(`<${name} origin="[^]*?\\n</${name}>`, "g");
+  const outside = text.replaceAll(FRAME, "").replaceAll(frame, (whole) => {
+    contents.push(frameParse(name, whole)?.text ?? whole);
+    return FRAME;
+  });
+  return { outside, contents };
 }
 
 function troubleOf(status: string): string | null {

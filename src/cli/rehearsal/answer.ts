@@ -1,20 +1,20 @@
 /**
- * Owns the answer the user reads, made of what the parts found.
+ * Composes the answer for the user from the findings of the parts.
  *
  * Invariants:
- *  1. About forty lines of findings at most, shared fairly: a part that needs less leaves room to the others.
- *  2. No line twice, no ids, no word of how the work was divided; and it says what it is.
+ *  1. It has about forty lines of findings at most, shared fairly: a part that needs less leaves room to the others.
+ *  2. It has no line twice and no ids, and ends with the sentence that says what the rehearsal is.
  */
 
 import type { AnnouncedPart } from "./announcement.ts";
 import { count, HONESTY, shorten } from "./wording.ts";
 
-const LINES_LIMIT = 40;
-const LINE_LIMIT = 180;
-const BRIEF_LIMIT = 79;
+const MAX_LINES = 40;
+const LINE_LENGTH = 180;
+const BRIEF_LENGTH = 79;
 const BRIEF_HONESTY = "(offline rehearsal: it looked for keywords, and understands no language)";
 
-/** Makes the answer to what was asked, which is null where nothing was, from what the parts found. */
+/** `asked` is the user's question; null if there was none. */
 export type ComposeAnswer = (asked: string | null, parts: readonly AnnouncedPart[]) => string;
 
 /** One line for each part. */
@@ -23,59 +23,45 @@ export function composeBriefly(_asked: string | null, parts: readonly AnnouncedP
     const [first = "nothing was found"] = findings
       .split("\n")
       .flatMap((line) => line.replace(/^-\s+/, "").trim() || []);
-    const said = trouble === null ? first : `no answer: ${trouble}`;
-    return shorten(name === null ? said : `${name}: ${said}`, BRIEF_LIMIT);
+    const answer = trouble === null ? first : `no answer: ${trouble}`;
+    return shorten(name === null ? answer : `${name}: ${answer}`, BRIEF_LENGTH);
   });
   return [...lines, BRIEF_HONESTY].join("\n");
 }
 
 export function composeAnswer(asked: string | null, parts: readonly AnnouncedPart[]): string {
   const seen = new Set<string>();
-  const sections = parts.map((part) => ({
-    heading: part.name,
-    trouble: part.trouble,
-    lines: part.findings.split("\n").flatMap((line) => {
-      const shown = cleanLine(line);
-      if (shown === "" || seen.has(shown.trim())) return [];
-      seen.add(shown.trim());
-      return [shown];
-    }),
-  }));
-  const shares = fairShares(sections.map((section) => section.lines.length));
-  const blocks = sections.map((section, index) => {
-    const share = shares[index] ?? 0;
-    const rest = section.lines.length - share;
-    return [
-      ...(section.heading === null ? [] : [section.heading]),
-      ...(section.lines.length === 0
-        ? [section.trouble === null ? "- nothing was found" : `- no answer: ${section.trouble}`]
-        : []),
-      ...section.lines.slice(0, share),
-      ...(rest > 0 ? [`  … and ${count(rest, "more line")}`] : []),
-      ...(section.lines.length > 0 && section.trouble !== null ? [`  (not complete: ${section.trouble})`] : []),
-    ].join("\n");
+  const sections = parts.map(({ name, findings, trouble }) => {
+    const lines = findings.split("\n").flatMap((line) => {
+      const bare = line.trimEnd();
+      if (bare === "" || seen.has(bare.trim())) return [];
+      seen.add(bare.trim());
+      return [bare.length > LINE_LENGTH ? `${bare.slice(0, LINE_LENGTH - 1).toWellFormed()}…` : bare];
+    });
+    return { name, trouble, lines };
+  });
+  const shares = fairShares(sections.map(({ lines }) => lines.length));
+  const blocks = sections.map(({ name, trouble, lines }, index) => {
+    const shown = lines.slice(0, shares[index]);
+    if (lines.length > shown.length) shown.push(`  … and ${count(lines.length - shown.length, "more line")}`);
+    if (lines.length === 0) shown.push(trouble === null ? "- nothing was found" : `- no answer: ${trouble}`);
+    else if (trouble !== null) shown.push(`  (not complete: ${trouble})`);
+    return [...(name === null ? [] : [name]), ...shown].join("\n");
   });
   const question = asked === null ? [] : [`You asked: ${shorten(asked, 300)}`];
   return [...question, ...blocks, HONESTY].join("\n\n");
 }
 
-/** How many lines each section may have: what the short ones leave goes to the long ones. */
+/** How many lines each section gets, one by one in turn. */
 function fairShares(lengths: readonly number[]): readonly number[] {
   const shares = lengths.map(() => 0);
-  let room = LINES_LIMIT;
-  let wanting = lengths.map((_, index) => index).filter((index) => (lengths[index] ?? 0) > 0);
-  while (room > 0 && wanting.length > 0) {
-    for (const index of wanting) {
-      if (room === 0) break;
-      shares[index] = (shares[index] ?? 0) + 1;
+  let room = MAX_LINES;
+  for (let round = 0; room > 0 && lengths.some((length) => length > round); round++) {
+    for (const [index, length] of lengths.entries()) {
+      if (room === 0 || length <= round) continue;
+      shares[index] = round + 1;
       room--;
     }
-    wanting = wanting.filter((index) => (shares[index] ?? 0) < (lengths[index] ?? 0));
   }
   return shares;
-}
-
-function cleanLine(line: string): string {
-  const bare = line.trimEnd();
-  return bare.length > LINE_LIMIT ? `${bare.slice(0, LINE_LIMIT - 1).toWellFormed()}…` : bare;
 }

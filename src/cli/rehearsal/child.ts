@@ -1,11 +1,11 @@
 /**
- * Owns what the rehearsal does as an agent with a task of its own: look with the file tools, report, end.
+ * The rehearsal as an agent with a task: it looks with the file tools, reports and ends.
  *
  * Invariants:
- *  1. Three rounds of looking and one of reporting, which ends the run where a report can be final; else one of ending. At most six
- *     iterations, whatever the tools answer.
- *  2. It calls only tools it has, and no call twice.
- *  3. What it looks for follows from all it was told: its task, and what it was told later.
+ *  1. It looks in three rounds, and reports in one, which ends the run if the report can be final. So it needs at most
+ *     six iterations, whatever the tools answer.
+ *  2. It calls only tools that it has, and makes no call twice.
+ *  3. What it looks for follows from its task and from all later messages.
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
@@ -13,26 +13,26 @@ import { NUDGE_TAG, NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { jsonObjectIs } from "../../core/values/json.ts";
 import type { ContextMessage } from "../../core/values/message.ts";
 import { unframed } from "./announcement.ts";
-import { type Action, callsIn, createEvidence } from "./evidence.ts";
-import { createDescribeInquiry } from "./inquiries/describe.ts";
-import type { Inquiry } from "./inquiries/inquiry.ts";
-import { createMapInquiry } from "./inquiries/map.ts";
-import { createReadInquiry } from "./inquiries/read.ts";
-import { createSearchInquiry } from "./inquiries/search.ts";
-import { createSourceInquiry } from "./inquiries/source.ts";
-import { createTestsInquiry } from "./inquiries/tests.ts";
-import { type Question, questionsOfChild } from "./parts.ts";
+import { type Action, callsIn, createEvidence, type Evidence, type Inquiry } from "./conversation.ts";
+import { describeInquiry } from "./inquiries/describe.ts";
+import { mapInquiry } from "./inquiries/map.ts";
+import { readInquiry } from "./inquiries/read.ts";
+import { searchInquiry } from "./inquiries/search.ts";
+import { sourceInquiry } from "./inquiries/source.ts";
+import { testsInquiry } from "./inquiries/tests.ts";
+import { type Question, questionsOfChild } from "./questions.ts";
+import { LIST_ALL, type Listing, listingOf } from "./tool-outputs.ts";
 import { HONESTY } from "./wording.ts";
 
-/** What the model does next: say something, or ask tools. */
+/** What the model does next. */
 export type Move = { readonly say: string } | { readonly act: readonly Action[] };
 
 const ROUNDS = 3;
-const FINDINGS_LIMIT = 12_000;
+const FINDINGS_LENGTH = 12_000;
 
-/** Only a background agent can speak to the user through another; one that can report and not delegate is taken for one too. */
+/** Only children have `send_user_message`. An agent that can report but not delegate counts as a child, too. */
 export function childIs(request: ModelRequest): boolean {
-  const tools = new Set(request.tools.map((tool) => tool.name));
+  const tools = toolNames(request);
   return (
     tools.has("send_user_message") ||
     (tools.has("send_agent_message") && !tools.has("start_background_agent") && !tools.has("subagent"))
@@ -41,73 +41,68 @@ export function childIs(request: ModelRequest): boolean {
 
 export function childMove(request: ModelRequest): Move {
   const { messages } = request;
-  const tools = new Set(request.tools.map((tool) => tool.name));
-  const told = messages.flatMap((message, position) =>
+  const received = messages.flatMap((message, position) =>
     message.role === "user" ? [{ text: message.text, position }] : [],
   );
-  const tasks = told.filter(({ text }) => !text.startsWith(NUDGE_TOOL) && !text.startsWith(NUDGE_TAG));
-  const findings = researchMove(
-    tasks.map(({ text }) => unframed(text, "system_message")),
-    messages,
-    tools,
-  );
+  const tasks = received.filter(({ text }) => !text.startsWith(NUDGE_TOOL) && !text.startsWith(NUDGE_TAG));
+  const texts = tasks.map(({ text }) => unframed(text, "system_message"));
+  const findings = researchMove(texts, messages, toolNames(request));
   if ("act" in findings) return findings;
 
-  const sends = callsIn(messages).filter((call) => call.name === "send_agent_message");
   const newest = tasks.at(-1)?.position ?? 0;
-  const reported = sends.some((call) => !call.result.failed && call.position > newest);
-  if (reported) return { say: "My findings are sent." };
-  const byTag = request.system.includes("<response>") || told.some(({ text }) => text.startsWith(NUDGE_TAG));
+  const sent = callsIn(messages).filter(({ name, position }) => name === "send_agent_message" && position > newest);
+  if (sent.some(({ result }) => !result.failed)) return { say: "My findings are sent." };
+  const byTag = request.system.includes("<response>") || received.some(({ text }) => text.startsWith(NUDGE_TAG));
   if (byTag) return { say: `<response>\n${findings.say}\n</response>` };
-  const refused = sends.some((call) => call.position > newest);
-  if (tools.has("send_agent_message") && !refused)
-    return { act: [{ name: "send_agent_message", input: reportOf(findings.say, request) }] };
-  return { say: `${findings.say}\n\n${HONESTY}` };
+  const tool = request.tools.find(({ name }) => name === "send_agent_message");
+  if (tool === undefined || sent.length > 0) return { say: `${findings.say}\n\n${HONESTY}` };
+  const { properties } = jsonObjectIs(tool.schema) ? tool.schema : {};
+  const final = jsonObjectIs(properties) && "final" in properties ? { final: true } : {};
+  return { act: [{ name: "send_agent_message", input: { text: findings.say, ...final } }] };
 }
 
-/** A report that ends the run, where the tool takes one. */
-function reportOf(text: string, { tools }: ModelRequest): Action["input"] {
-  const schema = tools.find(({ name }) => name === "send_agent_message")?.schema;
-  const { properties } = jsonObjectIs(schema) ? schema : {};
-  return jsonObjectIs(properties) && "final" in properties ? { text, final: true } : { text };
-}
-
-/** The next round of looking, or, when there is nothing more to look for, the findings. */
+/** The next calls of file tools; the findings if there is nothing more to look for. */
 export function researchMove(
   tasks: readonly string[],
   messages: readonly ContextMessage[],
   tools: ReadonlySet<string>,
 ): Move {
-  const questions = tasks.flatMap(questionsOfChild);
-  const inquiries = questions.map(inquiryFor);
-  const calls = callsIn(messages);
+  if (!tools.has(LIST_ALL.name)) return { say: "- there is no tool here to look into files with" };
+  const calls = callsIn(messages).filter(({ name }) => name !== "send_agent_message");
   const evidence = createEvidence(calls);
-  const rounds = new Set(calls.filter((call) => call.name !== "send_agent_message").map((call) => call.position)).size;
-  if (rounds < ROUNDS * Math.max(1, tasks.length)) {
-    const wanted = inquiries
-      .flatMap((inquiry) => inquiry.actions(evidence))
-      .filter((action) => tools.has(action.name) && !evidence.has(action));
-    const act = [...new Map(wanted.map((action) => [JSON.stringify(action), action])).values()];
-    if (act.length > 0) return { act };
+  if (!evidence.has(LIST_ALL)) return { act: [LIST_ALL] };
+  const listing = listingOf(evidence);
+  const inquiries =
+    listing === null ? [] : tasks.flatMap(questionsOfChild).map((one) => inquiryFor(one, listing, evidence));
+  const rounds = new Set(calls.map(({ position }) => position)).size;
+  if (rounds < ROUNDS * tasks.length) {
+    const wanted = inquiries.flatMap(({ actions }) => actions).filter((action) => tools.has(action.name));
+    const act = wanted.filter((action) => !evidence.has(action));
+    const different = [...new Map(act.map((action) => [JSON.stringify(action), action])).values()];
+    if (different.length > 0) return { act: different };
   }
-  const lines = [...new Set(inquiries.flatMap((inquiry) => inquiry.findings(evidence)))];
-  if (lines.length > 0) return { say: lines.join("\n").slice(0, FINDINGS_LIMIT).toWellFormed() };
-  return { say: tools.has("list_files") ? "- nothing was found" : "- there is no tool here to look into files with" };
+  const lines = [...new Set(inquiries.flatMap(({ findings }) => findings()))];
+  if (lines.length === 0) return { say: "- nothing was found" };
+  return { say: lines.join("\n").slice(0, FINDINGS_LENGTH).toWellFormed() };
 }
 
-function inquiryFor(question: Question): Inquiry {
+function inquiryFor(question: Question, listing: Listing, evidence: Evidence): Inquiry {
   switch (question.kind) {
     case "describe":
-      return createDescribeInquiry();
+      return describeInquiry(listing, evidence);
     case "map":
-      return createMapInquiry();
+      return mapInquiry(listing);
     case "source":
-      return createSourceInquiry();
+      return sourceInquiry(listing, evidence);
     case "tests":
-      return createTestsInquiry();
+      return testsInquiry(listing, evidence);
     case "read":
-      return createReadInquiry(question.paths);
+      return readInquiry(question.paths, evidence);
     case "search":
-      return createSearchInquiry(question.scope, question.words);
+      return searchInquiry(question.scope, question.words, listing, evidence);
   }
+}
+
+export function toolNames({ tools }: ModelRequest): ReadonlySet<string> {
+  return new Set(tools.map(({ name }) => name));
 }

@@ -1,6 +1,5 @@
 /**
- * Owns what the rehearsal gets out of a sentence without understanding it: its keywords, the subjects it names, the files it
- * names.
+ * What can be taken from a sentence without understanding it: keywords, subjects and file names.
  *
  * Invariant: the same text gives the same words in the same order, whatever the locale.
  */
@@ -9,11 +8,11 @@ export type Subject = "project" | "source" | "tests";
 
 export interface Keyword {
   readonly word: string;
-  /** What is searched for: the word without its ending. */
+  /** The word without its ending. The search is for the stem. */
   readonly stem: string;
 }
 
-const KEYWORDS_LIMIT = 5;
+const MAX_KEYWORDS = 5;
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
@@ -29,7 +28,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Words that name a subject even beside keywords, and words that do so only when there is nothing else to go by. */
+/** STRONG words always name a subject, WEAK words only if the text has no keywords. */
 const STRONG: Readonly<Record<Subject, RegExp>> = {
   project: /^(projects?|repositor(y|ies)|repo|codebase|overview|librar(y|ies)|readme)$/,
   source: /^(organi[sz](ed|es?|ing|ation)|structur(ed?|es)|architectur(e|al)|layout|codebase|modules?)$/,
@@ -41,7 +40,7 @@ const WEAK: Readonly<Record<Subject, RegExp>> = {
   tests: /^(spec)$/,
 };
 
-/** At most five words of four letters or more (or abbreviations such as API), in the order of the text. */
+/** Words of four letters or more, and abbreviations such as API. */
 export function keywordsOf(text: string): readonly Keyword[] {
   const found = new Map<string, Keyword>();
   for (const written of wordsOf(withoutFiles(text))) {
@@ -50,12 +49,11 @@ export function keywordsOf(text: string): readonly Keyword[] {
     if ((word.length < 4 && !abbreviation) || STOP_WORDS.has(word) || subjectWord(word)) continue;
     const stem = stemOf(word);
     if (!found.has(stem)) found.set(stem, { word, stem });
-    if (found.size === KEYWORDS_LIMIT) break;
+    if (found.size === MAX_KEYWORDS) break;
   }
   return [...found.values()];
 }
 
-/** What the text is about besides its keywords. */
 export function subjectsOf(text: string): ReadonlySet<Subject> {
   const words = wordsOf(withoutFiles(text)).map((word) => word.toLowerCase());
   const tables = keywordsOf(text).length === 0 ? [STRONG, WEAK] : [STRONG];
@@ -63,13 +61,13 @@ export function subjectsOf(text: string): ReadonlySet<Subject> {
   return new Set(subjects.filter((subject) => tables.some((table) => words.some((word) => table[subject].test(word)))));
 }
 
-/** Paths with an extension, as they stand in the text. */
+/** The paths with an extension in the text. */
 export function filesNamedIn(text: string): readonly string[] {
   const named = [...text.matchAll(FILE)].map((match) => (match[1] ?? "").replace(/^\.\//, ""));
-  return [...new Set(named)].slice(0, KEYWORDS_LIMIT);
+  return [...new Set(named)].slice(0, MAX_KEYWORDS);
 }
 
-/** The parts of a text that stand side by side: sentences, and clauses between commas and `and`. */
+/** Sentences, and clauses between commas and `and`. */
 export function clausesOf(text: string): readonly string[] {
   return text
     .split(/[.;:!?](?=\s|$)|,|\n|\band\b/i)
@@ -92,7 +90,7 @@ function subjectWord(word: string): boolean {
   return [STRONG, WEAK].some((table) => Object.values(table).some((pattern) => pattern.test(word)));
 }
 
-/** Enough of a stem that `configured`, `configures` and `config` meet. */
+/** The same for related words such as `configured`, `configures` and `config`. */
 export function stemOf(word: string): string {
   const singular = word.length > 4 && /[^s]s$/.test(word) ? word.slice(0, -1) : word;
   const bare = /^(.{4,}?)(ing|ed|ation|ations)$/.exec(singular)?.[1] ?? singular;

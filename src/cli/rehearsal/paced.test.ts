@@ -7,7 +7,7 @@ import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { type ContextMessage, replyText } from "../../core/values/message.ts";
 import { createRehearsalModel } from "./rehearsal.ts";
 import { composeBriefly } from "./answer.ts";
-import { createPacedManner } from "./paced.ts";
+import { createPacing } from "./paced.ts";
 
 const REPORT = { name: "send_agent_message", description: "", schema: { properties: { final: {} } } };
 const SOURCE = "Look into the source: its main files, and what they say they do.";
@@ -28,7 +28,7 @@ function createTimers() {
 
 function call(messages: readonly ContextMessage[], timers: ReturnType<typeof createTimers>, signal?: AbortSignal) {
   const request: ModelRequest = { model: "offline/paced", system: "", tools: [REPORT], messages };
-  const model = createRehearsalModel(createPacedManner(timers));
+  const model = createRehearsalModel(createPacing(timers));
   return model.call(request, { signal: signal ?? new AbortController().signal });
 }
 

@@ -1,35 +1,24 @@
-/** The offline models of the command line. They need no key, and their code is loaded by their first call. */
+/** The provider of the offline models. Each is loaded by its first call. */
 
-import type { Model, ModelProvider } from "../../contracts/model.ts";
+import type { ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { lazyModel } from "../../models/lazy-model.ts";
 
-/** The model that is used if nobody chose another. */
-export const OFFLINE = "offline/rehearsal";
-/** The same for the demonstration: it takes its time, and one of its children forgets to report. */
-export const OFFLINE_PACED = "offline/paced";
-
-export const DEMO_TASK = "Explain what this project is, how its source is organised and where its tests are";
-
 export function createRehearsalProvider(world: Pick<World, "after">): ModelProvider {
-  const models: ReadonlyMap<string, Model> = new Map([
-    [OFFLINE, lazyModel(async () => (await import("./rehearsal.ts")).createRehearsalModel())],
-    [OFFLINE_PACED, lazyModel(() => createPacedRehearsal(world))],
-  ]);
+  const rehearsal = lazyModel(async () => (await import("./rehearsal.ts")).createRehearsalModel());
+  const paced = lazyModel(async () => {
+    const [{ createRehearsalModel }, { createPacing }] = await Promise.all([
+      import("./rehearsal.ts"),
+      import("./paced.ts"),
+    ]);
+    return createRehearsalModel(createPacing(world));
+  });
   return {
     resolve(name) {
-      const model = models.get(name);
-      if (model === undefined)
-        return { unavailable: `There is no model ${name} offline; there are ${[...models.keys()].join(" and ")}.` };
+      if (name !== "offline/rehearsal" && name !== "offline/paced")
+        return { unavailable: `There is no model ${name} offline; there are offline/rehearsal and offline/paced.` };
+      const model = name === "offline/paced" ? paced : rehearsal;
       return { model, facts: { window: 200_000, price: { input: 0, output: 0, cachedInput: 0 } } };
     },
   };
-}
-
-async function createPacedRehearsal(world: Pick<World, "after">): Promise<Model> {
-  const [{ createRehearsalModel }, { createPacedManner }] = await Promise.all([
-    import("./rehearsal.ts"),
-    import("./paced.ts"),
-  ]);
-  return createRehearsalModel(createPacedManner(world));
 }

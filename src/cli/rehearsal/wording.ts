@@ -1,13 +1,20 @@
-/** Owns how the rehearsal words things: numbers with their nouns, short excerpts, and the sentence that says what it is. */
+/** Wording that all texts of the rehearsal share. */
+
+import type { Json } from "../../core/values/json.ts";
 
 export const HONESTY =
   "(offline rehearsal: keyword research without language understanding; use --model for a real one)";
 
-export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`;
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** At most `limit` characters, cut at a word where there is one, on one line. */
+/** The first `limit` items, and then a word about the rest. */
+export function listed(items: readonly string[], limit: number, rest = ", …"): string {
+  return items.slice(0, limit).join(", ") + (items.length > limit ? rest : "");
+}
+
+/** At most `limit` characters on one line, cut between words if possible. */
 export function shorten(text: string, limit: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   if (line.length <= limit) return line;
@@ -16,12 +23,15 @@ export function shorten(text: string, limit: number): string {
   return `${(space > limit / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
 }
 
-/** The first sentence of a text. */
 export function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }
 
-/** The lines of a `read_file` answer, without their numbers and without its notes. */
-export function fileLines(output: string): readonly string[] {
-  return output.split("\n").flatMap((line) => /^\d+\t(.*)$/.exec(line)?.[1] ?? []);
+/** Null if the text is not JSON. */
+export function readJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
 }

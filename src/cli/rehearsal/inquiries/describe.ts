@@ -1,122 +1,80 @@
-/** Owns the question what a project says of itself: its manifest and the beginning of its README. */
+/** What a project says of itself: its manifest and the beginning of its README. */
 
 import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
-import type { Action, Evidence } from "../evidence.ts";
-import { LIST_ALL, type Listing, listingOf } from "../listing.ts";
-import { readJson } from "../read-json.ts";
-import { count, fileLines, firstSentence, shorten } from "../wording.ts";
-import type { Inquiry } from "./inquiry.ts";
+import type { Action, Evidence, Inquiry } from "../conversation.ts";
+import { fileLines, type Listing } from "../tool-outputs.ts";
+import { count, firstSentence, listed, readJson, shorten } from "../wording.ts";
 
-const MANIFESTS = [
-  "package.json",
-  "pyproject.toml",
-  "Cargo.toml",
-  "go.mod",
-  "composer.json",
-  "pom.xml",
-  "build.gradle",
-  "Gemfile",
-];
-const SHOWN = 8;
+const MANIFESTS = ["package.json", "pyproject.toml", "Cargo.toml", "go.mod", "composer.json", "pom.xml", "Gemfile"];
+const NAMES_SHOWN = 8;
 
-export function createDescribeInquiry(): Inquiry {
+export function describeInquiry({ paths }: Listing, evidence: Evidence): Inquiry {
+  const manifest = MANIFESTS.find((name) => paths.includes(name));
+  const readme = paths.find((path) => /^readme(\.(md|mdx|rst|txt|adoc))?$/i.test(path));
+  const linesOf = (path: string): readonly string[] => fileLines(evidence.output(readAction(path)) ?? "");
   return {
-    actions(evidence) {
-      const listing = listingOf(evidence);
-      if (listing === null) return [LIST_ALL];
-      return [
-        LIST_ALL,
-        ...[manifestOf(listing), readmeOf(listing)].flatMap((path) => (path === null ? [] : [readAction(path)])),
-      ];
-    },
-    findings(evidence) {
-      const listing = listingOf(evidence);
-      if (listing === null) return [];
-      const manifest = manifestOf(listing);
-      const readme = readmeOf(listing);
+    actions: [manifest, readme].flatMap((path) => (path === undefined ? [] : [readAction(path)])),
+    findings() {
       const lines = [
-        ...(manifest === null ? [] : manifestFindings(manifest, evidence.output(readAction(manifest)) ?? "")),
-        ...(readme === null ? [] : readmeFindings(readme, evidence.output(readAction(readme)) ?? "")),
+        ...(manifest === undefined ? [] : manifestFindings(manifest, linesOf(manifest).join("\n"))),
+        ...(readme === undefined ? [] : readmeFindings(readme, linesOf(readme))),
       ];
       return lines.length > 0 ? lines : ["- there is neither a manifest nor a README that says what this is"];
     },
   };
 }
 
-/** The project's scripts by name, from package.json. */
-export function scriptsOf(evidence: Evidence): ReadonlyMap<string, string> {
-  const manifest = jsonFile(evidence.output(readAction("package.json")) ?? "");
-  const scripts = jsonObjectIs(manifest) ? manifest["scripts"] : undefined;
-  if (!jsonObjectIs(scripts)) return new Map();
-  return new Map(
-    Object.entries(scripts).flatMap(([name, command]) =>
-      typeof command === "string" ? [[name, command] as const] : [],
-    ),
-  );
-}
-
 export function readAction(path: string): Action {
   return { name: "read_file", input: { path, limit: 300 } };
 }
 
-function manifestOf(listing: Listing): string | null {
-  return MANIFESTS.find((name) => listing.paths.includes(name)) ?? null;
+/** The scripts in package.json, by name. */
+export function scriptsOf(evidence: Evidence): readonly (readonly [string, string])[] {
+  const manifest = readJson(fileLines(evidence.output(readAction("package.json")) ?? "").join("\n"));
+  const scripts = jsonObjectIs(manifest) && jsonObjectIs(manifest["scripts"]) ? manifest["scripts"] : {};
+  return Object.entries(scripts).flatMap(([name, command]) =>
+    typeof command === "string" ? [[name, command] as const] : [],
+  );
 }
 
-function readmeOf(listing: Listing): string | null {
-  return listing.paths.find((path) => /^readme(\.(md|mdx|rst|txt|adoc))?$/i.test(path)) ?? null;
-}
-
-function manifestFindings(path: string, output: string): readonly string[] {
-  const manifest = path.endsWith(".json") ? jsonFile(output) : null;
-  if (!jsonObjectIs(manifest)) return textManifestFindings(path, fileLines(output));
-  const text = (key: string): string => (typeof manifest[key] === "string" ? manifest[key] : "");
-  const names = (key: string): readonly string[] => (jsonObjectIs(manifest[key]) ? Object.keys(manifest[key]) : []);
-  const title = [text("name"), text("version")].filter((word) => word !== "").join(" ");
-  const lines = [
-    `- ${title || path}${text("description") === "" ? "" : `: ${shorten(text("description"), 200)}`} (${path})`,
-  ];
-  const dependencies = names("dependencies");
-  if (dependencies.length > 0) lines.push(`- builds on ${list(dependencies)}`);
-  const scripts = names("scripts");
-  if (scripts.length > 0) lines.push(`- has the scripts ${list(scripts)}`);
-  const commands = names("bin");
-  if (commands.length > 0) lines.push(`- installs the commands ${list(commands)}`);
-  return lines;
-}
-
-/** TOML and the like: the first name, version and description there are. */
-function textManifestFindings(path: string, lines: readonly string[]): readonly string[] {
+function manifestFindings(path: string, text: string): readonly string[] {
+  const json = readJson(text);
+  const fields: { readonly [key: string]: Json } = jsonObjectIs(json) ? json : {};
+  // In formats other than JSON, the first line that begins with the key counts.
   const value = (key: string): string => {
-    const found = lines
-      .map((line) => new RegExp(`^\\s*${key}\\s*=?\\s*["']?([^"']+)["']?`).exec(line)?.[1])
-      .find((text) => text !== undefined);
-    return found?.trim() ?? "";
+    const found = fields[key] ?? new RegExp(`^\\s*${key}\\s*=?\\s*["']?([^"'\\n]+)`, "m").exec(text)?.[1];
+    return typeof found === "string" ? found.trim() : "";
   };
   const title = [value("name") || value("module"), value("version")].filter((word) => word !== "").join(" ");
   const description = value("description");
-  return [`- ${title || path}${description === "" ? "" : `: ${shorten(description, 200)}`} (${path})`];
+  const lines = [`- ${title || path}${description === "" ? "" : `: ${shorten(description, 200)}`} (${path})`];
+  const sections = [
+    ["dependencies", "builds on"],
+    ["scripts", "has the scripts"],
+    ["bin", "installs the commands"],
+  ] as const;
+  for (const [key, words] of sections) {
+    const names = jsonObjectIs(fields[key]) ? Object.keys(fields[key]) : [];
+    if (names.length > 0) lines.push(`- ${words} ${namesShown(names)}`);
+  }
+  return lines;
 }
 
-function readmeFindings(path: string, output: string): readonly string[] {
-  const text = fileLines(output).filter((line) => !/^\s*(<|\[!|!\[|\[?!?\[.*\]\(.*\)\s*$|---|===)/.test(line));
-  const headings = text.flatMap((line) => /^#{1,3}\s+(.+)$/.exec(line)?.[1]?.trim() ?? []);
+function readmeFindings(path: string, lines: readonly string[]): readonly string[] {
+  const text = lines.filter((line) => !/^\s*(<|\[!|!\[|\[?!?\[.*\]\(.*\)\s*$|---|===)/.test(line));
+  const sections = text.flatMap((line) => /^#{1,3}\s+(.+)$/.exec(line)?.[1]?.trim() ?? []).slice(1);
   const start = text.findIndex((line) => line.trim() !== "" && !line.startsWith("#"));
   const end = text.findIndex((line, index) => index > start && (line.trim() === "" || line.startsWith("#")));
   const paragraph = start < 0 ? "" : text.slice(start, end < 0 ? undefined : end).join(" ");
   const plain = paragraph.replace(/[*_`>]+/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
-  const lines: string[] = [];
-  if (plain.trim() !== "") lines.push(`- ${path}: ${shorten(plain.length > 300 ? firstSentence(plain) : plain, 300)}`);
-  const sections = headings.slice(1);
-  if (sections.length > 0) lines.push(`- ${path} goes on with: ${list(sections)}`);
-  return lines;
+  const short = shorten(plain.length > 300 ? firstSentence(plain) : plain, 300);
+  return [
+    ...(short === "" ? [] : [`- ${path}: ${short}`]),
+    ...(sections.length === 0 ? [] : [`- ${path} goes on with: ${namesShown(sections)}`]),
+  ];
 }
 
-function list(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN).map((name) => shorten(name, 60));
-  return names.length > SHOWN ? `${shown.join(", ")} and ${count(names.length - SHOWN, "other")}` : shown.join(", ");
-}
-
-function jsonFile(output: string): Json {
-  return readJson(fileLines(output).join("\n"));
+function namesShown(names: readonly string[]): string {
+  const short = names.map((name) => shorten(name, 60));
+  return listed(short, NAMES_SHOWN, ` and ${count(names.length - NAMES_SHOWN, "other")}`);
 }

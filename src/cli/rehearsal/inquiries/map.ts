@@ -1,56 +1,49 @@
-/** Owns the question what there is in the folder: its main folders with their files by kind. */
+/** What is in the folder: its main folders with their files by kind. */
 
-import { byCount, type FolderCount, LIST_ALL, type Listing, listingOf, nameOf, tally } from "../listing.ts";
-import { count } from "../wording.ts";
-import type { Inquiry } from "./inquiry.ts";
+import type { Inquiry } from "../conversation.ts";
+import { byCount, type FolderCount, type Listing, NO_EXTENSION, tally } from "../tool-outputs.ts";
+import { count, listed } from "../wording.ts";
 
 const FOLDERS_SHOWN = 8;
 const KINDS_SHOWN = 3;
 const INSIDE_SHOWN = 8;
 
-export function createMapInquiry(): Inquiry {
-  return {
-    actions: () => [LIST_ALL],
-    findings(evidence) {
-      const listing = listingOf(evidence);
-      if (listing === null) return [];
-      if (listing.files === 0) return ["- the folder holds no files"];
-      const folders = [...listing.counts]
-        .filter(([folder]) => folder !== "./")
-        .toSorted((left, right) => right[1].files - left[1].files || (left[0] < right[0] ? -1 : 1));
-      const shown = folders.slice(0, FOLDERS_SHOWN);
-      const width = Math.max(0, ...shown.map(([folder]) => folder.length));
-      return [
-        `- ${count(listing.files, "file")} in ${count(listing.folders, "folder")}`,
-        ...shown.map(
-          ([folder, counted]) =>
-            `- ${folder.padEnd(width)}  ${count(counted.files, "file")}${kinds(counted)}${inside(listing, folder)}`,
-        ),
-        ...(folders.length > FOLDERS_SHOWN ? [`- and ${count(folders.length - FOLDERS_SHOWN, "smaller folder")}`] : []),
-        ...topLevel(listing),
-      ];
-    },
-  };
+export function mapInquiry(listing: Listing): Inquiry {
+  return { actions: [], findings: () => findingsOf(listing) };
+}
+
+function findingsOf(listing: Listing): readonly string[] {
+  if (listing.files === 0) return ["- the folder holds no files"];
+  const folders = [...listing.counts]
+    .filter(([folder]) => folder !== "./")
+    .toSorted((left, right) => right[1].files - left[1].files || (left[0] < right[0] ? -1 : 1));
+  const shown = folders.slice(0, FOLDERS_SHOWN);
+  const width = Math.max(0, ...shown.map(([folder]) => folder.length));
+  const lines = shown.map(
+    ([folder, counted]) =>
+      `- ${folder.padEnd(width)}  ${count(counted.files, "file")}${kinds(counted)}${inside(listing, folder)}`,
+  );
+  if (folders.length > FOLDERS_SHOWN) lines.push(`- and ${count(folders.length - FOLDERS_SHOWN, "smaller folder")}`);
+  return [`- ${count(listing.files, "file")} in ${count(listing.folders, "folder")}`, ...lines, ...topLevel(listing)];
 }
 
 function kinds(counted: FolderCount): string {
   const most = byCount(counted.kinds).slice(0, KINDS_SHOWN);
-  return ` (${most.map(([kind, number]) => (kind === "no extension" ? `${number} without extension` : `${number} ${kind}`)).join(", ")})`;
+  const words = most.map(([kind, number]) => `${number} ${kind === NO_EXTENSION ? "without extension" : kind}`);
+  return ` (${words.join(", ")})`;
 }
 
-/** The folders of a folder, the fullest first. */
-function inside(listing: Listing, folder: string): string {
-  const children = listing.paths.flatMap((path) =>
+/** The folders in a folder, the fullest first. */
+function inside({ paths }: Listing, folder: string): string {
+  const children = paths.flatMap((path) =>
     path.startsWith(folder) ? (/^([^/]+)\//.exec(path.slice(folder.length))?.[1] ?? []) : [],
   );
-  const counted = byCount(tally(children));
-  if (counted.length === 0) return "";
-  const shown = counted.slice(0, INSIDE_SHOWN).map(([name, number]) => `${name} ${number}`);
-  return `: ${shown.join(", ")}${counted.length > INSIDE_SHOWN ? ", …" : ""}`;
+  const names = byCount(tally(children)).map(([name, number]) => `${name} ${number}`);
+  return names.length === 0 ? "" : `: ${listed(names, INSIDE_SHOWN)}`;
 }
 
-function topLevel(listing: Listing): readonly string[] {
-  const names = listing.paths.filter((path) => !path.includes("/")).map(nameOf);
+function topLevel({ paths }: Listing): readonly string[] {
+  const names = paths.filter((path) => !path.includes("/"));
   if (names.length === 0) return [];
   const visible = names.filter((name) => !name.startsWith("."));
   const shown = (visible.length > 0 ? visible : names).slice(0, INSIDE_SHOWN);

@@ -1,53 +1,42 @@
-/** Owns the question what named files say: their first comment, their outline and their first lines. */
+/** What named files say: their first comment, their outline or their first lines. */
 
-import type { Action, Evidence } from "../evidence.ts";
+import type { Action, Evidence, Inquiry } from "../conversation.ts";
 import { codeIs } from "../file-kinds.ts";
-import { count, fileLines, shorten } from "../wording.ts";
-import type { Inquiry } from "./inquiry.ts";
-import { saysOf } from "./source.ts";
+import { fileLines } from "../tool-outputs.ts";
+import { count, shorten } from "../wording.ts";
+import { DEFINITION, purposeOf } from "./source.ts";
 
 const OUTLINE = 10;
 const FIRST_LINES = 6;
+const LINE_LENGTH = 110;
 
-export function createReadInquiry(paths: readonly string[]): Inquiry {
+export function readInquiry(paths: readonly string[], evidence: Evidence): Inquiry {
   return {
-    actions: () => paths.map(readWhole),
-    findings: (evidence) => paths.flatMap((path) => fileFindings(path, evidence)),
+    actions: paths.map(readWhole),
+    findings: () => paths.flatMap((path) => fileFindings(path, evidence.output(readWhole(path)))),
   };
 }
 
-function fileFindings(path: string, evidence: Evidence): readonly string[] {
-  const output = evidence.output(readWhole(path));
+function fileFindings(path: string, output: string | null): readonly string[] {
   if (output === null) return [`- ${path}: could not be read; there may be no such file`];
   const lines = fileLines(output);
-  const total = /of (?:more than )?(\d+) lines/.exec(output)?.[1] ?? String(lines.length);
+  const total = Number(/of (?:more than )?(\d+) lines/.exec(output)?.[1] ?? lines.length);
   const outline = lines.flatMap((line, index) =>
-    outlineIs(path, line) ? [`    ${path}:${index + 1}  ${shorten(line, 110)}`] : [],
+    outlineIs(path, line) ? [`    ${path}:${index + 1}  ${shorten(line, LINE_LENGTH)}`] : [],
   );
-  const says = codeIs(path) ? `: ${saysOf(lines)}` : "";
-  const shown =
-    outline.length > 0
-      ? outline
-      : lines
-          .filter((line) => line.trim() !== "")
-          .slice(0, FIRST_LINES)
-          .map((line) => `    ${shorten(line, 110)}`);
+  const first = lines.filter((line) => line.trim() !== "").slice(0, FIRST_LINES);
+  const shown = outline.length > 0 ? outline : first.map((line) => `    ${shorten(line, LINE_LENGTH)}`);
   return [
-    `- ${path} (${count(Number(total), "line")})${says}`,
+    `- ${path} (${count(total, "line")})${codeIs(path) ? `: ${purposeOf(lines)}` : ""}`,
     ...shown.slice(0, OUTLINE),
     ...(shown.length > OUTLINE ? [`    … and ${count(shown.length - OUTLINE, "more line")} of its outline`] : []),
   ];
 }
 
-/** Headings of documents, definitions of sources. */
+/** Headings of documents, definitions in sources. */
 function outlineIs(path: string, line: string): boolean {
   if (/\.(md|mdx|adoc|rst)$/.test(path)) return /^#{1,4}\s/.test(line);
-  return (
-    codeIs(path) &&
-    /^(export\s|pub\s|public\s)?\s?(default\s|async\s|abstract\s)*(function|class|interface|type|const|def|fn|func|struct|trait|enum)\b/.test(
-      line,
-    )
-  );
+  return codeIs(path) && !line.startsWith(" ") && DEFINITION.test(line);
 }
 
 function readWhole(path: string): Action {

@@ -1,98 +1,80 @@
-/** Owns the question where words stand: the files that hold the most of them, with the lines, and a look around the best place. */
+/** Where words occur: the files with most of them, with the lines, and the surroundings of the best match. */
 
-import type { Action, Evidence } from "../evidence.ts";
+import type { Action, Evidence, Inquiry } from "../conversation.ts";
 import { DOCUMENT_GLOB, SOURCE_GLOB } from "../file-kinds.ts";
-import { type Hits, type RankedFile, rankFiles, readHits, wordBegins } from "../hits.ts";
 import { stemOf } from "../keywords.ts";
-import { LIST_ALL, listingOf, nameOf } from "../listing.ts";
-import type { SearchScope } from "../parts.ts";
-import { count, shorten } from "../wording.ts";
-import type { Inquiry } from "./inquiry.ts";
+import type { SearchScope } from "../questions.ts";
+import { type RankedFile, rankFiles, wordBegins } from "../ranking.ts";
+import { type Listing, nameOf, numberedLines, readHits } from "../tool-outputs.ts";
+import { count, listed, shorten } from "../wording.ts";
 
 const FILES_SHOWN = 4;
 const LINES_SHOWN = 2;
 const NAMES_SHOWN = 5;
-const BEFORE = 2;
-const AROUND = 7;
+const LINE_LENGTH = 120;
+const LINES_BEFORE = 2;
+const LINES_AROUND = 7;
 
-export function createSearchInquiry(scope: SearchScope, words: readonly string[]): Inquiry {
-  const search = (word: string): Action => ({
+export function searchInquiry(
+  scope: SearchScope,
+  words: readonly string[],
+  { paths }: Listing,
+  evidence: Evidence,
+): Inquiry {
+  const glob = { source: { glob: SOURCE_GLOB }, documents: { glob: DOCUMENT_GLOB }, all: {} }[scope];
+  const searchFor = (word: string): Action => ({
     name: "search_text",
-    input: {
-      query: stemOf(word),
-      per_file: 5,
-      limit: 300,
-      ...(scope === "all" ? {} : { glob: scope === "source" ? SOURCE_GLOB : DOCUMENT_GLOB }),
-    },
+    input: { query: stemOf(word), per_file: 5, limit: 300, ...glob },
   });
-
-  function found(evidence: Evidence): ReadonlyMap<string, Hits> {
-    return new Map(
-      words.flatMap((word) => {
-        const output = evidence.output(search(word));
-        return output === null ? [] : [[word, readHits(output)] as const];
-      }),
-    );
-  }
-
+  const results = new Map(
+    words.flatMap((word) => {
+      const output = evidence.output(searchFor(word));
+      return output === null ? [] : [[word, readHits(output)] as const];
+    }),
+  );
+  const ranked = rankFiles(results);
+  const searched = words.every((word) => evidence.has(searchFor(word)));
   return {
-    actions(evidence) {
-      if (!evidence.has(LIST_ALL)) return [LIST_ALL];
-      const searches = words.map(search);
-      if (!searches.every((action) => evidence.has(action))) return [LIST_ALL, ...searches];
-      const best = rankFiles(found(evidence))[0];
-      return [LIST_ALL, ...searches, ...(best === undefined ? [] : [around(best)])];
-    },
-    findings(evidence) {
-      const results = found(evidence);
-      const ranked = rankFiles(results);
-      const counts = [...results].map(
-        ([word, hits]) =>
-          `${word} ${hits.total === 0 ? "nowhere" : `${count(hits.total, "line")} in ${count(hits.files, "file")}`}`,
+    actions: [...words.map(searchFor), ...(searched ? ranked.slice(0, 1).map(readAround) : [])],
+    findings() {
+      const counts = [...results].map(([word, { total, files }]) =>
+        total === 0 ? `${word} nowhere` : `${word} ${count(total, "line")} in ${count(files, "file")}`,
       );
-      const named = (listingOf(evidence)?.paths ?? []).filter((path) =>
-        words.some((word) => wordBegins(nameOf(path), stemOf(word))),
-      );
+      const named = paths.filter((path) => words.some((word) => wordBegins(nameOf(path), stemOf(word))));
+      const lines = ranked.slice(0, FILES_SHOWN).flatMap((file, index) => {
+        const first = `- ${file.path}${words.length > 1 ? ` (${file.words.join(", ")})` : ""}`;
+        const around = index === 0 ? surroundings(evidence.output(readAround(file)) ?? "") : [];
+        return [first, ...(around.length > 0 ? around : matchingLines(file))];
+      });
       return [
         ...(counts.length > 0 ? [`- ${counts.join("; ")}`] : []),
-        ...ranked
-          .slice(0, FILES_SHOWN)
-          .flatMap((file, index) => fileFindings(file, words, index === 0 ? evidence : null)),
+        ...lines,
         ...(ranked.length > FILES_SHOWN ? [`- and ${count(ranked.length - FILES_SHOWN, "other file")}`] : []),
         ...(named.length > 0 && scope !== "documents"
-          ? [
-              `- named after it: ${named.slice(0, NAMES_SHOWN).join(", ")}${named.length > NAMES_SHOWN ? `, … (${named.length})` : ""}`,
-            ]
+          ? [`- named after it: ${listed(named, NAMES_SHOWN, `, … (${named.length})`)}`]
           : []),
       ];
     },
   };
 }
 
-/** The best file is shown as it stands around its best line; of the others, the lines that hold the words. */
-function fileFindings(file: RankedFile, words: readonly string[], evidence: Evidence | null): readonly string[] {
-  const first = `- ${file.path}${words.length > 1 ? ` (${file.words.join(", ")})` : ""}`;
-  const window = evidence?.output(around(file)) ?? null;
-  const numbered = window?.split("\n").flatMap((line) => {
-    const match = /^(\d+)\t(.*)$/.exec(line);
-    return match === null ? [] : [{ line: Number(match[1]), text: match[2] ?? "" }];
-  });
-  while (numbered?.at(-1)?.text.trim() === "") numbered.pop();
-  while (numbered?.[0]?.text.trim() === "") numbered.shift();
-  if (numbered !== undefined && numbered.length > 0) {
-    const width = String(numbered.at(-1)?.line ?? 0).length;
-    return [
-      first,
-      ...numbered.map(({ line, text }) =>
-        `    ${String(line).padStart(width)} | ${text.length > 120 ? shorten(text, 120) : text}`.trimEnd(),
-      ),
-    ];
-  }
-  const lines = file.hits.slice(0, LINES_SHOWN).toSorted((left, right) => left.line - right.line);
-  return [first, ...lines.map((hit) => `    ${hit.path}:${hit.line}  ${shorten(hit.text, 120)}`)];
+/** The lines of a `read_file` answer, without empty lines at both ends. */
+function surroundings(output: string): readonly string[] {
+  const lines = numberedLines(output);
+  const first = lines.findIndex(({ text }) => text.trim() !== "");
+  const shown = lines.slice(Math.max(0, first), lines.findLastIndex(({ text }) => text.trim() !== "") + 1);
+  const width = String(shown.at(-1)?.line ?? 0).length;
+  return shown.map(({ line, text }) =>
+    `    ${String(line).padStart(width)} | ${text.length > LINE_LENGTH ? shorten(text, LINE_LENGTH) : text}`.trimEnd(),
+  );
 }
 
-function around(file: RankedFile): Action {
-  const line = file.hits[0]?.line ?? 1;
-  return { name: "read_file", input: { path: file.path, offset: Math.max(1, line - BEFORE), limit: AROUND } };
+function matchingLines({ hits }: RankedFile): readonly string[] {
+  const shown = hits.slice(0, LINES_SHOWN).toSorted((left, right) => left.line - right.line);
+  return shown.map(({ path, line, text }) => `    ${path}:${line}  ${shorten(text, LINE_LENGTH)}`);
+}
+
+function readAround({ path, hits }: RankedFile): Action {
+  const offset = Math.max(1, (hits[0]?.line ?? 1) - LINES_BEFORE);
+  return { name: "read_file", input: { path, offset, limit: LINES_AROUND } };
 }

@@ -1,14 +1,13 @@
-/** Owns the question where the tests are: their folders, their number, how they are run. */
+/** Where the tests are: their folders, their number, how they are run. */
 
-import type { Action } from "../evidence.ts";
+import type { Action, Evidence, Inquiry } from "../conversation.ts";
 import { testIs } from "../file-kinds.ts";
-import { readHits } from "../hits.ts";
-import { byCount, LIST_ALL, listingOf, tally } from "../listing.ts";
-import { count, shorten } from "../wording.ts";
+import { byCount, type Listing, readHits, tally } from "../tool-outputs.ts";
+import { count, listed, shorten } from "../wording.ts";
 import { readAction, scriptsOf } from "./describe.ts";
-import type { Inquiry } from "./inquiry.ts";
 
 const FOLDERS_SHOWN = 6;
+const SCRIPTS_SHOWN = 3;
 const EXAMPLES = 4;
 
 const COUNT_TESTS: Action = {
@@ -22,43 +21,34 @@ const COUNT_TESTS: Action = {
   },
 };
 
-export function createTestsInquiry(): Inquiry {
+export function testsInquiry({ paths }: Listing, evidence: Evidence): Inquiry {
+  const files = paths.filter(testIs);
   return {
-    actions(evidence) {
-      const listing = listingOf(evidence);
-      if (listing === null) return [LIST_ALL];
-      return [LIST_ALL, COUNT_TESTS, ...(listing.paths.includes("package.json") ? [readAction("package.json")] : [])];
-    },
-    findings(evidence) {
-      const listing = listingOf(evidence);
-      if (listing === null) return [];
-      const files = listing.paths.filter(testIs);
+    actions: [COUNT_TESTS, ...(paths.includes("package.json") ? [readAction("package.json")] : [])],
+    findings() {
       if (files.length === 0) return ["- no test files, going by their names"];
-      const folders = byCount(tally(files.map(placeOf)));
+      const folders = byCount(tally(files.map(folderOf))).map(([folder, number]) => `${folder} ${number}`);
       const hits = readHits(evidence.output(COUNT_TESTS) ?? "");
-      const inside = hits.lines.filter((hit) => testIs(hit.path));
-      const scripts = [...scriptsOf(evidence)].filter(([name]) => /^(test|e2e|spec)\b/.test(name)).slice(0, 3);
+      const inTests = hits.lines.filter(({ path }) => testIs(path));
+      const examples = [...Map.groupBy(inTests, ({ path }) => folderOf(path)).values()].flatMap((all) =>
+        all.slice(0, 1),
+      );
+      const scripts = scriptsOf(evidence).filter(([name]) => /^(test|e2e|spec)\b/.test(name));
       return [
-        `- ${count(files.length, "test file")}: ${folders
-          .slice(0, FOLDERS_SHOWN)
-          .map(([folder, number]) => `${folder} ${number}`)
-          .join(", ")}${folders.length > FOLDERS_SHOWN ? ", …" : ""}`,
+        `- ${count(files.length, "test file")}: ${listed(folders, FOLDERS_SHOWN)}`,
         ...(hits.total > 0 ? [`- about ${count(hits.total, "test")}, going by the lines that begin one`] : []),
-        ...scripts.map(([name, command]) => `- run with: npm run ${name}  (${shorten(command, 80)})`),
-        ...spread(inside).map((hit) => `- for example ${hit.path}:${hit.line}  ${shorten(hit.text, 110)}`),
+        ...scripts
+          .slice(0, SCRIPTS_SHOWN)
+          .map(([name, command]) => `- run with: npm run ${name}  (${shorten(command, 80)})`),
+        ...examples
+          .slice(0, EXAMPLES)
+          .map(({ path, line, text }) => `- for example ${path}:${line}  ${shorten(text, 110)}`),
       ];
     },
   };
 }
 
-/** Tests stand beside the code or in a folder of their own: two levels tell which. */
-function placeOf(path: string): string {
-  const folders = path.split("/").slice(0, -1);
-  return folders.length === 0 ? "." : folders.slice(0, 2).join("/");
-}
-
-/** Examples from different folders, as far as there are. */
-function spread<T extends { readonly path: string }>(hits: readonly T[]): readonly T[] {
-  const groups = Map.groupBy(hits, (hit) => placeOf(hit.path));
-  return [...groups.values()].flatMap((group) => group.slice(0, 1)).slice(0, EXAMPLES);
+/** Two levels of folders are enough for tests in a folder of their own, and for those beside the code. */
+function folderOf(path: string): string {
+  return path.split("/").slice(0, -1).slice(0, 2).join("/") || ".";
 }
