@@ -10,7 +10,7 @@ import type { Host } from "./host.ts";
 import { problemExit, problemOf, reportProblem } from "./problem.ts";
 import { createRehearsalProvider } from "./rehearsal/rehearsal-provider.ts";
 import { NO_SETTINGS, readSettings, type Settings } from "./settings/settings.ts";
-import { chooseScope } from "./store/choose-scope.ts";
+import { chooseScope } from "./store/scope.ts";
 import { terminalLine } from "./text/terminal-text.ts";
 import { readVersion } from "./version.ts";
 

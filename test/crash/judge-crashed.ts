@@ -40,13 +40,7 @@ async function openIfThere(path: string): Promise<Store | null> {
   try {
     return openSqliteStore({ path, access: "read" });
   } catch (error) {
-    if (
-      error instanceof ErrandError &&
-      error.code === "store-unreadable" &&
-      /there is no store yet/.test(error.message)
-    ) {
-      return null;
-    }
+    if (error instanceof ErrandError && error.details["missing"] === true) return null;
     throw error;
   }
 }

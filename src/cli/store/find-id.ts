@@ -1,10 +1,10 @@
 /**
- * From what a person typed to a tree or a run of the store.
+ * Finds the tree or the run that a user typed.
  *
  * Invariants:
- *  1. A whole id is looked up; any other text of at least six characters is the beginning of one.
- *  2. A beginning that fits several trees or runs chooses none of them: they are named instead. A run is known by its own id and by that
- *     of its child; a run that a fork repeats is that of the tree made first, as everywhere.
+ *  1. A whole id is looked up. Any other text of at least six characters is the beginning of one.
+ *  2. A beginning that fits several trees or runs is an error that names them. A run is known by its own id and by that of its child. Of
+ *     a run that forks repeat, the one in the oldest tree is meant.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
@@ -50,7 +50,7 @@ async function ofRun(store: Store, run: StoredRun): Promise<Found> {
 async function beginning(store: Store, text: string): Promise<Found | null> {
   const trees = (await everyTree(store)).filter((tree) => tree.id.startsWith(text));
   const runs = new Map<string, StoredRun>();
-  // Newest tree first: of a run that forks repeat, the one of the tree made first stays.
+  // The newest tree comes first, so the run of the oldest one stays.
   for (const run of await store.runs({ limit: Number.MAX_SAFE_INTEGER })) {
     if (run.id.startsWith(text) || run.agent.startsWith(text)) runs.set(run.id, run);
   }
@@ -66,6 +66,6 @@ function ambiguous(text: string, names: readonly string[]): ErrandError {
   const shown = names.slice(0, CANDIDATES).join(", ");
   const more = names.length > CANDIDATES ? `, and ${names.length - CANDIDATES} more` : "";
   return new ErrandError("usage", `"${text}" is the beginning of ${names.length} ids: ${shown}${more}`, {
-    remedy: "Give more of the one you mean.",
+    remedy: "Type more of the id that you mean.",
   });
 }

@@ -1,20 +1,19 @@
 /**
- * Several stores read as one: what a command sees of a project. Each tree is in one of them; mail goes to the one
- * that has the tree. All were opened to read,
- * so that none of them is written otherwise. The clock is that of the first.
+ * Several stores read as one: what a command sees of a project. Each tree is in one of them, and mail goes to that one. All were opened to
+ * read, so nothing else is written. The clock is that of the first.
  */
 
 import type { Store, TreeQuery, TreeRecord } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { everyTree } from "../../runtime/trees/every-tree.ts";
 
-/** `stores` are not empty. */
+/** `stores` must not be empty. */
 export function joinStores(stores: readonly Store[]): Store {
   const [only, ...others] = stores;
   if (only === undefined) throw new Error("there is no store to join");
   if (others.length === 0) return only;
   const first = only;
-  /** Of the last listing from its beginning, for the pages after it. */
+  /** The trees of the last listing from its beginning, for the pages after the first. */
   let listed: readonly TreeRecord[] = [];
 
   async function holding(tree: TreeId): Promise<Store> {

@@ -1,7 +1,4 @@
-/**
- * The stores as commands that only look at them see them: opened to read, also while other processes own them, and
- * read as one.
- */
+/** The stores as a command that only reads sees them: opened to read, also while other processes own them, and joined into one. */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
@@ -13,16 +10,15 @@ import { canonicalPath } from "../../stores/sqlite/open-database.ts";
 import { ownerOf } from "../../stores/sqlite/ownership.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import { requireRunnable } from "../../stores/trust/open-trusted.ts";
-import { formerStore, formerText } from "./former-store.ts";
 import { joinStores } from "./joined-store.ts";
-import { projectFiles, type StoreScope } from "./scope.ts";
+import { formerStore, formerText, projectFiles, type StoreScope } from "./scope.ts";
 
 /** One store of a view. */
 export interface StoreFile {
   /** Its path or its URL. */
   readonly path: string;
   readonly store: Store;
-  /** False: it can be read, and nothing of it runs. */
+  /** False: it can be read, and none of its trees may run. */
   readonly trusted: boolean;
   /** The process that owns the file, or the workers of the database; null when there is none. */
   owner(): Promise<string | null>;
@@ -32,52 +28,43 @@ export interface View {
   /** All of them as one. */
   readonly store: Store;
   readonly files: readonly StoreFile[];
-  /** The one that has the tree. */
+  /** The store that has the tree. */
   holder(tree: TreeId): Promise<StoreFile>;
 }
 
 const MAKES_ONE = 'A first errand run "your task" makes one; --store PATH names another.';
 
-function makesOne(scope: StoreScope): string {
-  const former = scope.kind === "project" && formerStore(scope.project) !== null;
-  return former ? `${MAKES_ONE} Beside: ${formerText()}` : MAKES_ONE;
-}
-
-/** Opens the stores for as long as the work takes. */
+/** Opens the stores of a command for as long as the work takes. */
 export async function withView<Result>(
   scope: StoreScope,
   work: (store: Store, view: View) => Promise<Result>,
 ): Promise<Result> {
-  if (scope.kind === "named") requireFile(scope.store);
-  if (scope.kind === "named") return withFiles([scope.store], work);
-  return withFiles(projectFiles(scope.folder), work, () => noStore(scope));
+  if (scope.kind === "project") return withFiles(projectFiles(scope.folder), work, scope.project);
+  requireFile(scope.store);
+  return withFiles([scope.store], work, null);
 }
 
-function noStore(scope: StoreScope): ErrandError {
-  return new ErrandError("store-unreadable", "There is no store for this folder", { remedy: makesOne(scope) });
-}
-
-/** The same of one store. */
+/** Opens one store for as long as the work takes. */
 export function withStore<Result>(path: string, work: (store: Store, view: View) => Promise<Result>): Promise<Result> {
-  return withFiles([path], work);
+  return withFiles([path], work, null);
 }
 
-/** With `none`, a file that another process is just making is passed over, and `none` is thrown where no other is left. */
+/** With the folder of a project, a file that another process is just creating is left out; at least one must be left. */
 async function withFiles<Result>(
   paths: readonly string[],
   work: (store: Store, view: View) => Promise<Result>,
-  none?: () => ErrandError,
+  project: string | null,
 ): Promise<Result> {
   const files: StoreFile[] = [];
   try {
     for (const path of paths) {
-      const file = await openFile(path).catch((thrown: unknown) => {
-        if (none === undefined || !notMade(thrown)) throw thrown;
-        return null;
-      });
-      if (file !== null) files.push(file);
+      try {
+        files.push(await openFile(path));
+      } catch (thrown) {
+        if (project === null || !storeMissing(thrown)) throw thrown;
+      }
     }
-    if (none !== undefined && files.length === 0) throw none();
+    if (project !== null && files.length === 0) throw noStore(project);
     const view = viewOf(files);
     return await work(view.store, view);
   } catch (thrown) {
@@ -85,6 +72,11 @@ async function withFiles<Result>(
   } finally {
     for (const file of files) await file.store.close();
   }
+}
+
+function noStore(project: string): ErrandError {
+  const remedy = formerStore(project) === null ? MAKES_ONE : `${MAKES_ONE} Beside: ${formerText()}`;
+  return new ErrandError("store-unreadable", "There is no store for this folder", { remedy });
 }
 
 function viewOf(files: readonly StoreFile[]): View {
@@ -106,7 +98,7 @@ async function openFile(path: string): Promise<StoreFile> {
     store,
     trusted,
     async owner() {
-      // Nothing beside a file that may come from anybody is opened.
+      // No file beside an untrusted store is opened.
       if (store.workers === undefined) return trusted ? ownerOf(path) : null;
       const workers = await store.workers();
       return workers.length === 0 ? null : workers.map((worker) => worker.name).join(", ");
@@ -118,19 +110,20 @@ export async function openView(path: string): Promise<Store> {
   try {
     return toldStore(await openStoreAt(path, "read"));
   } catch (thrown) {
-    if (!(thrown instanceof ErrandError && thrown.message.includes("there is no store yet"))) throw thrown;
+    if (!storeMissing(thrown)) throw thrown;
     throw new ErrandError("store-unreadable", `There is no store ${storeName(path)}`, {
       remedy: MAKES_ONE,
       cause: thrown,
+      details: { missing: true },
     });
   }
 }
 
-function notMade(thrown: unknown): boolean {
-  return thrown instanceof ErrandError && thrown.message.startsWith("There is no store ");
+function storeMissing(thrown: unknown): boolean {
+  return thrown instanceof ErrandError && thrown.details["missing"] === true;
 }
 
-/** What cannot be read in a store that may come from anybody is that store's fault, not a bug. */
+/** A store that is not trusted may hold anything: what cannot be read in it is no bug. */
 function explainForeign(thrown: unknown): unknown {
   if (thrown instanceof ErrandError) return thrown;
   return new ErrandError("store-corrupt", "The store, which is not trusted, holds what cannot be read.", {
@@ -139,18 +132,18 @@ function explainForeign(thrown: unknown): unknown {
   });
 }
 
-/** For commands that act on a tree, and do not only look at it. */
+/** For commands that act on a tree. */
 export function requireTrusted({ path, trusted }: StoreFile): void {
   if (!trusted) requireRunnable(canonicalPath(path), storeTrustStatus(path));
 }
 
-/** Nothing is kept in memory that another command could look at. */
+/** A store in memory cannot be read by another command. */
 export function requireFile(path: string): void {
   if (path !== "memory") return;
   throw new ErrandError("usage", "A store in memory is gone with its process", { remedy: "Name a file: --store PATH" });
 }
 
-/** An owner's refusal, with what a person at the command line can do. */
+/** Adds to the refusal of an owned store what a user of the command line can do. */
 export function explainOwned(thrown: unknown): unknown {
   if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") return thrown;
   return new ErrandError("store-owned", thrown.message, {
@@ -161,7 +154,7 @@ export function explainOwned(thrown: unknown): unknown {
   });
 }
 
-/** Of a tree that has expired only the record is left, and one of a newer format cannot be read. */
+/** Throws if the tree has expired, or is in a newer format. */
 export function requireJournal(tree: TreeRecord): void {
   requireFormat(tree);
   if (tree.status !== "expired") return;

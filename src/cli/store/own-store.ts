@@ -1,7 +1,6 @@
 /**
- * Becoming the owner of a store: of the one that was named, or of the first file of the project that no other process
- * owns, so that several commands work in one
- * folder, each with its own rights, model and key.
+ * Makes this process the owner of a store: of the one that was named, or of the first file of the project that no other process owns. So
+ * several commands can work in one folder, each with its own rights, model and key.
  */
 
 import { ErrandError } from "../../errors.ts";
@@ -10,8 +9,16 @@ import type { Host } from "../host.ts";
 import { writeJsonFile } from "../settings/json-file.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { explainOwned } from "./open-view.ts";
-import { FORMER_STORE, formerStore, formerText } from "./former-store.ts";
-import { projectFile, projectRecordFile, readProjectRecord, type StoreScope, storesFolder } from "./scope.ts";
+import {
+  FORMER_STORE,
+  formerStore,
+  formerText,
+  projectFile,
+  projectRecordFile,
+  readProjectRecord,
+  type StoreScope,
+  storesFolder,
+} from "./scope.ts";
 
 type OwnHost = Pick<Host, "env" | "home" | "world" | "err">;
 
@@ -39,7 +46,7 @@ export async function ownStore<Opened>(
   }
 }
 
-/** One store and no other, such as that of a tree. */
+/** Owns exactly this store, such as the one that holds a tree. */
 export async function ownFile<Opened>(path: string, open: (path: string) => Promise<Opened>): Promise<Owned<Opened>> {
   try {
     return { path, opened: await open(path) };
@@ -48,7 +55,7 @@ export async function ownFile<Opened>(path: string, open: (path: string) => Prom
   }
 }
 
-/** The folder of the project's stores, with the record of whose it is. */
+/** Makes the folder of the project's stores, with the record of its project. */
 export async function makeProjectFolder(scope: Extract<StoreScope, { kind: "project" }>, host: OwnHost): Promise<void> {
   for (const folder of [dataFolder(host), storesFolder(host), scope.folder]) makeOwnFolder(folder);
   const known = readProjectRecord(scope.folder);

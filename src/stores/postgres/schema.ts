@@ -202,6 +202,7 @@ export async function requireSchema(client: ClientBase, description: string): Pr
   const found = await schemaOf(client);
   if (found !== null) return requireReadable(found, description);
   throw new ErrandError("store-unreadable", `${description} cannot be opened: there is no store yet.`, {
+    details: { missing: true },
     remedy: "Start a process that runs trees once, such as `errand worker`; it creates the store.",
   });
 }

@@ -61,6 +61,12 @@ export function unreadable(path: string, why: string, remedy: string, cause?: un
   });
 }
 
+/** The error for a file that holds no store. Callers know it by `details.missing`. */
+export function storeMissing(path: string, remedy: string): ErrandError {
+  const { message } = unreadable(path, "there is no store yet", remedy);
+  return new ErrandError("store-unreadable", message, { remedy, details: { path, missing: true } });
+}
+
 export function requireSqlite(version: string): void {
   const parts = version.split(".").map(Number);
   for (const [place, least] of OLDEST_SQLITE.entries()) {

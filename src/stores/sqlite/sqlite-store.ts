@@ -82,7 +82,7 @@ function openLooked(path: string, options: SqliteStoreOptions, { version, writab
   if (options.access === "read") {
     if ((version ?? 0) === 0) {
       const remedy = "Start a process that owns the store once, such as `errand run`; it creates the store.";
-      throw file.unreadable(path, "there is no store yet", remedy);
+      throw file.storeMissing(path, remedy);
     }
     return writable ? openWith(path, options, () => {}, null) : openUnwritable(path, options);
   }

@@ -17,7 +17,7 @@ import type { Store } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import { refusedWrites } from "../access.ts";
 import { schemaIsKnown } from "../sqlite/known-schema.ts";
-import { openConnection, schemaVersionOf, unreadable } from "../sqlite/open-database.ts";
+import { openConnection, schemaVersionOf, storeMissing, unreadable } from "../sqlite/open-database.ts";
 import { openSqliteStore } from "../sqlite/sqlite-store.ts";
 import { checkedRecords } from "./checked-records.ts";
 import { openPlain, requireStoreFile } from "./store-files.ts";
@@ -73,7 +73,7 @@ function openCopy(copy: string, path: string): Store {
   const db = openConnection(copy, false);
   try {
     db.exec("pragma trusted_schema = off; pragma cell_size_check = on");
-    if (schemaVersionOf(db, copy) === 0) throw unreadable(path, "there is no store yet", "Name the file of a store.");
+    if (schemaVersionOf(db, copy) === 0) throw storeMissing(path, "Name the file of a store.");
     if (!schemaIsKnown(db)) throw unreadable(path, "its tables are not those of Errand", FOREIGN_REMEDY);
   } finally {
     db.close();

@@ -6,8 +6,7 @@
 
 import type { Store, StoredRun, TreeRecord } from "../../../contracts/store.ts";
 import { uuidIs } from "../../../core/values/ids.ts";
-import { statusText } from "../../store/run-lines.ts";
-import { treeWord } from "../../store/tree-state.ts";
+import { statusText, treeWord } from "../../store/state-words.ts";
 import { fitWidth } from "../../text/display-width.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 

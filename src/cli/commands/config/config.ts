@@ -18,8 +18,7 @@ import { readSources, unknownNotices } from "../../settings/settings.ts";
 import { didYouMean } from "../../text/did-you-mean.ts";
 import { tableLines } from "../../text/display-width.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
-import { chooseScope } from "../../store/choose-scope.ts";
-import { scopeName, type StoreScope } from "../../store/scope.ts";
+import { chooseScope, scopeName, type StoreScope } from "../../store/scope.ts";
 import { addTrust } from "../../settings/trust-file.ts";
 
 const ACTIONS = ["get", "set", "unset"];

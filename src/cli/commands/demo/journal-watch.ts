@@ -8,7 +8,7 @@ import type { TreeId } from "../../../core/values/ids.ts";
 import { ErrandError } from "../../../errors.ts";
 import type { TreeEvent } from "../../../view/tree-event.ts";
 import { openView } from "../../store/open-view.ts";
-import { readEvent } from "../../store/read-event.ts";
+import { readEvent } from "../../store/read-tree.ts";
 
 const ROWS_AT_A_TIME = 100;
 

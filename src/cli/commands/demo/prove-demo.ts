@@ -11,7 +11,7 @@ import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import type { Fact } from "../../../core/event.ts";
 import { storedRows } from "../../../runtime/journals/replay-tree.ts";
 import { proveStored } from "../../../runtime/journals/prove-journal.ts";
-import { readEvent } from "../../store/read-event.ts";
+import { readEvent } from "../../store/read-tree.ts";
 import { countLabel } from "../../../view/amounts.ts";
 import type { RowPlace } from "./journal-watch.ts";
 

@@ -8,9 +8,8 @@ import { postgresUrlIs, storeName } from "../../../stores/store-url.ts";
 import { problemOf } from "../../problem.ts";
 import type { Host } from "../../host.ts";
 import { everyTree } from "../../../runtime/trees/every-tree.ts";
-import { FORMER_STORE, formerStore } from "../../store/former-store.ts";
+import { FORMER_STORE, formerStore, projectFiles, type StoreScope } from "../../store/scope.ts";
 import { type StoreFile, withStore } from "../../store/open-view.ts";
-import { projectFiles, type StoreScope } from "../../store/scope.ts";
 import { countLabel } from "../../../view/amounts.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
-import { readEvent } from "../../store/read-event.ts";
+import { readEvent } from "../../store/read-tree.ts";
 import type { CommandAction } from "../../command.ts";
 import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";

@@ -11,7 +11,7 @@ import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
 import { everyTree } from "../../../runtime/trees/every-tree.ts";
 import { type View, withView } from "../../store/open-view.ts";
-import { treeWord } from "../../store/tree-state.ts";
+import { treeWord } from "../../store/state-words.ts";
 import { agoLabel, countLabel } from "../../../view/amounts.ts";
 import { tableLines } from "../../text/display-width.ts";
 import { terminalLine } from "../../text/terminal-text.ts";

@@ -2,7 +2,7 @@
 
 import type { Store, StoredRun } from "../../../contracts/store.ts";
 import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
-import { readEvent } from "../../store/read-event.ts";
+import { readEvent } from "../../store/read-tree.ts";
 import { callArguments } from "../../../view/call-about.ts";
 
 export interface RunTask {

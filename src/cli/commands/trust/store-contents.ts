@@ -8,7 +8,7 @@ import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
 import { sha256 } from "../../../runtime/create-runtime.ts";
 import { openQuestions } from "../../../runtime/messages/open-questions.ts";
 import { everyTree } from "../../../runtime/trees/every-tree.ts";
-import { treeWord } from "../../store/tree-state.ts";
+import { treeWord } from "../../store/state-words.ts";
 import { countLabel } from "../../../view/amounts.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 

@@ -1,10 +1,11 @@
 /** The runs of a tree as a picture: one line a run, each under its parent. */
 
-import type { StoredRun } from "../../contracts/store.ts";
-import { costLabel, elapsedLabel, tokensLabel } from "../../view/amounts.ts";
-import type { Colours } from "../text/colours.ts";
-import { fitWidth, tableLines } from "../text/display-width.ts";
-import { terminalLine } from "../text/terminal-text.ts";
+import type { StoredRun } from "../../../contracts/store.ts";
+import { costLabel, elapsedLabel, tokensLabel } from "../../../view/amounts.ts";
+import type { Colours } from "../../text/colours.ts";
+import { fitWidth, tableLines } from "../../text/display-width.ts";
+import { statusText } from "../../store/state-words.ts";
+import { terminalLine } from "../../text/terminal-text.ts";
 
 const NAME_WIDTH = 44;
 
@@ -34,12 +35,6 @@ function cells(run: StoredRun, branch: string, now: number): string[] {
     run.cost === 0 ? "" : costLabel(run.cost),
     run.id,
   ];
-}
-
-/** State, or status with its reason. */
-export function statusText(run: StoredRun): string {
-  if (run.status === null) return run.state;
-  return terminalLine(run.reason === null ? run.status : `${run.status}, ${run.reason}`);
 }
 
 function mark({ state, status }: StoredRun): string {
