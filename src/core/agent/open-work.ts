@@ -9,9 +9,7 @@ export function childrenOpen(agent: AgentState): boolean {
 
 /** True while ended children wait to be announced to the agent. */
 export function childrenUnannounced(agent: AgentState): boolean {
-  if (agent.pending !== null) return true;
-  for (const batch of agent.batches.values()) if (batch.ended.length > 0) return true;
-  return false;
+  return agent.pending !== null || [...agent.batches.values()].some((batch) => batch.ended.length > 0);
 }
 
 /** True while a message waits in the inbox that causes inference. */

@@ -34,12 +34,8 @@ export interface ArgumentSchema {
 
 export type Arguments = { readonly [name: string]: Json };
 
-/** The problem with the arguments, in one sentence, or null. */
-export function argumentsProblem(schema: ArgumentSchema, value: Json): string | null {
-  return objectProblem(schema, value, "");
-}
-
-function objectProblem(schema: ArgumentSchema, value: Json, path: string): string | null {
+/** The problem with the arguments, in one sentence, or null. `path`: where the object stands in them. */
+export function argumentsProblem(schema: ArgumentSchema, value: Json, path = ""): string | null {
   const subject = path === "" ? "the arguments" : `\`${path}\``;
   if (typeof value === "string" && path === "") return "the arguments are not valid JSON; send one JSON object";
   if (!jsonObjectIs(value)) return `${subject} must be a JSON object`;
@@ -89,7 +85,7 @@ export function propertyProblem(property: Property | ArgumentSchema, value: Json
       }
       return null;
     case "object":
-      if ("properties" in property) return objectProblem(property, value, path);
+      if ("properties" in property) return argumentsProblem(property, value, path);
       return jsonObjectIs(value) ? null : `\`${path}\` must be a JSON object`;
   }
 }

@@ -4,6 +4,7 @@ import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.t
 import type { AgentState, Run } from "../state.ts";
 import type { Deciding } from "../step.ts";
 import { runsBelow } from "../runs/cancel.ts";
+import { sendText } from "../inbox/inbox.ts";
 
 /** The run a call names, if it is in the state and below the agent. */
 function runNamed(d: Deciding, agent: AgentState, call: Call): Run | null {
@@ -31,16 +32,6 @@ export function steerRun(d: Deciding, agent: AgentState, call: Call): Answer | "
   if (run === null) return "read";
   const child = d.state.agents.get(run.number);
   if (child === undefined) return toolError("steer_run: that run has ended; start another one");
-  const size = typeof call.args["text"] === "string" ? call.args["text"].length : 0;
-  d.emit({
-    type: "message-sent",
-    n: d.number(),
-    from: agent.number,
-    to: child.number,
-    call: call.id,
-    kind: "steer",
-    size,
-  });
-  d.later({ do: "next-turn", agent: child.number });
+  sendText(d, agent, child, call, "steer");
   return toolAnswer({ status: "sent" });
 }

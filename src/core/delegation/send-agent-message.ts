@@ -7,6 +7,7 @@
 
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import { FINAL_AFTER_DELEGATION, replyDelegates } from "../reports/final-report.ts";
+import { sendText } from "../inbox/inbox.ts";
 import type { AgentState, Run } from "../state.ts";
 import type { Deciding } from "../step.ts";
 import { type Json, jsonObjectIs, jsonParsed } from "../values/json.ts";
@@ -16,7 +17,7 @@ const refused = (problem: string): Answer => toolError(`send_agent_message: ${pr
 
 /** "open" for a final report: it is answered after the other calls of its reply. */
 export function sendAgentMessage(d: Deciding, agent: AgentState, call: Call): Answer | "open" {
-  const { agentId, text, final } = call.args;
+  const { agentId, final } = call.args;
   const run = d.state.runs.get(agent.number);
   if (agentId === undefined && agent.parent === null)
     return refused("you have no parent; give `agentId`, or just answer the user");
@@ -42,12 +43,7 @@ export function sendAgentMessage(d: Deciding, agent: AgentState, call: Call): An
     return refused("that agent's inbox is full; wait, or put it into your report");
   const waits = final === true && !replyDelegates(d);
   if (report) d.emit({ type: "run-reported", run: run.number, call: call.id, final: waits ? true : undefined });
-  if (target !== undefined && posted) {
-    const size = typeof text === "string" ? text.length : 0;
-    const [from, to] = [agent.number, target.number];
-    d.emit({ type: "message-sent", n: d.number(), from, to, call: call.id, kind: "system", size });
-    if (to !== from) d.later({ do: "next-turn", agent: to });
-  }
+  if (target !== undefined && posted) sendText(d, agent, target, call, "system");
   if (waits) return "open";
   if (report) return reportAnswer(d, agent, final === true ? FINAL_AFTER_DELEGATION : "ordinary");
   return toolAnswer({ status: "sent", agent_id: target?.id ?? d.state.id, report });

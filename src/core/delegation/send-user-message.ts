@@ -1,6 +1,7 @@
 /** `send_user_message`: a background agent's message for the user. The nearest foreground agent above it gets it. */
 
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
+import { sendText } from "../inbox/inbox.ts";
 import type { AgentState } from "../state.ts";
 import type { Deciding } from "../step.ts";
 
@@ -13,18 +14,7 @@ export function sendUserMessage(d: Deciding, agent: AgentState, call: Call): Ans
   if (run !== undefined && run.userMessages >= limit) {
     return toolError(`send_user_message: the limit of ${limit} messages is reached; put the rest into your report`);
   }
-  const size = typeof call.args["text"] === "string" ? call.args["text"].length : 0;
-  d.emit({
-    type: "message-sent",
-    n: d.number(),
-    from: agent.number,
-    to: target.number,
-    call: call.id,
-    kind: "user-facing",
-    joins: awaitedBy(d, agent, target) ? true : undefined,
-    size,
-  });
-  d.later({ do: "next-turn", agent: target.number });
+  sendText(d, agent, target, call, "user-facing", awaitedBy(d, agent, target) ? true : undefined);
   return toolAnswer({ status: "sent", agent_id: target.id });
 }
 

@@ -7,6 +7,7 @@
  */
 
 import { requestBegin, runForget } from "../agent/agent-facts.ts";
+import type { Call } from "../agent/answer.ts";
 import { batchLeave } from "../announcements/batches.ts";
 import type { Deciding } from "../step.ts";
 import type { FactOf } from "../event.ts";
@@ -25,6 +26,20 @@ export function messagePosted(d: Deciding, input: FactOf<"message-posted">): str
   d.accept();
   d.later({ do: "next-turn", agent: input.to });
   return null;
+}
+
+/** Sends the text of a call to the inbox of another agent. */
+export function sendText(
+  d: Deciding,
+  from: AgentState,
+  to: AgentState,
+  { id: call, args: { text } }: Call,
+  kind: FactOf<"message-sent">["kind"],
+  joins?: true,
+): void {
+  const size = typeof text === "string" ? text.length : 0;
+  d.emit({ type: "message-sent", n: d.number(), from: from.number, to: to.number, call, kind, joins, size });
+  if (to !== from) d.later({ do: "next-turn", agent: to.number });
 }
 
 /** The messages that match. `silent`: also silent ones, unless a message before them stays. */

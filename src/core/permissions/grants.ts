@@ -71,11 +71,7 @@ function exactPath(path: Json): string | null {
 /** The words of a command; null for none, or if the last is `*`, which as a rule would allow more words. */
 function wordsOf(argv: Json): readonly string[] | null {
   if (!Array.isArray(argv) || argv.length === 0) return null;
-  const words: string[] = [];
-  for (const word of argv as readonly Json[]) {
-    if (typeof word !== "string" || word === "") return null;
-    words.push(word);
-  }
+  const words = argv.filter((word) => typeof word === "string").filter((word) => word !== "");
   const length = words.reduce((sum, word) => sum + word.length, 0);
-  return length > LENGTH || words.at(-1) === "*" ? null : words;
+  return words.length < argv.length || length > LENGTH || words.at(-1) === "*" ? null : words;
 }

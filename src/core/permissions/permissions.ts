@@ -140,13 +140,9 @@ function ruleFor(rules: readonly ReadyRule[], call: JudgedCall): Permission | nu
 }
 
 function compareSpecificity(a: PermissionRule, b: PermissionRule): number {
-  const left = specificity(a);
-  const right = specificity(b);
-  for (const [index, value] of left.entries()) {
-    const other = right[index] ?? 0;
-    if (value !== other) return value - other;
-  }
-  return 0;
+  const other = specificity(b);
+  const differences = specificity(a).map((value, index) => value - (other[index] ?? 0));
+  return differences.find((difference) => difference !== 0) ?? 0;
 }
 
 function specificity({ tool, path, command = [] }: PermissionRule): readonly number[] {

@@ -18,9 +18,7 @@ import type { Deciding } from "../step.ts";
 
 /** Final reports of the newest reply, whose answers wait for the other calls. */
 export function finalCalls(turn: Turn): readonly OpenCall[] {
-  const calls: OpenCall[] = [];
-  for (const call of turn.calls.values()) if (call.final) calls.push(call);
-  return calls;
+  return [...turn.calls.values()].filter((call) => call.final);
 }
 
 /** True if a call of this step's reply starts a run. The child has not seen its result. */

@@ -29,12 +29,7 @@ export const LIMITS = {
   maxDepth: limit(1, 5, "levels", "how deep children may have children"),
   summaryBytes: limit(32_768, 262_144, "bytes", "one run's findings in its parent's context"),
   toolResultBytes: limit(65_536, 524_288, "bytes", "one result of a tool in its agent's context"),
-  toolResultKeptBytes: limit(
-    4_194_304,
-    16_777_216,
-    "bytes",
-    "what is recorded of one result of a tool, for `read_result`",
-  ),
+  toolResultKeptBytes: limit(4_194_304, 16_777_216, "bytes", "recorded part of one tool result, for `read_result`"),
   replyTokens: limit(32_768, 131_072, "tokens", "output of one model call; the provider is sent this number"),
   replyBytes: limit(4_194_304, 16_777_216, "bytes", "one reply of a model"),
   replySeconds: limit(1_800, 3_600, "s", "time of one reply, from its first byte to its last"),
@@ -47,12 +42,7 @@ export const LIMITS = {
   barrierSeconds: limit(300, 3_600, "s", "how long finished runs of a batch wait for the others"),
   userMessagesPerRun: limit(10, 100, "messages", "messages a run may address to the user"),
   inboxMessages: limit(1_000, 100_000, "messages", "messages that may wait in one agent's inbox"),
-  agentTurns: limit(
-    100,
-    10_000,
-    "turns",
-    "turns in a row of an agent without a user, a child's end or a steer: it ends ping-pong",
-  ),
+  agentTurns: limit(100, 10_000, "turns", "turns in a row without a user message, a steer or an announcement"),
 } satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof LIMITS;

@@ -55,14 +55,7 @@ export interface ToolSpec {
 
 /** The text of a reply: its text parts, joined by a line break. */
 export function replyText(parts: readonly ReplyPart[]): string {
-  let text = "";
-  let first = true;
-  for (const part of parts) {
-    if (part.type !== "text") continue;
-    text = first ? part.text : `${text}\n${part.text}`;
-    first = false;
-  }
-  return text;
+  return parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }
 
 /** The parts of a reply in a body. Anything else in it is left out. */
