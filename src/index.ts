@@ -14,7 +14,7 @@ export type { Store, StoredRun, TreeRecord } from "./contracts/store.ts";
 export type { Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
 export type { World } from "./contracts/world.ts";
 export type { Fact } from "./core/event.ts";
-export type { HistoryItem } from "./core/journal/history.ts";
+export type { HistoryItem } from "./view/history.ts";
 export type { RunState, RunStatus } from "./core/journal/journal.ts";
 export { LIMITS, type LimitName } from "./core/values/limits.ts";
 export type { ContextMessage, ReplyPart, ToolSpec, Usage } from "./core/values/message.ts";

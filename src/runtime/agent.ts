@@ -2,7 +2,7 @@
 
 import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
-import type { HistoryItem } from "../core/journal/history.ts";
+import type { HistoryItem } from "../view/history.ts";
 import type { Sha256 } from "../core/journal/journal.ts";
 import { asPostId, type PostId, type TreeId } from "../core/values/ids.ts";
 import type { Json } from "../core/values/json.ts";

@@ -8,7 +8,8 @@
  */
 
 import type { Fact } from "../core/event.ts";
-import { channelText, spokenKind } from "../core/journal/spoken.ts";
+import { channelText } from "../core/text/prompts/channel-text.ts";
+import { channelMessageKind } from "./channel-message.ts";
 import type { DefinitionFacts } from "../core/values/definition.ts";
 import { stepKey } from "../core/values/ids.ts";
 import { jsonObjectIs } from "../core/values/json.ts";
@@ -183,7 +184,7 @@ function channelSent(model: TreeModel, fact: FactOf<"channel-sent">, event: Tree
   const text = channelText(model.relays, fact, texts[0]);
   if (fact.relay !== undefined) model.relays.delete(fact.relay);
   const id = `${tree}/${stepKey(seq, fact.n)}`;
-  return [{ type: "message", at, ...agentNamed(agent), id, kind: spokenKind(fact, texts[0]), text }];
+  return [{ type: "message", at, ...agentNamed(agent), id, kind: channelMessageKind(fact, texts[0]), text }];
 }
 
 function runEnded(model: TreeModel, fact: FactOf<"run-ended">, { at, texts }: TreeEvent): ReadableEvent[] {

@@ -7,7 +7,7 @@
 
 import type { Json } from "../core/values/json.ts";
 import type { RunMode, RunState, RunStatus } from "../core/journal/journal.ts";
-import type { SpokenKind } from "../core/journal/spoken.ts";
+import type { ChannelMessageKind } from "./channel-message.ts";
 
 /** The fields of every event about a run. */
 export interface RunNamed {
@@ -89,7 +89,7 @@ export interface MessageSent extends AgentNamed {
   readonly type: "message";
   /** The id under which a channel gets the same message. */
   readonly id: string;
-  readonly kind: SpokenKind;
+  readonly kind: ChannelMessageKind;
   readonly text: string;
 }
 

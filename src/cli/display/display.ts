@@ -6,7 +6,7 @@
  * display prints why a command failed; otherwise the command itself does.
  */
 
-import type { SpokenKind } from "../../core/journal/spoken.ts";
+import type { ChannelMessageKind } from "../../view/channel-message.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Problem } from "../problem.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
@@ -29,7 +29,7 @@ export interface UserMessage {
   readonly id: string;
   readonly agent: string;
   readonly name: string;
-  readonly kind: SpokenKind;
+  readonly kind: ChannelMessageKind;
   readonly text: string;
   /** True: a process that died may have shown it already. */
   readonly repeated: boolean;

@@ -7,7 +7,7 @@
  * their control characters.
  */
 
-import { answerOf } from "../../core/journal/spoken.ts";
+import { answerOf } from "../../view/channel-message.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";

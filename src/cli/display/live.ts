@@ -3,7 +3,7 @@
  * printed above it. At the end the last picture stays, with the last part of the answer below it.
  */
 
-import { answerOf } from "../../core/journal/spoken.ts";
+import { answerOf } from "../../view/channel-message.ts";
 import { createColours } from "../text/colours.ts";
 import type { Host, Screen } from "../host.ts";
 import { countLabel } from "../../view/amounts.ts";

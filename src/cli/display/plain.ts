@@ -4,7 +4,7 @@
  */
 
 import { createColours } from "../text/colours.ts";
-import { answerOf } from "../../core/journal/spoken.ts";
+import { answerOf } from "../../view/channel-message.ts";
 import type { Host } from "../host.ts";
 import { elapsedLabel, countLabel, tokensLabel } from "../../view/amounts.ts";
 import { endedWords, errorWords, terminalLine, terminalText } from "../text/terminal-text.ts";

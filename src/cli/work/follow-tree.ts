@@ -9,7 +9,7 @@
 import type { Channel } from "../../contracts/channel.ts";
 import type { World } from "../../contracts/world.ts";
 import { stepKey } from "../../core/values/ids.ts";
-import { answerOf, type SpokenKind, spokenKind } from "../../core/journal/spoken.ts";
+import { answerOf, type ChannelMessageKind, channelMessageKind } from "../../view/channel-message.ts";
 import type { Errand, TreeEvent } from "../../runtime/errand.ts";
 import type { Display, UserMessage } from "../display/display.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
@@ -43,7 +43,7 @@ export interface FollowTarget {
 
 interface Expected {
   readonly id: string;
-  readonly kind: SpokenKind;
+  readonly kind: ChannelMessageKind;
   readonly final: boolean;
 }
 
@@ -56,7 +56,7 @@ export function createFollowing(world: World, display: Display, onShown: () => v
   const texts = new Map<string, Delivered>();
   let expected: Expected[] = [];
   /** Messages that were sent in the past. The channel delivers those that no process took then. */
-  const past = new Map<string, SpokenKind>();
+  const past = new Map<string, ChannelMessageKind>();
   const messages: UserMessage[] = [];
   let drained = false;
   let answered = false;
@@ -149,10 +149,10 @@ export function createFollowing(world: World, display: Display, onShown: () => v
 }
 
 /** The ids of the messages for the user that a step sent. */
-function sentIn({ tree, seq, facts, texts, late }: TreeEvent): [id: string, kind: SpokenKind][] {
+function sentIn({ tree, seq, facts, texts, late }: TreeEvent): [id: string, kind: ChannelMessageKind][] {
   if (late !== null) return [];
   return facts.flatMap((fact) =>
-    fact.type === "channel-sent" ? [[`${tree}/${stepKey(seq, fact.n)}`, spokenKind(fact, texts[0])]] : [],
+    fact.type === "channel-sent" ? [[`${tree}/${stepKey(seq, fact.n)}`, channelMessageKind(fact, texts[0])]] : [],
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { Store } from "../../contracts/store.ts";
 import type { DefinitionText } from "../../core/values/definition.ts";
-import { type HistoryItem, historyBegin } from "../../core/journal/history.ts";
+import { type HistoryItem, historyBegin } from "../../view/history.ts";
 import type { AgentNumber, TreeId } from "../../core/values/ids.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import { treeSource } from "../../core/tree.ts";

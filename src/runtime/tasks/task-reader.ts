@@ -5,7 +5,7 @@
  */
 
 import type { Fact } from "../../core/event.ts";
-import { answerOf, type SpokenKind } from "../../core/journal/spoken.ts";
+import { answerOf, type ChannelMessageKind } from "../../view/channel-message.ts";
 import type { TreeEvent } from "../../view/tree-event.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
 import { treeIdle, type TreeModel } from "../../view/tree-model.ts";
@@ -17,7 +17,7 @@ export interface UserMessage {
   readonly agent: string;
   readonly name: string;
   /** `answer`: a turn ended with it. `relay`: a child's message, passed on as it is. `commentary`: said beside a tool call. */
-  readonly kind: SpokenKind;
+  readonly kind: ChannelMessageKind;
   readonly text: string;
 }
 

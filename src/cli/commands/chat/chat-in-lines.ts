@@ -4,7 +4,7 @@
  * `error` for each message.
  */
 
-import { answerOf } from "../../../core/journal/spoken.ts";
+import { answerOf } from "../../../view/channel-message.ts";
 import type { CommandCall } from "../../command.ts";
 import type { Display, UserMessage } from "../../display/display.ts";
 import { createJsonDisplay, jsonLine, problemRecord } from "../../display/jsonl.ts";

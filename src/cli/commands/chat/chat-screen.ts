@@ -7,7 +7,7 @@
  *  2. The frame leaves one row of the window free above it: some terminals keep what is erased from the first row on.
  */
 
-import type { HistoryItem } from "../../../core/journal/history.ts";
+import type { HistoryItem } from "../../../view/history.ts";
 import type { Display } from "../../display/display.ts";
 import { type Drawing, type MovingFrame, openMovingFrame } from "../../display/moving-frame.ts";
 import type { Host, Screen } from "../../host.ts";

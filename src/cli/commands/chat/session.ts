@@ -1,6 +1,6 @@
 /** A conversation with one agent: opens the runtime, opens a tree with the first message, and follows it. */
 
-import type { HistoryItem } from "../../../core/journal/history.ts";
+import type { HistoryItem } from "../../../view/history.ts";
 import type { ErrandError } from "../../../errors.ts";
 import type { Agent } from "../../../runtime/agent.ts";
 import { createErrand } from "../../../runtime/create-runtime.ts";

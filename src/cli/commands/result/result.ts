@@ -5,8 +5,8 @@
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../../contracts/store.ts";
-import type { HistoryItem } from "../../../core/journal/history.ts";
-import { answerOf } from "../../../core/journal/spoken.ts";
+import type { HistoryItem } from "../../../view/history.ts";
+import { answerOf } from "../../../view/channel-message.ts";
 import { ErrandError } from "../../../errors.ts";
 import { sha256 } from "../../../runtime/create-runtime.ts";
 import { readHistory } from "../../../runtime/journals/read-history.ts";

@@ -4,15 +4,16 @@
  * are left out, or shown on request.
  */
 
-import type { Fact } from "../event.ts";
-import { type AgentNumber, type StepKey, stepKey } from "../values/ids.ts";
-import type { JournalRow } from "./journal.ts";
-import type { Json } from "../values/json.ts";
-import { type ContextMessage, replyPartsOf, replyText } from "../values/message.ts";
-import { questionText } from "../text/prompts/question-text.ts";
-import { bodyRead, headRead } from "./row.ts";
-import { channelText, type SpokenKind, spokenKind } from "./spoken.ts";
-import { type Tree, treeFold, treeNew, type TreeSource } from "../tree.ts";
+import type { Fact } from "../core/event.ts";
+import { type AgentNumber, type StepKey, stepKey } from "../core/values/ids.ts";
+import type { JournalRow } from "../core/journal/journal.ts";
+import type { Json } from "../core/values/json.ts";
+import { replyPartsOf, replyText } from "../core/values/message.ts";
+import { questionText } from "../core/text/prompts/question-text.ts";
+import { bodyRead, headRead } from "../core/journal/row.ts";
+import { channelText } from "../core/text/prompts/channel-text.ts";
+import { type ChannelMessageKind, channelMessageKind } from "./channel-message.ts";
+import { type Tree, treeFold, treeNew, type TreeSource } from "../core/tree.ts";
 
 export interface HistoryItem {
   readonly seq: number;
@@ -20,7 +21,7 @@ export interface HistoryItem {
   /** `user`: the user wrote it. `agent`: it was sent to the user. `internal`: only the model saw it. */
   readonly from: "user" | "agent" | "internal";
   /** The part of a sent message in the answer. `permission`: a question about a call, or the user's answer to it. */
-  readonly kind?: SpokenKind | "permission";
+  readonly kind?: ChannelMessageKind | "permission";
   readonly text: string;
 }
 
@@ -40,7 +41,7 @@ export function historyBegin(number: AgentNumber, source: TreeSource): (row: Jou
     return [head.input, ...(head.events ?? [])].flatMap((fact) => {
       if (fact.type === "channel-sent" && fact.agent === number) {
         const text = channelText(relays, fact, texts[0]);
-        return [{ ...item("agent", text), kind: spokenKind(fact, texts[0]) }];
+        return [{ ...item("agent", text), kind: channelMessageKind(fact, texts[0]) }];
       }
       if (fact.type === "question-asked" && fact.to === number) {
         asked.add(stepKey(row.seq, fact.n));
@@ -80,7 +81,7 @@ const NONE: ReadonlySet<StepKey> = new Set();
 function internals(tree: Tree, number: AgentNumber, fact: Fact, before: Before): string[] {
   const messages = tree.contexts.agents.get(number)?.messages ?? [];
   if (fact.type === "model-replied") return before.replies.has(fact.effect) ? repliedText(before.reply) : [];
-  const newest = userTexts(messages).slice(-1);
+  const newest = messages.flatMap((message) => (message.role === "user" ? message.text : [])).slice(-1);
   if (fact.type === "run-created" && fact.run === number) return newest;
   if (fact.type === "nudge-given" && fact.agent === number) return newest;
   if ((fact.type !== "turn-started" && fact.type !== "messages-joined") || fact.agent !== number) return [];
@@ -91,12 +92,8 @@ function internals(tree: Tree, number: AgentNumber, fact: Fact, before: Before):
   });
 }
 
-function userTexts(messages: readonly ContextMessage[]): string[] {
-  return messages.flatMap((message) => (message.role === "user" ? [message.text] : []));
-}
-
 /** A reply of an agent without a user: its words and its calls. */
-function repliedText(reply: Parameters<typeof replyPartsOf>[0]): string[] {
+function repliedText(reply: Json | undefined): string[] {
   const parts = replyPartsOf(reply);
   const calls = parts.flatMap((part) =>
     part.type === "tool-call" ? [`[${part.name} ${JSON.stringify(part.input)}]`] : [],
