@@ -11,7 +11,9 @@ export type {
   ModelRequest,
 } from "./contracts/model.ts";
 export type { Store, StoredRun, TreeRecord } from "./contracts/store.ts";
-export type { Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
+export type { CallRules, Recovered, Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
+export type { AiSdkTool, ToolRecord } from "./runtime/definitions/ai-sdk-tool.ts";
+export { type InputOf, type RecoveredCall, tool, type ToolOptions } from "./runtime/definitions/define-tool.ts";
 export type { World } from "./contracts/world.ts";
 export type { Fact } from "./core/event.ts";
 export type { HistoryItem } from "./view/history.ts";

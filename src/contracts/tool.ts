@@ -7,6 +7,7 @@
  *  3. When the signal aborts it stops and leaves nothing running.
  *  4. Of files it opens, lists or searches only those that the rules of the call allow.
  *  5. `safe` is true only if running it twice does no more than running it once.
+ *  6. `recover` changes nothing, and may be asked more than once about the same call.
  */
 
 import type { Json } from "../core/values/json.ts";
@@ -16,6 +17,14 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The folder the agent works in: an absolute path. */
   readonly workspace: string;
+  /** Names this call in every process and attempt: a key for systems that do a thing only once for each key. */
+  readonly callId: string;
+  /** 1 for the first try of the call. */
+  readonly attempt: number;
+  /** The conversation, the run that the agent works on (null for a root agent), and the agent: their ids. */
+  readonly tree: string;
+  readonly run: string | null;
+  readonly agent: string;
   /** The rules for this call; undefined if nobody restricts anything. */
   readonly rules?: CallRules;
   /**
@@ -37,6 +46,9 @@ export interface ToolOutput {
   readonly failed: boolean;
 }
 
+/** What became of a call that a crash interrupted: its result, or that it never happened. */
+export type Recovered = ToolOutput | "never-happened";
+
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -54,4 +66,10 @@ export interface Tool {
    * A call that it refuses is answered with the sentence before anybody is asked about it.
    */
   check?(input: Json): string | null;
+  /** True if the user is to be asked about this call, whatever the rules say. It changes nothing. If it throws, the user is asked. */
+  needsApproval?(input: Json): boolean | Promise<boolean>;
+  /**
+   * For a tool that is not safe to repeat: asked after a crash what became of the call. Without it the model is told that the outcome is unknown.
+   */
+  recover?(input: Json, context: ToolContext): Promise<Recovered>;
 }

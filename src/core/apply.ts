@@ -32,6 +32,7 @@ const HANDLERS: StateHandlers = {
     for (const name of timersDue(timers, at)) timers.delete(name);
   },
   "run-asked": nothing,
+  "tool-not-run": nothing,
   "effects-lost": nothing,
   "slots-offered": nothing,
   "cancel-asked": nothing,

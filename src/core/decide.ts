@@ -10,7 +10,7 @@
 
 import { callModelAgain, retryBudget } from "./agent/call-model.ts";
 import { modelFailed, modelReplied, usageLearnt } from "./agent/model-results.ts";
-import { effectsLost, toolFinished } from "./agent/tool-calls.ts";
+import { effectsLost, toolFinished, toolNotRun } from "./agent/tool-calls.ts";
 import { turnSeconds } from "./agent/turn-clock.ts";
 import { continueTurn, endTurn, failTurn, nextTurn } from "./agent/turns.ts";
 import { passBarrier } from "./announcements/batches.ts";
@@ -69,6 +69,7 @@ const INPUTS: { readonly [Type in keyof Inputs]: (d: Deciding, input: FactOf<Typ
   "model-failed": modelFailed,
   "usage-learnt": usageLearnt,
   "tool-finished": toolFinished,
+  "tool-not-run": toolNotRun,
   "effects-lost": effectsLost,
   "slots-offered"(d) {
     for (const agent of d.state.agents.values())

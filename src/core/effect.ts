@@ -20,6 +20,8 @@ interface CallAttempt extends Attempt {
 export type Effect =
   | (Attempt & { readonly type: "call-model"; readonly agent: AgentNumber })
   | (CallAttempt & { readonly type: "call-tool" })
+  /** The tool is asked what became of a call that a crash interrupted. */
+  | (CallAttempt & { readonly type: "recover-tool" })
   /** The store answers: `list_runs`, `read_result`, or a control of a run that has left the state. */
   | (CallAttempt & { readonly type: "read-store" })
   | (Attempt & { readonly type: "erase-texts"; readonly run: RunNumber })

@@ -89,6 +89,8 @@ export interface Inputs {
     readonly size: number;
     readonly whole?: WholeResult | undefined;
   };
+  /** The tool says that a call, which a crash interrupted, never happened. */
+  "tool-not-run": { readonly effect: StepKey; readonly attempt: number };
   /** Effects whose process is gone, or that a shutdown parked. */
   "effects-lost": { readonly effects: readonly StepKey[] };
   "slots-offered": object;
@@ -137,4 +139,6 @@ export interface CallFacts {
   readonly problem?: string;
   /** The file that the call's path leads to, if rules must know it. */
   readonly file?: FileFacts;
+  /** The tool wants the user to be asked about this call. */
+  readonly asks?: true;
 }

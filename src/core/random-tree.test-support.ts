@@ -41,7 +41,7 @@ function testDefinition(name: string, more: Partial<DefinitionFacts> = {}): Defi
     price: { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 },
     tools: [
       { name: "look", safe: true },
-      { name: "break", safe: false },
+      { name: "break", safe: false, ...(name === "worker" ? { recovers: true as const } : {}) },
     ],
     iterations: null,
     timeoutSeconds: null,
@@ -126,6 +126,7 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
     const [key, effect] = picked;
     const attempt = next() % 15 === 0 ? effect.attempt + 1 : effect.attempt;
     if (effect.kind === "model") return modelInput(tree, key, attempt, next);
+    if (!effect.safe && next() % 3 === 0) return [{ type: "tool-not-run", effect: key, attempt }, []];
     if (effect.kind === "erase") return [{ type: "texts-erased", effect: key, rows: [] }, []];
     const text = ["saw it", "", "x".repeat(next() % 300), "y".repeat(20 * (next() % 1_000))][next() % 4] ?? "";
     return toolInput(key, attempt, text, next);
@@ -269,6 +270,7 @@ function modelInput(tree: Tree, effect: StepKey, attempt: number, next: () => nu
   if (said) parts.push({ type: "text", text: TEXTS[next() % TEXTS.length] ?? "" });
   for (let calls = next() % 4; calls > 0; calls -= 1) {
     if (next() % 6 === 0) facts[parts.length] = { problem: "it cannot be had" };
+    else if (next() % 5 === 0) facts[parts.length] = { asks: true };
     parts.push({ type: "tool-call", id: `c${parts.length}`, ...chooseCall(tree, next) });
   }
   const stop = next() % 12 === 0 ? "refused" : "end";

@@ -23,6 +23,7 @@ import { openOwnStore, openTrustedReader } from "../stores/trust/open-trusted.ts
 import { type TrustStatus, trustStatusOf, type TrustParts } from "../stores/trust/trust-status.ts";
 import { dataFolder } from "../stores/user-data.ts";
 import { fileTools } from "../tools/index.ts";
+import { toolsOf, type ToolRecord } from "./definitions/ai-sdk-tool.ts";
 import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
 import { requireNumbers } from "./check-options.ts";
 import { type Clock, openClock } from "./clock.ts";
@@ -53,8 +54,11 @@ export interface ErrandOptions {
   readonly agents?: readonly AgentDefinition[];
   /** Skills that agents can use. Read a `SKILL.md` with `readSkill`. */
   readonly skills?: readonly SkillDefinition[];
-  /** Ordinary tools. Default: list, search and read files of the workspace. */
-  readonly tools?: readonly Tool[];
+  /**
+   * Ordinary tools: made with `tool()`, or by their names, as the AI SDK takes them, its own `tool()` objects included. Default: list, search
+   * and read files of the workspace.
+   */
+  readonly tools?: readonly Tool[] | ToolRecord;
   /**
    * Which calls of tools are allowed, asked about or denied, for every agent that this process executes; a definition's own rules can only
    * narrow them. They hold for every tree that is run here, for as long as it is. Given, also as an empty list: what no rule matches is allowed
@@ -116,7 +120,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
   const world = options.world ?? createSystemWorld();
   const models = joinProviders(options.models ?? []);
   const onFailure = options.onFailure === undefined ? rethrow : isolated("onFailure", options.onFailure, warn);
-  const tools = ownTools(options.tools ?? fileTools());
+  const tools = ownTools(options.tools === undefined ? fileTools() : toolsOf(options.tools));
   const redactor = createRedactor([
     ...(models.secrets ?? []),
     ...(typeof options.store === "string" ? storeSecrets(options.store) : []),

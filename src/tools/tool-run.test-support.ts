@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Tool, ToolOutput } from "../contracts/tool.ts";
+import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
 import type { Json } from "../core/values/json.ts";
 
@@ -37,5 +37,10 @@ export function runTool(
   input: Json,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<ToolOutput> {
-  return tool.run(input, { workspace, signal });
+  return tool.run(input, testToolContext(workspace, signal));
+}
+
+/** What a tool is given with a call. */
+export function testToolContext(workspace: string, signal: AbortSignal): ToolContext {
+  return { workspace, signal, callId: "tree/1.1", attempt: 1, tree: "tree", run: null, agent: "agent" };
 }

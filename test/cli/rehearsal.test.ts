@@ -20,6 +20,7 @@ import { frameBuild } from "../../src/core/text/index.ts";
 import { createRehearsalModel } from "../../src/cli/rehearsal/rehearsal.ts";
 import { fileTools } from "../../src/tools/index.ts";
 import { HONESTY } from "../../src/cli/rehearsal/wording.ts";
+import { testToolContext } from "../../src/tools/tool-run.test-support.ts";
 
 const tools = fileTools();
 
@@ -65,7 +66,7 @@ async function useTool(call: ToolCallPart, workspace: string): Promise<ToolResul
     return { id: call.id, name: call.name, text: '{"status":"sent"}', failed: false };
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) throw new Error(`the model called ${call.name}, which it does not have`);
-  return { id: call.id, name: call.name, ...(await tool.run(call.input, { workspace, signal })) };
+  return { id: call.id, name: call.name, ...(await tool.run(call.input, testToolContext(workspace, signal))) };
 }
 
 interface Ended {

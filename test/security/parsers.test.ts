@@ -15,6 +15,7 @@ import { createListFilesTool } from "../../src/tools/list-files.ts";
 import { createSearchTextTool } from "../../src/tools/search-text.ts";
 import { longestHold, processorTime } from "./support/event-loop.ts";
 import { hostileFolder } from "./support/hostile-folder.ts";
+import { testToolContext } from "../../src/tools/tool-run.test-support.ts";
 
 const LIMIT_MS = 50;
 const MEGABYTE = 1_000_000;
@@ -110,7 +111,10 @@ test("a walk under a hostile .gitignore and a hostile pattern stops within 100 m
     [createSearchTextTool(), { query: "zzz" }],
   ] as const) {
     const controller = new AbortController();
-    const started = tool.run(input, { signal: controller.signal, workspace: folder, rules: { judge, file: {} } });
+    const started = tool.run(input, {
+      ...testToolContext(folder, controller.signal),
+      rules: { judge, file: {} },
+    });
     await new Promise((resolve) => setTimeout(resolve, 20));
     controller.abort();
     expect(await longestHold(() => started)).toBeLessThan(100);

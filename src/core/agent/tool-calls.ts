@@ -6,6 +6,7 @@ import { answerDelegation } from "../delegation/dispatch.ts";
 import { delegationToolIs } from "../delegation/tools.ts";
 import type { FactOf } from "../event.ts";
 import type { CallFacts } from "../input.ts";
+import { callGranted } from "../permissions/grants.ts";
 import { judgeCall, refusedCall, toolHeld } from "../permissions/process-rights.ts";
 import { askUser } from "../questions/questions.ts";
 import type { AgentState } from "../state.ts";
@@ -31,8 +32,9 @@ export function answerCall(d: Deciding, agent: AgentState, part: ToolCallPart, f
   // The tool would write the mark in place of the secret.
   if (!tool.safe && JSON.stringify(input).includes(REDACTED)) return refuse(`${name}: ${HOLDS_MARK}`);
   const judgement = judgeCall(d.state.rights, agent.definition, { ...part, file: facts.file }, d.state.grants);
-  if (judgement === "allow") return callTool(d, agent, part);
-  if (judgement !== "ask") return refuse(refusedCall(name, judgement));
+  const asks = facts.asks === true && !callGranted(d.state.grants, { ...part, file: facts.file });
+  if (judgement === "allow" && !asks) return callTool(d, agent, part);
+  if (judgement !== "ask" && judgement !== "allow") return refuse(refusedCall(name, judgement));
   // The user is not asked about a call that cannot be made.
   if (facts.problem !== undefined) return refuse(facts.problem);
   askUser(d, agent, part);
@@ -46,7 +48,22 @@ export function toolFinished(d: Deciding, input: FactOf<"tool-finished">): strin
   return null;
 }
 
-/** Effects whose process is gone. Safe ones are repeated. Any other call is answered: its outcome is unknown. */
+/** The call is made, for the first time as far as the tool knows. */
+export function toolNotRun(d: Deciding, { effect: key, attempt }: FactOf<"tool-not-run">): string | null {
+  const effect = d.state.effects.get(key);
+  if (effect === undefined || effect.attempt !== attempt || effect.call === null || effect.name === null)
+    return "no such effect is open";
+  d.accept();
+  const { agent, call, name } = effect;
+  d.emit({ type: "effect-repeated", effect: key, attempt: attempt + 1 });
+  d.effect({ type: "call-tool", key, attempt: attempt + 1, agent, call, name });
+  return null;
+}
+
+/**
+ * Effects whose process is gone. Safe ones are repeated. A tool that recovers is asked what became of its call. Any other
+ * call is answered: its outcome is unknown.
+ */
 export function effectsLost(d: Deciding, { effects }: FactOf<"effects-lost">): string | null {
   const lost = effects.filter((key) => d.state.effects.has(key));
   if (lost.length === 0) return "no such effect is open";
@@ -65,7 +82,9 @@ function effectLost(d: Deciding, key: StepKey): void {
   const agent = d.state.agents.get(effect.agent);
   if (kind === "model" && effect.underWay && agent !== undefined)
     d.emit({ type: "usage-estimated", agent: agent.number, effect: key, usage: estimatedUsage(agent) });
-  const repeatable = effect.safe && agent !== undefined && toolHeld(d.state.rights, agent.definition, name);
+  const held = agent !== undefined && toolHeld(d.state.rights, agent.definition, name);
+  const recovers = held && agent.definition.tools.some((tool) => tool.name === name && tool.recovers === true);
+  const repeatable = held && (effect.safe || recovers);
   if (kind === "tool" && !repeatable && agent !== undefined && call !== null) {
     answer(d, agent, call, toolError(OUTCOME_UNKNOWN));
     return d.later({ do: "continue-turn", agent: agent.number });
@@ -75,6 +94,7 @@ function effectLost(d: Deciding, key: StepKey): void {
   if (kind === "model") d.effect({ type: "call-model", key, attempt, agent: effect.agent });
   else if (kind === "erase") d.effect({ type: "erase-texts", key, attempt, run: effect.agent });
   else if (call !== null && name !== null) {
-    d.effect({ type: kind === "tool" ? "call-tool" : "read-store", key, attempt, agent: effect.agent, call, name });
+    const type = kind === "read" ? "read-store" : effect.safe ? "call-tool" : "recover-tool";
+    d.effect({ type, key, attempt, agent: effect.agent, call, name });
   }
 }

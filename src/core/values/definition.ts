@@ -11,6 +11,8 @@ export interface ToolFacts {
   readonly name: string;
   /** True if calling it again after a crash does no harm. */
   readonly safe: boolean;
+  /** True if it can say what became of a call that a crash interrupted. */
+  readonly recovers?: true;
 }
 
 /** Micro-dollars for a million tokens. */

@@ -176,7 +176,11 @@ function resolve(
     model,
     window: found.facts.window,
     price: found.facts.price,
-    tools: tools.map(({ name, safe }) => ({ name, safe })),
+    tools: tools.map(({ name, safe, recover }) => ({
+      name,
+      safe,
+      ...(recover === undefined ? {} : { recovers: true as const }),
+    })),
     ...(definition.permissions === undefined ? {} : { permissions: [judgedRules(definition.permissions)] }),
     iterations: definition.maxIterations ?? null,
     timeoutSeconds: definition.timeoutSeconds ?? null,

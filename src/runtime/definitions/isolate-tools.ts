@@ -22,6 +22,8 @@ function owned(tool: Tool): Tool {
   const { name, description, safe } = tool;
   const locate = tool.locate?.bind(tool);
   const check = tool.check?.bind(tool);
+  const needsApproval = tool.needsApproval?.bind(tool);
+  const recover = tool.recover?.bind(tool);
   return {
     name,
     description,
@@ -30,6 +32,8 @@ function owned(tool: Tool): Tool {
     run: async (input, context) => tool.run(structuredClone(input), context),
     ...(locate === undefined ? {} : { locate: async (input, context) => locate(structuredClone(input), context) }),
     ...(check === undefined ? {} : { check: (input) => check(structuredClone(input)) }),
+    ...(needsApproval === undefined ? {} : { needsApproval: (input) => needsApproval(structuredClone(input)) }),
+    ...(recover === undefined ? {} : { recover: async (input, context) => recover(structuredClone(input), context) }),
   };
 }
 

@@ -58,7 +58,8 @@ export function createCallFacts(parts: CallFactsParts): CallFactsFinder {
 
   async function toolFacts(loaded: LoadedTree, number: AgentNumber, call: ToolCallPart): Promise<CallFacts | null> {
     const tool = tools.get(call.name);
-    const unfit = problemFacts(argumentsProblem(tool, call.input));
+    const problem = problemFacts(argumentsProblem(tool, call.input));
+    const unfit = (await wantsApproval(tool, call.input)) ? { ...problem, asks: true as const } : problem;
     const definition = loaded.tree.state.agents.get(number)?.definition;
     const restricted = definition !== undefined && permissionsInForce(rights, definition).length > 0;
     if (!restricted || !jsonObjectIs(call.input)) return unfit;
@@ -117,6 +118,15 @@ async function locatedFacts(tool: Tool | undefined, input: Json, workspace: stri
     return { file: { ...(typeof real === "string" ? { real } : {}), ...(linked === true ? { linked } : {}) } };
   } catch {
     return null;
+  }
+}
+
+/** A tool that throws is not trusted to run without the user. */
+async function wantsApproval(tool: Tool | undefined, input: Json): Promise<boolean> {
+  try {
+    return (await tool?.needsApproval?.(input)) === true;
+  } catch {
+    return true;
   }
 }
 

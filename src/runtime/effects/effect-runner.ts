@@ -45,7 +45,7 @@ interface EffectRunnerParts {
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
 }
 
-type ToolEffect = Extract<Effect, { type: "call-tool" | "read-store" }>;
+type ToolEffect = Extract<Effect, { type: "call-tool" | "recover-tool" | "read-store" }>;
 
 export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
   const { reader, world, redactor } = parts;
@@ -74,6 +74,9 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
     const output = await (effect.type === "read-store"
       ? readStore(loaded, effect, input, signal)
       : callTool(loaded, effect, input, signal));
+    const { key, attempt } = effect;
+    if (output === "never-happened")
+      return { tree: id, input: { type: "tool-not-run", effect: key, attempt }, texts: [] };
     const clean = { ...output, text: redactor.text(output.text) };
     return { tree: id, ...toolFinishedInput(effect, clean, resultBounds(tree.state.settings)) };
   }
@@ -92,6 +95,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
           return executions.execute(id, effect, (signal) => callModel({ loaded, effect, request, agent }, signal));
         }
         case "call-tool":
+        case "recover-tool":
         case "read-store":
           return executions.execute(id, effect, (signal) => answerCall(loaded, effect, signal));
         case "erase-texts":

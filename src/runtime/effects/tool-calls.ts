@@ -3,7 +3,7 @@
  * tool is a result.
  */
 
-import type { Tool, ToolContext, ToolOutput } from "../../contracts/tool.ts";
+import type { Recovered, Tool, ToolContext, ToolOutput } from "../../contracts/tool.ts";
 import type { Effect } from "../../core/effect.ts";
 import type { Json } from "../../core/values/json.ts";
 import { createFileJudge } from "../../core/permissions/permissions.ts";
@@ -16,7 +16,7 @@ import {
 import { errorText } from "../../errors.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
 
-type CallTool = Extract<Effect, { type: "call-tool" }>;
+type CallTool = Extract<Effect, { type: "call-tool" | "recover-tool" }>;
 
 interface ToolCallParts {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -24,12 +24,8 @@ interface ToolCallParts {
   readonly workspace: string;
 }
 
-export type ToolCaller = (
-  loaded: LoadedTree,
-  effect: CallTool,
-  input: Json,
-  signal: AbortSignal,
-) => Promise<ToolOutput>;
+/** Calls the tool, or asks it what became of a call that a crash interrupted. */
+export type ToolCaller = (loaded: LoadedTree, effect: CallTool, input: Json, signal: AbortSignal) => Promise<Recovered>;
 
 export function createToolCaller({ tools, rights, workspace }: ToolCallParts): ToolCaller {
   /** What the model reads if the call is not allowed here; null if it is. */
@@ -64,10 +60,36 @@ export function createToolCaller({ tools, rights, workspace }: ToolCallParts): T
     }
   }
 
+  async function recover(name: string, input: Json, context: ToolContext): Promise<Recovered> {
+    const unknown = (why: string): ToolOutput => ({
+      text: `Error: interrupted, outcome unknown: ${name} ${why}; check before you repeat it`,
+      failed: true,
+    });
+    try {
+      const recovered = await tools.get(name)?.recover?.(input, context);
+      if (recovered === undefined) return unknown("cannot say what became of the call");
+      return recovered === "never-happened" ? recovered : parseOutput(name, recovered);
+    } catch (error) {
+      return unknown(`could not say what became of the call: ${errorText(error)}`);
+    }
+  }
+
   return async (loaded, effect, input, signal) => {
-    const seen = loaded.tree.state.effects.get(effect.key)?.seen ?? undefined;
-    const context = { signal, seen, workspace, ...rulesOf(loaded, effect) };
-    return refused(loaded, effect, input) ?? (await run(effect.name, input, context));
+    const { key, attempt, agent, name } = effect;
+    const { agents, effects, runs } = loaded.tree.state;
+    const context = {
+      signal,
+      seen: effects.get(key)?.seen ?? undefined,
+      workspace,
+      callId: `${loaded.id}/${key}`,
+      attempt,
+      tree: loaded.id,
+      run: runs.get(agent)?.id ?? null,
+      agent: agents.get(agent)?.id ?? "",
+      ...rulesOf(loaded, effect),
+    };
+    if (effect.type === "recover-tool") return recover(name, input, context);
+    return refused(loaded, effect, input) ?? (await run(name, input, context));
   };
 }
 

@@ -29,7 +29,7 @@ export function resultBounds(settings: Settings | null): ResultBounds {
   return { shown, kept: Math.max(shown, kept) };
 }
 
-type ToolEffect = Extract<Effect, { type: "call-tool" | "read-store" }>;
+type ToolEffect = Extract<Effect, { type: "call-tool" | "recover-tool" | "read-store" }>;
 
 export function toolFinishedInput(effect: ToolEffect, output: ToolOutput, bounds: ResultBounds): InputWithTexts {
   const { text } = output;
