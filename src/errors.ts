@@ -106,6 +106,11 @@ export function passesByItself(error: unknown): boolean {
   return error instanceof ErrandError && PASSING.has(error.code);
 }
 
+/** The code of an error of Node.js or of a driver, such as ENOENT, or null. */
+export function errorCode(thrown: unknown): string | null {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : null;
+}
+
 /** What a thrown value says, whatever it is. It never throws. */
 export function errorText(thrown: unknown): string {
   try {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { birth, commitOf, part, row, sampleMail, sampleRun, treeNumber } from "./store-samples.ts";
-import { type OwnerWrites, prepareOwnerWrites } from "../../src/stores/sqlite/commit.ts";
+import { createOwnerWrites, type OwnerWrites } from "../../src/stores/sqlite/commit.ts";
 import { enterOwner, type Fence, prepareFence } from "../../src/stores/sqlite/ownership.ts";
 import { preparePutMail } from "../../src/stores/sqlite/put-mail.ts";
 import { createQueries } from "../../src/stores/sqlite/queries.ts";
@@ -10,7 +10,7 @@ import { createPrepare, createTransaction } from "../../src/stores/sqlite/connec
 
 const one = treeNumber(1);
 
-const readNow = async <Result>(work: () => Result): Promise<Result> => work();
+const runNow = async <Result>(work: () => Result): Promise<Result> => work();
 
 describe("a commit in SQLite", () => {
   let db: DatabaseSync;
@@ -23,31 +23,31 @@ describe("a commit in SQLite", () => {
     createSchema(db, transaction);
     const prepare = createPrepare(db);
     fence = prepareFence(prepare, enterOwner(db, undefined));
-    writes = prepareOwnerWrites(prepare, transaction, fence);
-    queries = createQueries(prepare, readNow);
+    writes = createOwnerWrites(prepare, transaction, fence, runNow);
+    queries = createQueries(prepare, runNow);
   });
   afterEach(() => {
     db.close();
   });
 
   test("a full disk keeps nothing of a commit, and the next one succeeds when there is room", async () => {
-    writes.commit(commitOf(birth(one)));
+    await writes.commit(commitOf(birth(one)));
     const pages = Number(db.prepare("pragma page_count").get()?.["page_count"]);
     db.exec(`pragma max_page_count = ${pages + 2}`);
     const big = part(one, 2, 3, { rows: [row(2), row(3, "x".repeat(100_000))], runs: [sampleRun(1)] });
-    expect(() => writes.commit(commitOf(big))).toThrow(expect.objectContaining({ code: "store-full" }));
+    await expect(writes.commit(commitOf(big))).rejects.toEqual(expect.objectContaining({ code: "store-full" }));
     expect(db.isTransaction).toBe(false);
     expect(await queries.tree(one)).toMatchObject({ nextSeq: 2 });
     expect(await queries.rows(one, 1, 9)).toEqual([row(1)]);
     db.exec("pragma max_page_count = 100000");
-    writes.commit(commitOf(big));
+    await writes.commit(commitOf(big));
     expect(await queries.tree(one)).toMatchObject({ nextSeq: 4 });
   });
 
   test("an error in the middle of a commit rolls all of it back", async () => {
-    writes.commit(commitOf(birth(one)));
+    await writes.commit(commitOf(birth(one)));
     const broken = part(one, 2, 2, { runs: [sampleRun(1, { tokens: 0.5 })] });
-    expect(() => writes.commit(commitOf(broken))).toThrow(expect.objectContaining({ code: "row-refused" }));
+    await expect(writes.commit(commitOf(broken))).rejects.toEqual(expect.objectContaining({ code: "row-refused" }));
     expect(db.isTransaction).toBe(false);
     expect(await queries.tree(one)).toMatchObject({ nextSeq: 2 });
     expect(await queries.rows(one, 1, 9)).toEqual([row(1)]);
@@ -55,47 +55,47 @@ describe("a commit in SQLite", () => {
 
   test("a tree that works on writes rows alone, and its record is as new as they are; at rest its row is written too", async () => {
     const written = (): unknown => db.prepare("select next_seq, updated_at from trees").get();
-    writes.commit(commitOf(birth(one, { busy: true, wakeAt: null })));
-    writes.commit(commitOf(part(one, 2, 3, { busy: true, wakeAt: null, at: 7_000 })));
+    await writes.commit(commitOf(birth(one, { busy: true, wakeAt: null })));
+    await writes.commit(commitOf(part(one, 2, 3, { busy: true, wakeAt: null, at: 7_000 })));
     expect(written()).toMatchObject({ next_seq: 2 });
     expect(await queries.tree(one)).toMatchObject({ nextSeq: 4, hash: row(3).hash, updatedAt: 7_000 });
-    writes.commit(commitOf(part(one, 4, 4, { busy: false, wakeAt: null, at: 8_000 })));
+    await writes.commit(commitOf(part(one, 4, 4, { busy: false, wakeAt: null, at: 8_000 })));
     expect(written()).toEqual({ next_seq: 5, updated_at: 8_000 });
   });
 
   test("a tree at rest that lost the end of its journal still tells where that was", async () => {
-    writes.commit(commitOf(birth(one, { busy: false })));
-    writes.commit(commitOf(part(one, 2, 4, { busy: false })));
+    await writes.commit(commitOf(birth(one, { busy: false })));
+    await writes.commit(commitOf(part(one, 2, 4, { busy: false })));
     db.exec("delete from journal where seq > 2");
     expect(await queries.tree(one)).toMatchObject({ nextSeq: 5, hash: row(4).hash });
   });
 
   test("a tree that was quarantined since its last commit is open again after the next one that says so", async () => {
-    writes.commit(commitOf(birth(one, { busy: true })));
-    writes.commit(commitOf(part(one, 2, 2, { busy: true })));
-    writes.markFailure(one, true);
+    await writes.commit(commitOf(birth(one, { busy: true })));
+    await writes.commit(commitOf(part(one, 2, 2, { busy: true })));
+    await writes.markFailure(one, true);
     expect(await queries.tree(one)).toMatchObject({ status: "quarantined" });
-    writes.commit(commitOf(part(one, 3, 3, { busy: true })));
+    await writes.commit(commitOf(part(one, 3, 3, { busy: true })));
     expect(await queries.tree(one)).toMatchObject({ status: "open", nextSeq: 4 });
   });
 
   test("an owner that is no longer the last one writes nothing, whether its commit has rows or not", async () => {
-    writes.commit(commitOf(birth(one)));
+    await writes.commit(commitOf(birth(one)));
     enterOwner(db, undefined);
     const refused = expect.objectContaining({ code: "store-owned" });
-    expect(() => writes.commit(commitOf(part(one, 2, 2, { runs: [sampleRun(1)] })))).toThrow(refused);
-    expect(() => writes.commit(commitOf(part(one, 5, 5)))).toThrow(refused);
-    expect(() => writes.commit(commitOf(birth(treeNumber(2))))).toThrow(refused);
-    expect(() => writes.commit(commitOf(part(one, 2, 1, { wakeAt: 5 })))).toThrow(refused);
-    expect(() => writes.markFailure(one, true)).toThrow(refused);
+    await expect(writes.commit(commitOf(part(one, 2, 2, { runs: [sampleRun(1)] })))).rejects.toEqual(refused);
+    await expect(writes.commit(commitOf(part(one, 5, 5)))).rejects.toEqual(refused);
+    await expect(writes.commit(commitOf(birth(treeNumber(2))))).rejects.toEqual(refused);
+    await expect(writes.commit(commitOf(part(one, 2, 1, { wakeAt: 5 })))).rejects.toEqual(refused);
+    await expect(writes.markFailure(one, true)).rejects.toEqual(refused);
     expect(await queries.trees({ limit: 9 })).toMatchObject([{ id: one, nextSeq: 2, wakeAt: null, status: "open" }]);
     expect(await queries.runs({ limit: 9 })).toEqual([]);
   });
 
-  test("mail that is taken leaves no payload behind", () => {
+  test("mail that is taken leaves no payload behind", async () => {
     const mail = sampleMail(one, "m");
     preparePutMail(createPrepare(db), createTransaction(db, "The store"), () => {})(mail);
-    writes.commit(commitOf(birth(one, { posts: [{ id: mail.id, hash: mail.hash, seq: 1, endedSeq: null }] })));
+    await writes.commit(commitOf(birth(one, { posts: [{ id: mail.id, hash: mail.hash, seq: 1, endedSeq: null }] })));
     expect(db.prepare("select payload, seq from posts").all()).toEqual([{ payload: null, seq: 1 }]);
   });
 
@@ -109,15 +109,15 @@ describe("a commit in SQLite", () => {
     const changes = (): number => Number(db.prepare("select total_changes() as changes").get()?.["changes"]);
     // Undone with its transaction, and made again after it.
     const torn = commitOf(birth(one, { blobs: [boss, worker] }), part(two, 7, 7));
-    expect(() => writes.commit(torn)).toThrow(expect.objectContaining({ code: "commit-conflict" }));
+    await expect(writes.commit(torn)).rejects.toEqual(expect.objectContaining({ code: "commit-conflict" }));
     expect(held()).toBe(0);
-    writes.commit(commitOf(birth(one, { blobs: [boss, worker] })));
+    await writes.commit(commitOf(birth(one, { blobs: [boss, worker] })));
     const before = changes();
-    writes.commit(commitOf(birth(two)));
+    await writes.commit(commitOf(birth(two)));
     const without = changes() - before;
-    writes.commit(commitOf(birth(three, { blobs: [boss, worker] })));
+    await writes.commit(commitOf(birth(three, { blobs: [boss, worker] })));
     expect(changes() - before, "a tree with known texts writes no more than one without texts").toBe(2 * without);
-    writes.commit(commitOf(part(three, 2, 2, { blobs: [other, worker] })));
+    await writes.commit(commitOf(part(three, 2, 2, { blobs: [other, worker] })));
     expect(await Promise.all([one, two, three].map(texts))).toEqual([
       ["boss", "worker"],
       [],
@@ -126,13 +126,13 @@ describe("a commit in SQLite", () => {
     expect(await queries.blob(one, other.hash)).toBeNull();
     expect(await queries.blob(three, other.hash)).toBe("other");
     expect(held()).toBe(3);
-    writes.commit(commitOf(part(one, 2, 2, { at: 9_000 })));
-    expect(writes.expire(9_000, 100)).toEqual([two, three]);
+    await writes.commit(commitOf(part(one, 2, 2, { at: 9_000 })));
+    expect(await writes.expire(9_000, 100)).toEqual([two, three]);
     expect([await texts(one), await texts(three), held()]).toEqual([["boss", "worker"], [], 2]);
-    writes.commit(commitOf(birth(treeNumber(4), { blobs: [worker] })));
-    expect(writes.expire(9_001, 100)).toEqual([treeNumber(4), one]);
+    await writes.commit(commitOf(birth(treeNumber(4), { blobs: [worker] })));
+    expect(await writes.expire(9_001, 100)).toEqual([treeNumber(4), one]);
     expect(held()).toBe(0);
-    writes.commit(commitOf(birth(treeNumber(5), { blobs: [boss, worker] })));
+    await writes.commit(commitOf(birth(treeNumber(5), { blobs: [boss, worker] })));
     expect(await texts(treeNumber(5))).toEqual(["boss", "worker"]);
   });
 
@@ -142,8 +142,8 @@ describe("a commit in SQLite", () => {
       asked.push(sql);
       return () => expect.fail("it is not to be run");
     };
-    createQueries(listed, readNow);
-    prepareOwnerWrites(listed, createTransaction(db, "The store"), fence);
+    createQueries(listed, runNow);
+    createOwnerWrites(listed, createTransaction(db, "The store"), fence, runNow);
     preparePutMail(listed, createTransaction(db, "The store"), () => {});
     expect(asked.length).toBeGreaterThan(50);
     const plan = (sql: string): string =>

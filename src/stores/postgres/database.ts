@@ -1,11 +1,13 @@
 /**
- * The database as the store's parts use it: statements and transactions over a pool that reconnects.
+ * The database for the parts of the store: statements and transactions over a pool that reconnects.
  *
  * Invariants:
- *  1. While the server cannot be reached, or another session holds a lock, a caller waits, for as long as `patience` says: a restart, a failover
- *     or a VACUUM FULL delays and fails nothing. What periodic duties ask is tried once: they come again by themselves.
- *  2. What is repeated after a lost connection was not kept, or is harmless to repeat. A transaction is repeated only if its COMMIT was
- *     never sent; once it was, its outcome is `commit-unknown`. Where the COMMIT travels with the rest, that is as soon as it has begun.
+ *  1. While the server cannot be reached, or another session holds a lock, a caller waits until its timeout. So a
+ *     restart, a failover or a VACUUM FULL delays work and fails none. Statements of periodic duties are tried once,
+ *     because the duty runs again.
+ *  2. After a lost connection only work is repeated that was not stored, or is harmless to repeat. A transaction is
+ *     repeated only if its COMMIT was not sent; after that its outcome is `commit-unknown`. A COMMIT that is sent
+ *     together with the statements counts as sent once the transaction has begun.
  *  3. A statement is prepared once for each connection, under its name.
  */
 
@@ -15,7 +17,7 @@ import { ErrandError } from "../../errors.ts";
 import { storeClosed } from "../refusals.ts";
 import type { Row } from "../cells.ts";
 import type { Cell } from "./cells.ts";
-import { createTroubles, type TroubleListener } from "../troubles.ts";
+import { createRetry, type DelayListener } from "../retry.ts";
 import { commitUnknown, connectionLost, serverBusy, storeErrorOf } from "./postgres-errors.ts";
 
 export interface Statement {
@@ -32,22 +34,21 @@ export interface Asked {
   readonly values: Values;
 }
 
-/** What a transaction can ask. Questions that are asked without waiting in between travel together. */
+/** Runs a statement. Statements that do not wait for each other are sent together. */
 export type Ask = (statement: Statement, values: Values) => Promise<readonly NonNullable<Row>[]>;
 
 export interface Database {
   readonly description: string;
   /** Throws `store-closed` once it is. */
   live(): void;
-  /** A statement that may be repeated. Its values are those of its last try, if they are given as a function. */
+  /** A statement that may be repeated. If its values are a function, each try calls it. */
   ask: (statement: Statement, values: Values | (() => Values)) => ReturnType<Ask>;
   /** A statement that is tried once, for a periodic duty. */
   askOnce: Ask;
   transaction<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result>;
-  /** All of it in one transaction, whose COMMIT travels with it: a statement that has to refuse does so by failing. */
+  /** One transaction whose COMMIT is sent together with the statements. A statement refuses by failing. */
   together(asked: readonly Asked[]): Promise<void>;
-  /** Told when a lock or a server that is away delays something for long, and when that is over. */
-  onDelay(listener: TroubleListener): void;
+  onDelay(listener: DelayListener): void;
   close(): Promise<void>;
 }
 
@@ -56,57 +57,44 @@ export interface DatabaseParts {
   readonly world: World;
   readonly description: string;
   /** How long a caller waits for a server that cannot be reached. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 const BEGIN: Statement = { name: "errand-begin", text: "begin" };
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
 
-export function createDatabase({ pool, world, description, patienceMs }: DatabaseParts): Database {
+export function createDatabase({ pool, world, description, timeoutMs }: DatabaseParts): Database {
   let closed = false;
-  const troubles = createTroubles(world);
+  const retry = createRetry(world, {
+    firstPauseMs: 50,
+    longestPauseMs: 1_000,
+    timeoutMs,
+    oneAtATime: false,
+    judge: (thrown) => ({
+      error: storeErrorOf(thrown, description),
+      temporary: connectionLost(thrown) || serverBusy(thrown),
+    }),
+  });
 
   function live(): void {
     if (closed) throw storeClosed(description);
   }
 
-  /** `what` is the same for work that the same lock would hold up. */
-  async function patiently<Result>(what: string, work: () => Promise<Result>, patience = patienceMs): Promise<Result> {
-    const began = world.monotonic();
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-      live();
-      try {
-        const result = await work();
-        troubles.over(what);
-        return result;
-      } catch (error) {
-        const told = storeErrorOf(error, description);
-        if (!connectionLost(error) && !serverBusy(error)) {
-          troubles.over(what);
-          throw told;
-        }
-        troubles.met(what, told);
-        if (world.monotonic() - began >= patience) throw told;
-      }
-      await new Promise<void>((resolve) => world.after(pause, resolve));
-    }
-  }
-
   async function query(statement: Statement, values: Values): ReturnType<Ask> {
+    live();
     return rowsOf(await pool.query({ ...statement, values: [...values] }));
   }
 
-  async function once<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result> {
+  async function runTransaction<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result> {
+    live();
     const client = await pool.connect();
     const ask = askOf(client);
     let lost: unknown;
     try {
-      // The pipeline keeps the order, so that the first statement need not wait for it.
+      // The pipeline keeps the order, so that the first statement need not wait for BEGIN.
       const begun = client.query("begin");
-      const asked = work(ask);
-      await settled<unknown>([begun, asked]);
-      const result = await asked;
+      const worked = work(ask);
+      await settled<unknown>([begun, worked]);
+      const result = await worked;
       await commit(client);
       return result;
     } catch (error) {
@@ -126,17 +114,21 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
       if (connectionLost(error) || serverBusy(error)) throw commitUnknown(description, error);
       throw error;
     }
-    // A transaction that failed is rolled back by its COMMIT.
-    if (command !== "COMMIT") throw new Error(`the server answered ${command} to a commit`);
+    // The COMMIT of a failed transaction rolls it back.
+    if (command === "COMMIT") return;
+    throw new ErrandError("store-failed", `${description} answered ${command} to a commit.`, {
+      remedy: "Nothing of the commit was stored. Check the server's log.",
+    });
   }
 
-  async function onceTogether(asked: readonly Asked[]): Promise<void> {
+  async function sendTogether(asked: readonly Asked[]): Promise<void> {
+    live();
     const client = await pool.connect();
     const ask = askOf(client);
     let begun = false;
     let lost = false;
     try {
-      // Waited for: were it to fail alone, what follows would be so many transactions of one statement.
+      // Wait for BEGIN: if it failed alone, each statement after it would be its own transaction.
       await ask(BEGIN, []);
       begun = true;
       await settled<unknown>([...asked.map(({ statement, values }) => ask(statement, values)), commit(client)]);
@@ -152,14 +144,14 @@ export function createDatabase({ pool, world, description, patienceMs }: Databas
     description,
     live,
     ask: (statement, values) =>
-      patiently(statement.name, () => query(statement, typeof values === "function" ? values() : values)),
-    askOnce: (statement, values) => patiently(statement.name, () => query(statement, values), 0),
-    transaction: (work) => patiently("transaction", () => once(work)),
-    together: (asked) => patiently("commit", () => onceTogether(asked)),
-    onDelay: troubles.onDelay,
+      retry.run(statement.name, () => query(statement, typeof values === "function" ? values() : values)),
+    askOnce: (statement, values) => retry.run(statement.name, () => query(statement, values), 0),
+    transaction: (work) => retry.run("transaction", () => runTransaction(work)),
+    together: (asked) => retry.run("commit", () => sendTogether(asked)),
+    onDelay: retry.onDelay,
     async close() {
       closed = true;
-      troubles.close();
+      retry.close();
       await pool.end();
     },
   };
@@ -173,7 +165,7 @@ function rowsOf({ rows }: { readonly rows: unknown[] }): readonly NonNullable<Ro
   return rows as NonNullable<Row>[];
 }
 
-/** All results, or the first failure once none is under way any more: a client is not let go with questions open. */
+/** All results, or the first failure, after all have ended: a client is not released while it has open queries. */
 export async function settled<Result>(promises: readonly Promise<Result>[]): Promise<Result[]> {
   const results: Result[] = [];
   for (const result of await Promise.allSettled(promises)) {

@@ -43,8 +43,8 @@ export interface PostgresStoreOptions {
   readonly name?: string;
 }
 
-/** How long a process that only looks waits for a server that went away; one that runs trees waits until it is back. */
-const READER_PATIENCE_MS = 10_000;
+/** How long a reader waits for a server that went away. A worker waits until it is back. */
+const READER_TIMEOUT_MS = 10_000;
 const MAIL_LOOKED_AT = 500;
 
 const CLAIM = {
@@ -76,7 +76,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 function openRead(address: Address, world: World): Store {
   const { description } = address;
   const pool = createPool(address, STORE_CONNECTIONS);
-  const database = createDatabase({ pool, world, description, patienceMs: READER_PATIENCE_MS });
+  const database = createDatabase({ pool, world, description, timeoutMs: READER_TIMEOUT_MS });
   const refuse = async (): Promise<never> => {
     database.live();
     throw new ErrandError(
@@ -97,7 +97,7 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
   const { description } = address;
   const membership = await joinWorkers(session, address, world, name);
   const pool = createPool(address, STORE_CONNECTIONS);
-  const database = createDatabase({ pool, world, description, patienceMs: Number.POSITIVE_INFINITY });
+  const database = createDatabase({ pool, world, description, timeoutMs: Number.POSITIVE_INFINITY });
   const { worker } = membership;
   const waking = createWaking(database.ask);
   const { parts, treeRecords } = sharedParts(database, waking, worker);

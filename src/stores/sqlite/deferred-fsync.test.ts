@@ -52,7 +52,7 @@ test("only what trails does not wait for the disk, whatever came before it and w
   expect(() => trailing.transaction(failing, "deferred")).toThrow("no");
   expect(trailing.transaction(put, "now")).toBe(FULL);
   trailing.transaction(put, "deferred");
-  trailing.setWaiting();
+  trailing.waitForDisk();
   expect(level()).toBe(FULL);
   expect(db.prepare("select count(*) as things from things").get()).toEqual({ things: 6 });
 });

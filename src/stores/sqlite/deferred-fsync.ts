@@ -1,80 +1,82 @@
 /**
- * Transactions that trail: what they write survives this process when they return, and is on disk a moment later. SQLite makes its log durable
- * from its start to its end: a transaction that waits for the disk takes those before it along.
+ * Transactions with a deferred fsync: when they return, they survive the death of this process; they are on disk a
+ * moment later. An fsync of SQLite's log covers the whole log, so a transaction that waits for the disk also makes the
+ * earlier ones durable.
  *
  * Invariants:
- *  1. Every transaction that writes goes through here, and finds the connection set as it needs it: it waits for the disk, or it trails. It is set anew only for one of the other
- *     kind, because that takes longer than a small transaction.
- *  2. What trails is durable with the next transaction that writes and does not, or with the next `flush`.
- *  3. If the disk refuses anything, nothing is written any more, and nobody is told that it is durable. Therefore the log is held open before something
- *     trails: a file that is opened later is not told of errors before. And it is moved into the database only by transactions that wait: SQLite does not say
- *     whether the disk took the log then.
+ *  1. Every transaction that writes goes through here, which sets the connection to wait for the disk or not. It sets
+ *     it only when the kind changes, because that takes longer than a small transaction.
+ *  2. A deferred transaction becomes durable with the next one that is not deferred, or with the next `flush`.
+ *  3. After the disk refused anything, nothing is written any more, and nothing is reported as durable. Therefore the
+ *     log is opened before the first deferred transaction: a descriptor that is opened after a write error does not
+ *     report it on fsync. And only transactions that wait may checkpoint: SQLite does not say whether the fsync of the
+ *     log succeeded in a checkpoint after a deferred one.
  */
 
 import { closeSync, fsync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { promisify } from "node:util";
-import { ErrandError } from "../../errors.ts";
-import type { Connection } from "./connection.ts";
+import { errorCode, errorText, ErrandError } from "../../errors.ts";
+import type { Connection, Transaction } from "./connection.ts";
 import { checkpointing, synchronous } from "./open-database.ts";
-import { messageOf, sqliteIsIoError } from "./sqlite-errors.ts";
-import type { Transaction } from "./connection.ts";
+import { sqliteIsIoError } from "./sqlite-errors.ts";
 
-/** `waits`: it writes something, and with that all before it becomes durable. A transaction of which neither is said may write nothing. */
-type Writing = "deferred" | "now";
+/** Of a transaction that writes: whether it waits for the disk. Not given for one that may write nothing. */
+type Fsync = "deferred" | "now";
 
 export interface DeferredFsync {
-  readonly transaction: <Result>(work: () => Result, writing?: Writing) => Result;
-  /** Makes durable what trails, if anything does, without holding up the process. */
+  readonly transaction: <Result>(work: () => Result, fsync?: Fsync) => Result;
+  /** Makes deferred transactions durable, without blocking the event loop. */
   flush(): Promise<void>;
-  /** Sets the connection to wait for the disk, for what is no transaction. */
-  setWaiting(): void;
-  /** To be called when the store is closed, which makes all of it durable. */
+  /** From now on the connection waits for the disk. For writes that are no transaction. */
+  waitForDisk(): void;
+  /** Called after the connection was closed, which makes everything durable. */
   close(): Promise<void>;
 }
 
 const sync = promisify(fsync);
 
-/** For a connection that waits for the disk and has written something, so that there is a log. */
+/** `db` waits for the disk and has written something, so that there is a log. */
 export function createDeferredFsync(db: Connection, path: string, transaction: Transaction): DeferredFsync {
   let log = openLog(path);
-  let behind = false;
-  /** How the connection is set. */
+  /** True if the log may have a transaction that is not durable. */
+  let pending = false;
+  /** True if the connection does not wait for the disk. */
   let relaxed = false;
   let failure: ErrandError | null = null;
-  /** Whoever asks while it is under way waits for it too. */
-  let caughtUp = Promise.resolve();
+  /** The last fsync. Callers of `flush` meanwhile wait for it too. */
+  let flushed = Promise.resolve();
 
-  async function makeDurable(file: number): Promise<void> {
+  async function syncFile(file: number): Promise<void> {
     try {
       await sync(file);
     } catch (cause) {
-      failure ??= new ErrandError(
-        "store-failed",
-        `The SQLite store ${path} was not made durable (${messageOf(cause)}).`,
-        { remedy: "Stop Errand and look at the disk; work of the last moment may be done again.", cause },
-      );
+      const message = `The SQLite store ${path} could not be made durable (${errorText(cause)}).`;
+      failure ??= new ErrandError("store-failed", message, {
+        remedy: "Stop Errand and check the disk; work of the last moment may be done again.",
+        cause,
+      });
     }
     if (failure !== null) throw failure;
   }
 
   function setRelaxed(to: boolean): void {
     if (relaxed === to) return;
-    // Should it fail between the two settings, the next transaction that waits sets both.
+    // If it fails between the two settings, the next transaction that waits sets both.
     relaxed = true;
     db.exec(`${synchronous(to ? "relaxed" : "full")}; ${checkpointing(!to)}`);
     relaxed = to;
   }
 
   return {
-    transaction(work, writing) {
+    transaction(work, kind) {
       if (failure !== null) throw failure;
       try {
-        const trails = writing === "deferred" && log !== null;
-        setRelaxed(trails);
-        if (trails) behind = true;
+        const deferred = kind === "deferred" && log !== null;
+        setRelaxed(deferred);
+        if (deferred) pending = true;
         const result = transaction(work);
-        if (writing !== undefined && !trails) behind = false;
+        if (kind !== undefined && !deferred) pending = false;
         return result;
       } catch (error) {
         if (error instanceof ErrandError && sqliteIsIoError(error.cause)) failure = error;
@@ -83,27 +85,27 @@ export function createDeferredFsync(db: Connection, path: string, transaction: T
     },
     async flush() {
       if (failure !== null) throw failure;
-      if (behind && log !== null) {
-        const file = log;
-        behind = false;
-        caughtUp = caughtUp.then(() => makeDurable(file));
+      const file = log;
+      if (pending && file !== null) {
+        pending = false;
+        flushed = flushed.then(() => syncFile(file));
       }
-      await caughtUp;
+      await flushed;
     },
-    setWaiting: () => setRelaxed(false),
+    waitForDisk: () => setRelaxed(false),
     async close() {
       const file = log;
       log = null;
-      behind = false;
-      await caughtUp.catch(() => undefined);
+      pending = false;
+      await flushed.catch(() => undefined);
       if (file !== null) closeSync(file);
     },
   };
 }
 
 /**
- * SQLite has no locks on its log that closing it could lose: they are on its other files. Null if it cannot be had, be it for want of descriptors, be it because
- * the store stands behind a link: then nothing trails.
+ * Closing this descriptor drops no lock of SQLite: its locks are on other files. Null if the log cannot be opened, for
+ * lack of descriptors or because the store is behind a link: then no transaction is deferred.
  */
 function openLog(path: string): number | null {
   try {
@@ -113,13 +115,13 @@ function openLog(path: string): number | null {
   }
 }
 
-/** Windows makes a file durable only for those who may write it. */
+/** Windows requires write access for an fsync. */
 const SYNC_MODE = process.platform === "win32" ? "r+" : "r";
 
-/** Makes durable what the owner has written, for a reader. Without a log there is nothing left to do: whoever closed the store has done it. */
+/** Makes what the owner has written durable, for a reader. If there is no log, closing the store has done that. */
 export async function syncLog(path: string): Promise<void> {
-  const log = await open(`${path}-wal`, SYNC_MODE).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
+  const log = await open(`${path}-wal`, SYNC_MODE).catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   });
   try {

@@ -1,32 +1,32 @@
 /**
- * Opening the database file: its place, its mode, what kind of file it is, and the settings that durability rests on.
+ * Opening the database file: its path, its mode, what kind of file it is, and the settings that durability needs.
  *
  * Invariants:
- *  1. A file that is not an Errand store, or is one of another version, is not changed: it is looked at through a read-only
- *     connection before anything is written. Only what a process left half written when it died is undone first.
- *  2. New files are made with mode 0600 whatever the umask; SQLite gives `-wal` and `-shm` the mode of the database.
- *  3. An existing file is never opened and closed by anything but SQLite: closing a second descriptor would drop the locks of
- *     this process on it (POSIX).
- *  4. Every setting is read back; one that was not taken is an error.
+ *  1. A file that is not an Errand store, or has another schema version, is not changed: a read-only connection inspects
+ *     it before anything is written. Only a write that a process left unfinished when it died is rolled back first.
+ *  2. New files have mode 0600 whatever the umask; SQLite gives `-wal` and `-shm` the mode of the database.
+ *  3. Only SQLite opens and closes an existing file: closing a second descriptor would drop this process's locks on it
+ *     (POSIX).
+ *  4. Every setting is read back; one that SQLite did not take is an error.
  */
 
 import { closeSync, existsSync, fchmodSync, openSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { ErrandError } from "../../errors.ts";
+import { errorCode, errorText, ErrandError } from "../../errors.ts";
 import { numberOf } from "../cells.ts";
 import { makeFolder } from "../user-data.ts";
 import { textOf } from "./cells.ts";
 import type { Connection } from "./connection.ts";
-import { type Identity, identityOf } from "./identity.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 import { folderIsReadOnly, openReadOnlyCopy } from "./read-only-disk.ts";
-import { messageOf, sqliteCannotOpen, sqliteIsBusy, sqliteNeedsRollback, storeErrorOf } from "./sqlite-errors.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
+import { sqliteCannotOpen, sqliteIsBusy, sqliteNeedsRollback, storeErrorOf } from "./sqlite-errors.ts";
+import { type Identity, identityOf } from "./store-meta.ts";
 
 /**
- * `full`: a commit that resolved survives the loss of power, unless it trails (`deferred-fsync.ts`). `relaxed`: it survives the death of the process, but a loss of power
- * may take the commits since the last checkpoint with it, the newest first and never one out of the middle. `none`: for
- * simulations; a loss of power may destroy the store.
+ * `full`: a commit that resolved survives the loss of power, unless its fsync is deferred (`deferred-fsync.ts`).
+ * `relaxed`: it survives the death of the process, but a loss of power may take back the newest commits since the last
+ * checkpoint. `none`: for simulations; a loss of power may destroy the store.
  */
 export type Durability = "full" | "relaxed" | "none";
 
@@ -36,6 +36,12 @@ export function synchronous(durability: Durability): string {
   return `pragma synchronous = ${SYNCHRONOUS[durability]}`;
 }
 
+/**
+ * Pages of write-ahead log, 16 MB, before a checkpoint. A commit changes the same few pages again and again, and each
+ * checkpoint waits for the disk twice: with SQLite's default of 1,000 pages there was one for two dozen delegations.
+ */
+const CHECKPOINT_PAGES = 4_000;
+
 /** Whether a commit that makes the log long enough moves it into the database. */
 export function checkpointing(on: boolean): string {
   return `pragma wal_autocheckpoint = ${on ? CHECKPOINT_PAGES : 0}`;
@@ -44,13 +50,7 @@ export function checkpointing(on: boolean): string {
 export const ACCESS_REMEDY = "Check the path, and that you may read and write the file and its folder.";
 export const KIND_REMEDY = "Name the file of a store, or a path where there is no file yet.";
 
-/**
- * Pages of write-ahead log, 16 MB, before they are moved into the database. A commit changes the same few pages again and again, and each
- * move waits for the disk twice: with SQLite's own 1,000 pages that came to one move for two dozen delegations.
- */
-const CHECKPOINT_PAGES = 4_000;
-
-/** The oldest SQLite that is trusted with data: earlier ones can lose a WAL that is reset while it is read. */
+/** Earlier versions can lose a WAL that is reset while it is read. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 export function unreadable(path: string, why: string, remedy: string, cause?: unknown): ErrandError {
@@ -61,7 +61,7 @@ export function unreadable(path: string, why: string, remedy: string, cause?: un
   });
 }
 
-/** The error for a file that holds no store. Callers know it by `details.missing`. */
+/** The error for a file without a store. Callers recognise it by `details.missing`. */
 export function storeMissing(path: string, remedy: string): ErrandError {
   const { message } = unreadable(path, "there is no store yet", remedy);
   return new ErrandError("store-unreadable", message, { remedy, details: { path, missing: true } });
@@ -69,28 +69,24 @@ export function storeMissing(path: string, remedy: string): ErrandError {
 
 export function requireSqlite(version: string): void {
   const parts = version.split(".").map(Number);
-  for (const [place, least] of OLDEST_SQLITE.entries()) {
-    const part = parts[place] ?? 0;
+  for (const [index, least] of OLDEST_SQLITE.entries()) {
+    const part = parts[index] ?? 0;
     if (part > least) return;
     if (part < least) {
-      throw new ErrandError(
-        "sqlite-too-old",
-        `This Node.js has SQLite ${version}; Errand needs ${OLDEST_SQLITE.join(".")}.`,
-        {
-          remedy: "Use a newer Node.js, such as the latest release of version 24.",
-        },
-      );
+      const message = `This Node.js has SQLite ${version}; Errand needs ${OLDEST_SQLITE.join(".")}.`;
+      const remedy = "Use a newer Node.js, such as the latest release of version 24.";
+      throw new ErrandError("sqlite-too-old", message, { remedy });
     }
   }
 }
 
-/** The one name of a store's file, so that a symbolic link to it is not taken for another store. */
+/** The real path of a store's file, so that a symbolic link to it is not taken for another store. */
 export function canonicalPath(path: string): string {
   const absolute = resolve(path);
   try {
     return realpathSync(absolute);
   } catch {
-    // The file is not there yet, or cannot be looked at, which opening it will tell.
+    // The file does not exist yet, or cannot be read; then opening it fails.
     try {
       return join(realpathSync(dirname(absolute)), basename(absolute));
     } catch {
@@ -99,7 +95,7 @@ export function canonicalPath(path: string): string {
   }
 }
 
-/** Makes the file, empty and private, and the folder it stands in, unless they exist. */
+/** Creates the file, empty and private, and its folder, unless they exist. */
 export function makePrivateFile(path: string): void {
   if (existsSync(path)) return;
   try {
@@ -108,27 +104,27 @@ export function makePrivateFile(path: string): void {
     fchmodSync(file, 0o600);
     closeSync(file);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
-    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+    if (errorCode(error) === "EEXIST") return;
+    throw unreadable(path, errorText(error), ACCESS_REMEDY, error);
   }
 }
 
-/** How long a first look waits for another process that is just opening or closing the same file. */
+/** How long opening waits for another process that is opening or closing the same file. */
 const OPENING_MS = 5_000;
 
 export function openConnection(path: string, readOnly: boolean, busyMs = OPENING_MS): DatabaseSync {
   try {
     return new DatabaseSync(path, { readOnly, timeout: busyMs });
   } catch (error) {
-    throw unopened(error, path, ACCESS_REMEDY);
+    throw openErrorOf(error, path, ACCESS_REMEDY);
   }
 }
 
-/** A file that another program has locked is fine, and can be opened later. */
-function unopened(error: unknown, path: string, remedy: string): unknown {
+/** A file that another program has locked can be opened later. */
+function openErrorOf(error: unknown, path: string, remedy: string): unknown {
   return sqliteIsBusy(error)
     ? storeErrorOf(error, `The store ${path}`)
-    : unreadable(path, messageOf(error), remedy, error);
+    : unreadable(path, errorText(error), remedy, error);
 }
 
 function pragma(db: Connection, name: string): number {
@@ -139,7 +135,7 @@ function holdsTables(db: Connection): boolean {
   return numberOf(db.prepare("select count(*) as tables from sqlite_schema").get(), "tables") > 0;
 }
 
-/** What the file at hand is. Throws when it is no store, or one that this version of Errand cannot read. */
+/** The schema version of the open file, 0 if it is empty. Throws unless it is a store that this version can read. */
 export function schemaVersionOf(db: Connection, path: string): number {
   let application: number;
   let version: number;
@@ -147,10 +143,10 @@ export function schemaVersionOf(db: Connection, path: string): number {
   try {
     application = pragma(db, "application_id");
     version = pragma(db, "user_version");
-    // Only asked where the header leaves it open: looking for tables reads the whole schema.
+    // Last, because looking for tables reads the whole schema.
     empty = application === 0 && version === 0 && !holdsTables(db);
   } catch (error) {
-    throw unopened(error, path, KIND_REMEDY);
+    throw openErrorOf(error, path, KIND_REMEDY);
   }
   if (empty) return 0;
   if (application !== APPLICATION_ID) {
@@ -178,49 +174,48 @@ function sizeOf(path: string): number {
   try {
     stats = statSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+    throw unreadable(path, errorText(error), ACCESS_REMEDY, error);
   }
   if (stats === undefined) return 0;
   if (!stats.isFile()) throw unreadable(path, "it is not a file", KIND_REMEDY);
   return stats.size;
 }
 
-/** A look at a file, for as long as it is not closed. */
-export interface Look {
+/** What was found about a file. Holds a connection until it is closed. */
+export interface FileInspection {
   /** The schema version; null where no store was begun yet. */
   readonly version: number | null;
   /** False where nothing can be written beside the file: then the store can only be read (`read-only-disk.ts`). */
   readonly writable: boolean;
-  /** What the store says it is; null where it says nothing, or nothing that can be believed. */
+  /** The identity that the store claims; null where it has none, or none that can be valid. */
   identity(): Identity | null;
   close(): void;
 }
 
 /**
- * Looks at the file without changing it. A process that died while it made the store has left a write half done, which a reader cannot
- * undo: a writer does, and the file is then as it was before that write. Whoever opens the store next closes the look after that: what
- * SQLite keeps beside the file for the first connection is then there for the second.
+ * Inspects the file without changing it. If a process died in the middle of a write, a reader cannot roll that back, so
+ * a writer does. Close the inspection after the store was opened: the files that SQLite made beside the database for the
+ * first connection then serve the second.
  */
-export function lookAtFile(path: string, busyMs?: number): Look {
-  if (sizeOf(path) === 0) return NOTHING;
+export function inspectFile(path: string, busyMs?: number): FileInspection {
+  if (sizeOf(path) === 0) return { version: null, writable: true, identity: () => null, close: () => {} };
   try {
-    return lookThrough(openConnection(path, true, busyMs), path);
+    return inspect(openConnection(path, true, busyMs), path);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (sqliteCannotOpen(error.cause) && folderIsReadOnly(path)) return lookThrough(openUnwritable(path), path, false);
+    if (sqliteCannotOpen(error.cause) && folderIsReadOnly(path)) return inspect(openUnwritable(path), path, false);
     if (!sqliteNeedsRollback(error.cause)) throw error;
   }
-  return lookThrough(openConnection(path, false, busyMs), path);
+  return inspect(openConnection(path, false, busyMs), path);
 }
 
-const NOTHING: Look = { version: null, writable: true, identity: () => null, close: () => {} };
-
-/** A connection to a store on a disk that cannot be written. */
-export function openUnwritable(path: string): DatabaseSync {
+function inspect(db: DatabaseSync, path: string, writable = true): FileInspection {
   try {
-    return openReadOnlyCopy(path);
+    const version = schemaVersionOf(db, path);
+    return { version, writable, identity: () => readIdentity(db, path), close: () => db.close() };
   } catch (error) {
-    throw unreadable(path, messageOf(error), ACCESS_REMEDY, error);
+    db.close();
+    throw error;
   }
 }
 
@@ -232,22 +227,13 @@ function readIdentity(db: DatabaseSync, path: string): Identity | null {
   }
 }
 
-function lookThrough(db: DatabaseSync, path: string, writable = true): Look {
+/** A connection to a store on a disk that cannot be written. */
+export function openUnwritable(path: string): DatabaseSync {
   try {
-    return {
-      version: schemaVersionOf(db, path),
-      writable,
-      identity: () => readIdentity(db, path),
-      close: () => db.close(),
-    };
+    return openReadOnlyCopy(path);
   } catch (error) {
-    db.close();
-    throw error;
+    throw unreadable(path, errorText(error), ACCESS_REMEDY, error);
   }
-}
-
-function journalMode(db: Connection): string {
-  return textOf(db.prepare("pragma journal_mode").get(), "journal_mode");
 }
 
 function requireSetting(path: string, name: string, wanted: number | string, got: number | string): void {
@@ -259,13 +245,13 @@ function requireSetting(path: string, name: string, wanted: number | string, got
   );
 }
 
-/** How long SQLite waits for the lock of another connection, during which nothing else of this process goes on. */
+/** How long SQLite waits for the lock of another connection. It blocks the event loop. */
 export function setBusyTimeout(db: Connection, path: string, busyMs: number): void {
   db.exec(`pragma busy_timeout = ${busyMs}`);
   requireSetting(path, "busy_timeout", busyMs, numberOf(db.prepare("pragma busy_timeout").get(), "timeout"));
 }
 
-/** Settings that do not outlive a connection, and the journal mode, which the owner sets for all. */
+/** Settings of the connection, and the journal mode of the file, which the owner sets. */
 export function configure(
   db: Connection,
   path: string,
@@ -274,9 +260,9 @@ export function configure(
   busyMs: number,
 ): void {
   setBusyTimeout(db, path, busyMs);
-  // Asked for and read back in two statements: the first tells its new mode before the write that makes it so has succeeded.
+  // Read back by a second statement: the first reports the new mode before it is written.
   if (access === "own") db.exec("pragma journal_mode = wal");
-  requireSetting(path, "journal_mode", "wal", journalMode(db));
+  requireSetting(path, "journal_mode", "wal", textOf(db.prepare("pragma journal_mode").get(), "journal_mode"));
   db.exec(synchronous(durability));
   requireSetting(path, "synchronous", SYNCHRONOUS[durability], pragma(db, "synchronous"));
   db.exec(checkpointing(true));

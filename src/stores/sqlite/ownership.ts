@@ -2,24 +2,24 @@
  * Ownership: one process at a time runs the trees of a store.
  *
  * Invariants:
- *  1. The owner holds an exclusive lock on `PATH-owner`, a second and empty SQLite file. The operating system drops the lock at
- *     any death of the process; nothing is left to be cleaned up, and nobody has to guess whether a process still lives.
- *  2. Each owner has a higher epoch than the one before. It stands in `meta` and is compared in every write of an owner, so that
- *     even one that lost its lock (because someone deleted the lock's file) writes nothing after another has come. It claims no tree
- *     either: what it finds open in one is the other's to do.
- *  3. Who owns the store stands in `meta` for people only; it decides nothing.
+ *  1. The owner holds an exclusive lock on `PATH-owner`, a second, empty SQLite file. The operating system releases the
+ *     lock at any death of the process. So nothing needs cleaning up, and no process guesses whether another is alive.
+ *  2. Each owner has a higher epoch than the one before. It is in `meta`, and every write of an owner compares it. So a
+ *     process that lost its lock, because somebody deleted the lock's file, writes nothing once another owner has come.
+ *     It claims no tree either: unfinished work is then the other owner's.
+ *  3. The name of the owner is in `meta` for people only; it decides nothing.
  */
 
 import { existsSync } from "node:fs";
-import { ErrandError } from "../../errors.ts";
+import { errorText, ErrandError } from "../../errors.ts";
 import { numberOf } from "../cells.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Connection } from "./connection.ts";
 import { canonicalPath, makePrivateFile, openConnection, unreadable } from "./open-database.ts";
-import { messageOf, sqliteIsBusy } from "./sqlite-errors.ts";
+import { sqliteIsBusy } from "./sqlite-errors.ts";
 import type { Prepare } from "./connection.ts";
 
-/** How an owner is named to others. `startedAt` is in milliseconds since 1970. */
+/** The name of an owner for others. `startedAt` is in milliseconds since 1970. */
 export interface Owner {
   readonly pid: number;
   readonly host: string;
@@ -31,26 +31,26 @@ export interface OwnerLock {
   release(): void;
 }
 
-/** How long the lock is waited for: whoever only looks whether it is held holds it for a moment, and is no owner. */
-const LOOKING_MS = 100;
+/** How long to wait for the lock: a process that only asks who the owner is holds it for a moment. */
+const LOCK_WAIT_MS = 100;
 
-/** Takes the lock, or throws `store-owned`, naming who holds it. */
+/** Takes the lock, or throws `store-owned` with the name of its holder. */
 export function takeOwnerLock(path: string): OwnerLock {
   const lockPath = `${path}-owner`;
   makePrivateFile(lockPath);
   const lock = openConnection(lockPath, false);
   try {
-    // Nothing is ever written to this file; a rollback journal in memory leaves none beside it.
-    lock.exec(`pragma busy_timeout = ${LOOKING_MS}; pragma journal_mode = memory; begin exclusive`);
+    // Nothing is written to this file; a rollback journal in memory creates no other file.
+    lock.exec(`pragma busy_timeout = ${LOCK_WAIT_MS}; pragma journal_mode = memory; begin exclusive`);
   } catch (error) {
     lock.close();
     if (sqliteIsBusy(error)) throw ownedBy(path);
-    throw unreadable(path, messageOf(error), `Delete ${lockPath} if no process owns the store.`, error);
+    throw unreadable(path, errorText(error), `Delete ${lockPath} if no process owns the store.`, error);
   }
   return { release: () => lock.close() };
 }
 
-/** Who owns the store at this moment, as the lock says it; null when nobody does. */
+/** The owner of the store now, according to the lock; null if there is none. */
 export function ownerOf(givenPath: string): string | null {
   const path = canonicalPath(givenPath);
   const lockPath = `${path}-owner`;
@@ -61,7 +61,7 @@ export function ownerOf(givenPath: string): string | null {
     return null;
   } catch (error) {
     if (sqliteIsBusy(error)) return readOwner(path) ?? "another process";
-    throw unreadable(path, messageOf(error), `Delete ${lockPath} if no process owns the store.`, error);
+    throw unreadable(path, errorText(error), `Delete ${lockPath} if no process owns the store.`, error);
   } finally {
     lock.close();
   }
@@ -81,8 +81,8 @@ function ownerText({ pid, host, command, startedAt }: Owner): string {
 }
 
 /**
- * Who wrote itself down as the owner last, if anybody did. An owner that is just making the store has not yet, and one that is just opening
- * or closing it may not let it be read: what is not known is not worth an error.
+ * The name that the last owner recorded, or null. An owner that is creating the store has not recorded its name yet, and
+ * one that is opening or closing it may lock the file. That is no error.
  */
 function readOwner(path: string): string | null {
   try {
@@ -98,7 +98,7 @@ function readOwner(path: string): string | null {
   }
 }
 
-/** Writes down a new owner and returns its epoch. Runs in a transaction. */
+/** Records a new owner and returns its epoch. Runs in a transaction. */
 export function enterOwner(db: Connection, owner: Owner | undefined): number {
   const raise = "insert into meta values ('epoch', 1) on conflict do update set value = value + 1 returning value";
   const epoch = numberOf(db.prepare(raise).get(), "value");
@@ -107,14 +107,14 @@ export function enterOwner(db: Connection, owner: Owner | undefined): number {
   return epoch;
 }
 
-/** What keeps a process that is no longer the owner from writing. All of it belongs inside a transaction. */
+/** Keeps a process that is no longer the owner from writing. Used inside a transaction. */
 export interface Fence {
   readonly epoch: number;
-  /** Throws unless this owner is still the last one. */
+  /** Throws if another process has become the owner. */
   check(): void;
 }
 
-/** As SQL, true as long as the owner of the epoch is the last one. A statement that holds it needs no check of its own. */
+/** A condition in SQL: the owner of the epoch is the last one. A statement with this condition needs no `check`. */
 export const STILL_OWNER = "exists (select 1 from meta where name = 'epoch' and value = ?)";
 
 export function prepareFence(prepare: Prepare, epoch: number): Fence {

@@ -2,8 +2,8 @@
  * Writing the projections: runs, and posts that were taken. Every function here runs inside a transaction of its caller.
  *
  * Invariants:
- *  1. A patch touches the columns that it holds and no other, so an index is written only when its column changes.
- *  2. Mail becomes a post in place: it keeps its arrival, gets its sequence and loses its payload.
+ *  1. A patch writes the columns that it has and no other, so an index is written only when its column changes.
+ *  2. Mail becomes a post in the same row: it keeps its arrival, gets a sequence and loses its payload.
  */
 
 import type { PostRecord } from "../../contracts/store.ts";
@@ -12,10 +12,10 @@ import type { RunPatch, RunRecord } from "../../core/journal/journal.ts";
 import { patchedRunUnknown, postReused } from "../refusals.ts";
 import { patchIsWhole, RUN_COLUMNS } from "../run-columns.ts";
 import { hashCell, idCell, records } from "./cells.ts";
-import { placeKey, placesOf } from "./place-keys.ts";
+import { rowKey, rowsOfTree } from "./schema.ts";
 import type { Prepare } from "./connection.ts";
 
-/** A tree by both of its names: the key that stands in rows, and the id that errors speak of. */
+/** A tree by its key, for rows, and its id, for errors. */
 export interface TreeKey {
   readonly key: number;
   readonly id: TreeId;
@@ -32,7 +32,7 @@ export interface ProjectionWriter {
 const NAMES = RUN_COLUMNS.filter(({ field }) => field !== "number").map(({ name }) => name);
 
 const WHOLE_RUN = `
-  insert into runs (key, ${NAMES.join(", ")}) values (${placeKey("?", "?")}, ${NAMES.map(() => "?").join(", ")})
+  insert into runs (key, ${NAMES.join(", ")}) values (${rowKey("?", "?")}, ${NAMES.map(() => "?").join(", ")})
   on conflict (key) do update set ${NAMES.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 
 export function prepareProjections(prepare: Prepare): ProjectionWriter {
@@ -42,8 +42,8 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
     on conflict (tree, id) do update set payload = null, seq = excluded.seq, ended_seq = excluded.ended_seq
     where hash = excluded.hash`);
   const ended = prepare("update posts set ended_seq = ? where tree = ? and id = ? and seq is not null");
-  const forgetRuns = prepare(`delete from runs where ${placesOf("?1", "key")}`);
-  const forgetPosts = prepare("delete from posts where tree = ? and seq is not null");
+  const deleteRuns = prepare(`delete from runs where ${rowsOfTree("?1", "key")}`);
+  const deletePosts = prepare("delete from posts where tree = ? and seq is not null");
 
   function patchRun(tree: TreeKey, patch: RunPatch): void {
     const changed = records.runCells(patch).filter(({ name }) => name !== "number");
@@ -54,7 +54,7 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
     }
     if (changed.length === 0) return;
     const set = changed.map(({ name }) => `${name} = ?`).join(", ");
-    const update = prepare(`update runs set ${set} where key = ${placeKey("?", "?")}`);
+    const update = prepare(`update runs set ${set} where key = ${rowKey("?", "?")}`);
     const { changes } = update().run(...cells, tree.key, patch.number);
     if (changes === 0) throw patchedRunUnknown(tree.id, patch.number);
   }
@@ -71,8 +71,8 @@ export function prepareProjections(prepare: Prepare): ProjectionWriter {
       ended().run(seq, idCell(tree), idCell(id));
     },
     replace(tree, runs, posts) {
-      forgetRuns().run(tree.key);
-      forgetPosts().run(idCell(tree.id));
+      deleteRuns().run(tree.key);
+      deletePosts().run(idCell(tree.id));
       for (const run of runs) patchRun(tree, run);
       for (const taken of posts) recordPost(tree.id, taken);
     },

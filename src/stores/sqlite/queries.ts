@@ -1,8 +1,8 @@
 /**
- * Reading a SQLite store: what any process may do, owner or not. Nothing here writes.
+ * Reading a SQLite store, for every process, owner or not.
  *
- * Invariant: a statement is prepared once. A bare parameter after LIMIT would break that: SQLite plans by its value, and prepares the
- * statement anew each time one is bound. With a plus sign before it, it does not.
+ * Invariant: a statement is prepared once. SQLite would plan a statement with a bare parameter after LIMIT again at each
+ * new value; with a plus sign before it, it does not.
  */
 
 import type { StoreReads } from "../access.ts";
@@ -11,9 +11,9 @@ import { runStates, treeStatuses } from "../codes.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";
 import { hashCell, idCell, records, textOf } from "./cells.ts";
 import type { Prepare } from "./connection.ts";
-import { placesOf } from "./place-keys.ts";
+import { rowsOfTree } from "./schema.ts";
 
-/** Runs a read: now or later, and perhaps again. */
+/** Runs a read, again if the file is locked. */
 export type Read = <Result>(work: () => Result) => Promise<Result>;
 
 const { anchorOf, blobOf, journalRowOf, mailOf, outboxMessageOf, postOf, runOf, snapshotOf, treeIdOf, treeOf } =
@@ -21,11 +21,15 @@ const { anchorOf, blobOf, journalRowOf, mailOf, outboxMessageOf, postOf, runOf, 
 
 const KEY_OF_TREE = "(select key from trees where id = ?)";
 const RUN = "select t.id as tree_id, r.* from";
-/** A tree, and of its journal's last row what is newer: the tree's own row is not written while it works on. A journal that lost rows is still missed them. */
+/**
+ * A tree, with what its last journal row has newer, because the tree's row is not written while it works. If the journal
+ * lost rows, the tree's row is the newer one and shows it.
+ */
 const treeFrom = (trees: string): string => `
-  select t.id, t.agent, t.kind, t.status, t.epoch, max(t.next_seq, coalesce(j.seq + 1, 0)) as next_seq, iif(j.seq >= t.next_seq, j.hash, t.hash) as hash, t.wake_at, t.busy, t.questions,
+  select t.id, t.agent, t.kind, t.status, t.epoch, max(t.next_seq, coalesce(j.seq + 1, 0)) as next_seq,
+    iif(j.seq >= t.next_seq, j.hash, t.hash) as hash, t.wake_at, t.busy, t.questions,
     t.format, t.failures, t.unplaced, t.created_at, max(t.updated_at, coalesce(j.at, 0)) as updated_at
-  from ${trees} left join journal j on j.id = (select max(id) from journal where ${placesOf("t.key", "id")})`;
+  from ${trees} left join journal j on j.id = (select max(id) from journal where ${rowsOfTree("t.key", "id")})`;
 
 export function createQueries(prepare: Prepare, read: Read): StoreReads {
   const tree = prepare(`${treeFrom("trees t")} where t.id = ?`);
@@ -34,21 +38,24 @@ export function createQueries(prepare: Prepare, read: Read): StoreReads {
       and (:status is null or t.status = :status)`;
   const trees = prepare(`${treeFrom("trees t")} where ${earlier} order by t.key desc limit +:limit`);
   const askingTrees = prepare(`
-    ${treeFrom("trees t indexed by trees_asking")} where ${earlier} and t.questions > 0 order by t.key desc limit +:limit`);
+    ${treeFrom("trees t indexed by trees_asking")} where ${earlier} and t.questions > 0
+    order by t.key desc limit +:limit`);
   const unfinished = prepare(`
     select id from trees where key in (
       select key from trees where status = 0 and busy = 1 and ${FORMAT_KNOWN}
       union select key from trees where status = 0 and wake_at is not null and wake_at <= ? and ${FORMAT_KNOWN}
     ) order by key`);
   const due = prepare(`
-    select id from trees where status = 0 and wake_at is not null and wake_at <= ? and ${FORMAT_KNOWN} order by wake_at, key`);
+    select id from trees where status = 0 and wake_at is not null and wake_at <= ? and ${FORMAT_KNOWN}
+    order by wake_at, key`);
   const nextWake = prepare(`
     select wake_at from trees where status = 0 and wake_at is not null and ${FORMAT_KNOWN} order by wake_at limit 1`);
   const rows = prepare(`
-    select j.seq, j.head, j.body, j.hash from trees t cross join journal j on ${placesOf("t.key", "j.id", ":from")}
+    select j.seq, j.head, j.body, j.hash from trees t cross join journal j on ${rowsOfTree("t.key", "j.id", ":from")}
     where t.id = :tree order by j.id limit +:limit`);
   const blobs = prepare(`
-    select b.hash, b.text from trees t join blob_members m on m.blob_set = t.blobs join blobs b on b.hash = m.hash where t.id = ?`);
+    select b.hash, b.text from trees t join blob_members m on m.blob_set = t.blobs join blobs b on b.hash = m.hash
+    where t.id = ?`);
   const blob = prepare(`
     select b.text from trees t join blob_members m on m.blob_set = t.blobs join blobs b on b.hash = m.hash
     where t.id = ? and m.hash = ?`);
@@ -56,13 +63,13 @@ export function createQueries(prepare: Prepare, read: Read): StoreReads {
   const run = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.id = ? order by r.key limit 1`);
   const runOfAgent = prepare(`${RUN} runs r join trees t on t.key = r.tree where r.agent = ? order by r.key limit 1`);
   const runsOfTree = prepare(`
-    ${RUN} trees t cross join runs r on ${placesOf("t.key", "r.key")}
+    ${RUN} trees t cross join runs r on ${rowsOfTree("t.key", "r.key")}
     where t.id = :tree and (:state is null or r.state = :state) order by r.key limit +:limit`);
   const liveRuns = prepare(`
     ${RUN} runs r indexed by runs_live join trees t on t.key = r.tree
     where r.state <> 4 and r.state = :state order by r.tree desc, r.number limit +:limit`);
   const allRuns = prepare(`
-    ${RUN} trees t cross join runs r on ${placesOf("t.key", "r.key")}
+    ${RUN} trees t cross join runs r on ${rowsOfTree("t.key", "r.key")}
     where (:state is null or r.state = :state) order by t.key desc, r.key limit +:limit`);
   const post = prepare("select * from posts where tree = ? and id = ? and seq is not null");
   const posts = prepare("select * from posts where tree = ? and seq is not null");

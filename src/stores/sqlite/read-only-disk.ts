@@ -1,9 +1,10 @@
 /**
- * Reading a store on a disk, or in a folder, that cannot be written. SQLite reads a database with a write-ahead log only if it can make or map a file beside it.
+ * Reading a store on a disk, or in a folder, that cannot be written. SQLite reads a database with a write-ahead log only
+ * if it can create a file beside it.
  *
  * Invariants:
- *  1. Without a log the database is read where it is, as one that does not change: nobody can write it while its folder cannot be written.
- *  2. With a log, database and log are copied to a private folder, which goes when the connection is closed.
+ *  1. Without a log the database is read in place, as one that does not change: no process can write it.
+ *  2. With a log, database and log are copied to a private folder. Closing the connection deletes the folder.
  */
 
 import { accessSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
@@ -25,9 +26,9 @@ export function folderIsReadOnly(path: string): boolean {
 export function openReadOnlyCopy(path: string): DatabaseSync {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (log === 0) {
-    const place = pathToFileURL(path);
-    place.searchParams.set("immutable", "1");
-    return new DatabaseSync(place, { readOnly: true });
+    const url = pathToFileURL(path);
+    url.searchParams.set("immutable", "1");
+    return new DatabaseSync(url, { readOnly: true });
   }
   const folder = mkdtempSync(join(tmpdir(), "errand-read-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });

@@ -2,23 +2,24 @@
  * The schema of a SQLite store.
  *
  * Invariants:
- *  1. A file is an Errand store when its header says so (`application_id`); `user_version` is the version of its schema. Both are set
- *     in the transaction that creates the tables.
+ *  1. A file is an Errand store if its header says so (`application_id`); `user_version` is the version of its schema.
+ *     Both are set in the transaction that creates the tables.
  *  2. A store of another schema version is refused (`open-database.ts`).
- *  3. Trees are numbered: rows and indexes that grow with the work contain the key, not the id. Rows of the journal and runs have one
- *     integer as their key, made of the tree's key and a number within the tree (`place-keys.ts`).
+ *  3. Trees are numbered: rows and indexes that grow with the work contain the tree's key, not its id. Rows of the
+ *     journal and runs have one integer as their key, made of the tree's key and a number within the tree (`rowKey`). So
+ *     the rows of a tree are stored together, in order, without an index.
  *
- * The journal is a rowid table, because in a WITHOUT ROWID table a row of more than a quarter page needs an overflow page.
+ * The journal is a rowid table, because in a WITHOUT ROWID table a row of more than a quarter page needs another page.
  *
- * `posts` has mail and posts: mail has a payload and no sequence, a taken post has a sequence and no payload. Its key is the order of
- * arrival. It names the tree by id, because mail may arrive before its tree is created. The codes of `status` and `state` are in
- * `../codes.ts`; 0 is an open tree, 4 an ended run.
+ * `posts` contains mail and posts: mail has a payload and no sequence, a taken post has a sequence and no payload. Its
+ * key is the order of arrival. It names the tree by id, because mail may arrive before its tree exists. The codes of
+ * `status` and `state` are in `../codes.ts`; 0 is an open tree, 4 an ended run.
  */
 
+import { DatabaseSync } from "node:sqlite";
 import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import { numberOf } from "../cells.ts";
-import type { Connection } from "./connection.ts";
-import type { Transaction } from "./connection.ts";
+import type { Connection, Transaction } from "./connection.ts";
 
 /** "Erra" in ASCII. */
 export const APPLICATION_ID = 0x45727261;
@@ -26,7 +27,7 @@ export const APPLICATION_ID = 0x45727261;
 /** Raised with every change of the schema. Versions 1 to 5 were never released. */
 export const SCHEMA_VERSION = 6;
 
-export const SCHEMA = `
+const SCHEMA = `
   create table meta (
     name text not null primary key,
     value any not null
@@ -162,8 +163,27 @@ export function missingTable(db: Connection): string | null {
 }
 
 /**
- * Creates the tables unless the file has them, in one transaction with what `beside` writes, so that a reader never finds a part of
- * it. Only the owner calls it.
+ * True if the database has the tables and indexes of a store and nothing else. A database that came from elsewhere may
+ * have views and triggers that do any amount of work, so only its list of tables is read.
+ */
+export function schemaIsKnown(db: Connection): boolean {
+  const reference = new DatabaseSync(":memory:");
+  try {
+    reference.exec(SCHEMA);
+    return schemaText(db) === schemaText(reference);
+  } finally {
+    reference.close();
+  }
+}
+
+function schemaText(db: Connection): string {
+  const rows = db.prepare("select type, name, tbl_name, sql from sqlite_schema order by type, name, tbl_name, sql");
+  return JSON.stringify(rows.all());
+}
+
+/**
+ * Creates the tables unless the file has them, in one transaction with what `beside` writes, so that no reader finds
+ * only a part. Called by the owner.
  */
 export function createSchema(db: Connection, transaction: Transaction, beside: () => void = () => {}): void {
   if (numberOf(db.prepare("pragma user_version").get(), "user_version") !== 0) return;
@@ -172,4 +192,14 @@ export function createSchema(db: Connection, transaction: Transaction, beside: (
     db.prepare("insert into meta values ('format', ?)").run(JOURNAL_FORMAT);
     beside();
   });
+}
+
+/** SQL for the key of a row: of a tree's key and a number within the tree. A JavaScript number cannot hold every key. */
+export function rowKey(tree: string, number: string): string {
+  return `((${tree} << 32) | ${number})`;
+}
+
+/** A condition in SQL: `key` is the key of a row of the tree, with this number or a higher one. */
+export function rowsOfTree(tree: string, key: string, from = "0"): string {
+  return `${key} >= ${rowKey(tree, from)} and ${key} < ((${tree} + 1) << 32)`;
 }

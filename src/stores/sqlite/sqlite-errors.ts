@@ -1,7 +1,7 @@
 /**
- * What SQLite's errors mean to a user of Errand.
+ * SQLite's errors as errors of Errand.
  *
- * Invariant: an error that is not SQLite's own is passed on as it is; it is a refusal, or a bug to be seen.
+ * Invariant: an error that is not SQLite's is passed on unchanged; it is a refusal, or a bug.
  */
 
 import { errorText, ErrandError } from "../../errors.ts";
@@ -18,7 +18,7 @@ const SQLITE_MISMATCH = 20;
 const SQLITE_RANGE = 25;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
-/** An extended code: a read-only connection found a journal that must be rolled back first. */
+/** An extended code: a read-only connection found a journal that must first be rolled back. */
 const SQLITE_READONLY_ROLLBACK = 776;
 
 /** The primary result code of an error that SQLite made, or null. */
@@ -31,41 +31,38 @@ export function sqliteIsBusy(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_BUSY;
 }
 
-/** True if the disk failed, an fsync among it: nobody knows what it holds. */
+/** True if the disk failed, perhaps in an fsync: its content is unknown. */
 export function sqliteIsIoError(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_IOERR;
 }
 
-/** True if SQLite could not open the file, or make one that it needs beside it. */
+/** True if SQLite could not open the file, or could not create a file that it needs beside it. */
 export function sqliteCannotOpen(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_CANTOPEN;
 }
 
-/** True if a process died in the middle of a write to the file, and only a connection that may write can undo it. */
+/** True if a process died in the middle of a write to the file. Only a connection that may write can roll it back. */
 export function sqliteNeedsRollback(error: unknown): boolean {
   return error instanceof Error && "errcode" in error && error.errcode === SQLITE_READONLY_ROLLBACK;
 }
 
-export function messageOf(error: unknown): string {
-  return errorText(error);
-}
-
 /** The error that a read or a write of an open store throws. */
 export function storeErrorOf(cause: unknown, description: string): unknown {
-  const why = messageOf(cause);
+  const why = errorText(cause);
   switch (sqliteCode(cause)) {
     case null:
       return cause;
     case SQLITE_FULL:
       return new ErrandError("store-full", `${description} has no room left for a write (${why}).`, {
         remedy:
-          "Make room on the disk. Work under way waits for it and goes on by itself; new work was refused and can be tried again.",
+          "Make room on the disk. Work under way waits and continues by itself; new work was refused and can be " +
+          "tried again.",
         cause,
       });
     case SQLITE_BUSY:
       return new ErrandError("store-busy", `${description} is locked by another program (${why}).`, {
         remedy:
-          "Errand waits and goes on by itself once that program ends its transaction or closes the file; " +
+          "Errand waits, and continues by itself once that program ends its transaction or closes the file; " +
           "it may be a database browser.",
         cause,
       });
@@ -82,7 +79,7 @@ export function storeErrorOf(cause: unknown, description: string): unknown {
       });
     default:
       return new ErrandError("store-failed", `${description} could not be read or written (${why}).`, {
-        remedy: "Stop Errand and look at the disk; what was asked for may or may not have been kept.",
+        remedy: "Stop Errand and check the disk; the last write may or may not be stored.",
         cause,
       });
   }

@@ -1,14 +1,13 @@
 /**
- * Reads of a store that may come from anybody, checked: ids are UUIDs, numbers are whole and of a possible size, a
- * run stands below an earlier one. Anything else is
- * `store-corrupt`. What a journal's rows say is checked where they are read.
+ * Checked reads of a store that may come from anybody: ids are UUIDs, numbers are integers of a possible size, and a run
+ * is below an earlier one. Anything else is `store-corrupt`. The content of journal rows is checked where it is read.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import { uuidIs } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 
-/** The last millisecond that a date can name. */
+/** The last millisecond that a date can have. */
 const LAST_TIME = 8.64e15;
 
 export function checkedRecords(store: Store): Store {
@@ -45,7 +44,7 @@ function optional<Value>(value: Value | null, check: (value: Value) => Value): V
 }
 
 function checkedId<Id extends string>(id: Id): Id {
-  if (!uuidIs(id)) throw corrupt("an id that is no UUID");
+  if (!uuidIs(id)) throw corrupt("an id that is not a UUID");
   return id;
 }
 
@@ -68,15 +67,15 @@ function checkedRun(run: StoredRun): StoredRun {
 }
 
 function requireCount(name: string, value: number, least: number): void {
-  if (!Number.isSafeInteger(value) || value < least) throw corrupt(`a number that ${name} cannot be`);
+  if (!Number.isSafeInteger(value) || value < least) throw corrupt(`an impossible number in ${name}`);
 }
 
 function requireTime(name: string, value: number | null): void {
-  if (value !== null && !(Math.abs(value) <= LAST_TIME)) throw corrupt(`a time that ${name} cannot be`);
+  if (value !== null && !(Math.abs(value) <= LAST_TIME)) throw corrupt(`an impossible time in ${name}`);
 }
 
 function corrupt(what: string): ErrandError {
-  return new ErrandError("store-corrupt", `The store holds ${what}.`, {
-    remedy: "It is not trusted, and was changed by something other than Errand: do not use it.",
+  return new ErrandError("store-corrupt", `The store contains ${what}.`, {
+    remedy: "It is not trusted, and something other than Errand changed it: do not use it.",
   });
 }

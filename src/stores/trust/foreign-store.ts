@@ -1,12 +1,12 @@
 /**
- * A store that is not trusted, to be looked at. A private copy is read, so that nothing in its folder is written or
- * locked, and links there lead nowhere.
+ * A store that is not trusted, opened for reading. A private copy is read, so that nothing in its folder is written or
+ * locked, and no link there is followed.
  *
  * Invariants:
- *  1. The copy is opened only if its schema is exactly one that Errand makes.
+ *  1. The copy is opened only if its schema is exactly the one that Errand creates.
  *  2. Every value is checked as it is read (`checked-records.ts`).
- *  3. It takes no mail and no commit: its writes are refused.
- *  4. The copy is removed when it is closed.
+ *  3. Mail, commits and all other writes are refused.
+ *  4. Closing the store deletes the copy.
  */
 
 import { createHash } from "node:crypto";
@@ -16,23 +16,23 @@ import { join } from "node:path";
 import type { Store } from "../../contracts/store.ts";
 import { ErrandError } from "../../errors.ts";
 import { refusedWrites } from "../access.ts";
-import { schemaIsKnown } from "../sqlite/known-schema.ts";
 import { openConnection, schemaVersionOf, storeMissing, unreadable } from "../sqlite/open-database.ts";
+import { schemaIsKnown } from "../sqlite/schema.ts";
 import { openSqliteStore } from "../sqlite/sqlite-store.ts";
 import { checkedRecords } from "./checked-records.ts";
 import { openPlain, requireStoreFile } from "./store-files.ts";
 
 export interface ForeignStore extends Store {
-  /** Of the bytes of the file and its log, to see later whether they are still those that were looked at. */
+  /** A hash of the file and its log, to detect later that they changed since they were read. */
   readonly digest: string;
 }
 
 const COPIED = ["", "-wal"] as const;
-/** More than this is not copied to be looked at. */
+/** A bigger file is not copied. */
 const MOST_BYTES = 1_073_741_824;
 const CHUNK = 1_048_576;
 const FOREIGN_REMEDY =
-  "It was changed by something other than Errand. Ask whoever gave it to you for an export of the tree instead.";
+  "Something other than Errand changed it. Ask the person who gave it to you for an export of the tree instead.";
 
 /** `path` is canonical. */
 export function openForeignStore(path: string): ForeignStore {
@@ -65,7 +65,7 @@ export function openForeignStore(path: string): ForeignStore {
     };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
-    throw ofThePath(error, join(folder, "store.db"), path);
+    throw withOwnPath(error, join(folder, "store.db"), path);
   }
 }
 
@@ -81,7 +81,7 @@ function openCopy(copy: string, path: string): Store {
   return openSqliteStore({ path: copy, access: "own", durability: "none" });
 }
 
-/** Reads the file and its log to the end, and writes them elsewhere if told to. Returns the hash of both. */
+/** Reads the file and its log to the end, and copies them to `copy` if it is given. Returns the hash of both. */
 export function digestOf(path: string, copy?: string): string {
   const digest = createHash("sha256");
   for (const suffix of COPIED) {
@@ -98,10 +98,10 @@ function readWhole(path: string, copy: string | null, each: (chunk: Uint8Array) 
   const to = copy === null ? null : openSync(copy, "wx", 0o600);
   try {
     const stats = fstatSync(from);
-    if (!stats.isFile()) throw unreadable(path, "it is no file", "Name the file of a store.");
+    if (!stats.isFile()) throw unreadable(path, "it is not a file", "Name the file of a store.");
     if (stats.size > MOST_BYTES) {
       const remedy = "Have its owner export the tree, or trust the store if it is yours.";
-      throw unreadable(path, `it is not trusted, and too big to be looked at (${stats.size} bytes)`, remedy);
+      throw unreadable(path, `it is not trusted, and too big to be copied (${stats.size} bytes)`, remedy);
     }
     const buffer = Buffer.alloc(CHUNK);
     let total = 0;
@@ -118,8 +118,8 @@ function readWhole(path: string, copy: string | null, each: (chunk: Uint8Array) 
   }
 }
 
-/** People know the store by its own path. */
-function ofThePath(error: unknown, copy: string, path: string): unknown {
+/** The same error about the store's own path, which is the one that people know. */
+function withOwnPath(error: unknown, copy: string, path: string): unknown {
   if (!(error instanceof ErrandError)) return error;
   const { code, message, remedy, cause, details } = error;
   return new ErrandError(code, message.replaceAll(copy, path), {

@@ -1,13 +1,11 @@
 /**
- * The register of the stores that this user's Errand may run: a small file for each, in the user's own data folder.
- * It is named by the hash of the
- * store's real path, so that a store is looked up without opening it.
+ * The register of the stores that this user's Errand may run: a small file for each store, in the user's data folder. The
+ * file is named by the hash of the store's real path, so that a store is found without opening it.
  *
  * Invariants:
- *  1. An entry holds the hash of the store's seal, never the seal: the seal stands in the store alone, and only
- *     Errand writes it.
- *  2. An entry is there whole and durable before the store is written.
- *  3. What cannot be read as an entry is none.
+ *  1. An entry has the hash of the store's seal, never the seal: only the store has the seal, and only Errand writes it.
+ *  2. An entry is complete and durable before the store is written.
+ *  3. A file that cannot be read as an entry is ignored.
  */
 
 import { hash } from "node:crypto";
@@ -26,13 +24,13 @@ import { dirname, join } from "node:path";
 import type { World } from "../../contracts/world.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { uuidIs } from "../../core/values/ids.ts";
-import { errorText, ErrandError } from "../../errors.ts";
-import { makeOwnFolder, ownFolderThere } from "../user-data.ts";
+import { errorCode, errorText, ErrandError } from "../../errors.ts";
+import { makeOwnFolder, ownFolderExists } from "../user-data.ts";
 
-/** A store's file as its owner left it. */
+/** A store's file as its owner closed it. */
 export interface FileMark {
   readonly bytes: number;
-  /** When it was last changed, in nanoseconds since 1970. */
+  /** Time of the last change, in nanoseconds since 1970. */
   readonly changed: string;
 }
 
@@ -42,25 +40,25 @@ export interface RegisterEntry {
   readonly id: string;
   /** SHA-256 of the seal, in hex. */
   readonly seal: string;
-  /** Whether Errand made the store, or the user trusted one that came from elsewhere. */
+  /** `made`: Errand created the store. `trusted`: it came from elsewhere and the user trusted it. */
   readonly from: "made" | "trusted";
-  /** When, in milliseconds since 1970. */
+  /** Since when, in milliseconds since 1970. */
   readonly at: number;
-  /** True once the store was opened after it was made. Until then a crash may leave its file without any commit. */
+  /** True once the store was opened after its creation. Until then a crash may leave a file without any commit. */
   readonly opened: boolean;
   /**
-   * How the last owner left it; null while it has one, after a crash, and once mail was put. Always null of stores in
-   * the data folder.
+   * The file as the last owner closed it. Null while the store has an owner, after a crash, and after mail was put;
+   * always null for stores in the data folder.
    */
   readonly left: FileMark | null;
 }
 
 export interface Register {
   find(path: string): RegisterEntry | null;
-  /** Durable when it returns. */
+  /** The entry is durable when this returns. */
   put(entry: RegisterEntry): void;
   remove(path: string): boolean;
-  /** All entries, by their paths. */
+  /** All entries, sorted by path. */
   list(): readonly RegisterEntry[];
 }
 
@@ -76,12 +74,12 @@ export function openRegister(data: string, world: Pick<World, "random">): Regist
     try {
       return entryOf(JSON.parse(readFileSync(file, "utf8")) as Json);
     } catch (error) {
-      if (error instanceof SyntaxError || missing(error)) return null;
+      if (error instanceof SyntaxError || errorCode(error) === "ENOENT") return null;
       throw unwritable(folder, error);
     }
   }
 
-  /** Forgets stores that went long ago with the folder they stood in, such as those of tests. Looks at a few at a time. */
+  /** Removes old entries of stores whose folder is gone, such as those of tests. Reads only some entries at a time. */
   function prune(now: number): void {
     const names = readdirSync(folder);
     const first = Number.parseInt(world.random(6), 16);
@@ -94,7 +92,7 @@ export function openRegister(data: string, world: Pick<World, "random">): Regist
 
   return {
     find(path) {
-      if (!ownFolderThere(data) || !ownFolderThere(folder)) return null;
+      if (!ownFolderExists(data) || !ownFolderExists(folder)) return null;
       const entry = read(fileOf(path));
       return entry?.path === path ? entry : null;
     },
@@ -114,12 +112,12 @@ export function openRegister(data: string, world: Pick<World, "random">): Regist
       }
     },
     remove(path) {
-      const there = this.find(path) !== null;
-      if (there) rmSync(fileOf(path), { force: true });
-      return there;
+      const found = this.find(path) !== null;
+      if (found) rmSync(fileOf(path), { force: true });
+      return found;
     },
     list() {
-      if (!ownFolderThere(data) || !ownFolderThere(folder)) return [];
+      if (!ownFolderExists(data) || !ownFolderExists(folder)) return [];
       const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
       const entries = files.map((name) => read(join(folder, name))).filter((entry) => entry !== null);
       return entries.toSorted((one, other) => (one.path < other.path ? -1 : 1));
@@ -159,10 +157,6 @@ function syncFolder(folder: string): void {
   } finally {
     closeSync(opened);
   }
-}
-
-function missing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 function unwritable(folder: string, cause: unknown): ErrandError {

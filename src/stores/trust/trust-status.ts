@@ -1,40 +1,38 @@
 /**
- * Whether a store may run: this user's Errand made it, or the user trusted it, and nobody has put another in its place.
+ * Whether a store may run: this user's Errand created it, or the user trusted it, and nobody has replaced it.
  *
  * Invariants:
  *  1. A store that is not in the register is not opened in place. Its files may be links to files of the user, which
  *     SQLite would write.
- *  2. A store outside the data folder that its owner left in order is as it was left: same size, same time of change,
- *     no log beside it that would be
- *     replayed. While it has an owner, and after a crash, its seal alone is compared.
- *  3. Every doubt is decided against running.
+ *  2. A store outside the data folder that its owner closed must be unchanged: same size, same time of change, and no log
+ *     beside it that SQLite would replay. While it has an owner, and after a crash, only its seal is compared.
+ *  3. In doubt a store does not run.
  */
 
 import { hash } from "node:crypto";
 import { join, sep } from "node:path";
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
-import { logIsMissing } from "../sqlite/missing-log.ts";
-import { canonicalPath, lookAtFile } from "../sqlite/open-database.ts";
-import type { Identity } from "../sqlite/identity.ts";
+import { canonicalPath, inspectFile } from "../sqlite/open-database.ts";
+import type { Identity } from "../sqlite/store-meta.ts";
 import { openRegister, type Register, type RegisterEntry } from "./register.ts";
-import { filesProblem, markEquals, markOf, replayedBeside } from "./store-files.ts";
+import { filesProblem, hasUnappliedWrites, logIsMissing, markEquals, markOf } from "./store-files.ts";
 
-/** What decides about trust, of the user and of the process. */
+/** What decides about trust besides the store itself. */
 export interface TrustParts {
   /** The user's data folder. */
   readonly data: string;
   readonly world: Pick<World, "random" | "wall">;
-  /** Ids of stores that the environment names as trusted. */
+  /** Ids of stores that the environment trusts. */
   readonly trustedIds: readonly string[];
-  /** How long SQLite waits for a lock on a store that is looked at, during which nothing else of this process goes on. */
+  /** How long SQLite waits for a lock on a store that is inspected. It blocks the event loop. */
   readonly openingBusyTimeout?: number;
 }
 
 export type TrustStatus =
-  /** No store was begun there. */
+  /** There is no store yet. */
   | { readonly status: "new" }
-  /** `entry` is null where the environment names it. */
+  /** `entry` is null if the environment trusts it. */
   | { readonly status: "trusted"; readonly id: string; readonly entry: RegisterEntry | null }
   /** `why` follows "it is not trusted: ". */
   | { readonly status: "foreign"; readonly why: string };
@@ -58,7 +56,7 @@ export function trustStatusOf(path: string, parts: TrustParts): TrustStatus {
   for (let entry = register.find(path); ;) {
     const trust = statusBy(entry, path, parts);
     const now = register.find(path);
-    // An owner that comes or goes writes the entry before it writes the file: then the two are looked at again.
+    // An owner that opens or closes the store writes the entry before the file: then both are checked again.
     if (trust.status !== "foreign" || JSON.stringify(now) === JSON.stringify(entry)) return trust;
     entry = now;
   }
@@ -69,38 +67,39 @@ function statusBy(entry: RegisterEntry | null, path: string, parts: TrustParts):
   const problem = filesProblem(path) ?? (entry === null ? null : leftProblem(path, entry));
   if (problem !== null) return { status: "foreign", why: problem };
   if (entry?.opened === true && logIsMissing(path)) throw logMissing(path);
-  const look = lookAtFile(path, parts.openingBusyTimeout);
+  const inspection = inspectFile(path, parts.openingBusyTimeout);
   try {
-    if (look.version === null || look.version === 0) {
-      // A process that died while it made the store has left a journal; without an entry nobody knows whose it is.
+    if (inspection.version === null || inspection.version === 0) {
+      // A process that died while it created the store has left a journal. Without an entry its origin is unknown.
       return entry === null ? unregistered(path) : { status: "new" };
     }
-    return identified(look.identity(), entry, parts);
+    return identified(inspection.identity(), entry, parts);
   } finally {
-    look.close();
+    inspection.close();
   }
 }
 
-/** A young store has all of its commits in the log: without it, the database is as empty as a new one. */
+/** A new store has all of its commits in the log. Without the log, the database is empty. */
 function logMissing(path: string): ErrandError {
   return new ErrandError("store-corrupt", `The store ${path} is empty, and its log ${path}-wal is missing.`, {
     remedy:
-      "The first commits of a store stand in that file: put it back, or restore both from a backup. If the store never held anything, delete its file.",
+      "The first commits of a store are in that file: put it back, or restore both from a backup. " +
+      "If the store was never used, delete its file.",
     details: { path },
   });
 }
 
-/** Nothing is opened: an empty file, or none, is where a store can be made. */
+/** Opens no file: a store can be created where there is no file, or an empty one. */
 function unregistered(path: string): TrustStatus {
   const problem = filesProblem(path);
   const bytes = markOf(path)?.bytes ?? 0;
-  if (problem === null && bytes === 0 && !replayedBeside(path)) return { status: "new" };
-  return { status: "foreign", why: problem ?? "your Errand did not make it" };
+  if (problem === null && bytes === 0 && !hasUnappliedWrites(path)) return { status: "new" };
+  return { status: "foreign", why: problem ?? "your Errand did not create it" };
 }
 
 function leftProblem(path: string, { left }: RegisterEntry): string | null {
   if (left === null || markOf(path) === null) return null;
-  if (replayedBeside(path)) return "a log that your Errand did not write stands beside it";
+  if (hasUnappliedWrites(path)) return "beside it is a log that your Errand did not write";
   return markEquals(left, markOf(path)) ? null : "its file was changed or replaced since your Errand closed it";
 }
 
@@ -109,6 +108,6 @@ function identified(identity: Identity | null, entry: RegisterEntry | null, { tr
     return { status: "trusted", id: identity.id, entry };
   }
   if (identity !== null && trustedIds.includes(identity.id)) return { status: "trusted", id: identity.id, entry: null };
-  const why = entry === null ? "your Errand did not make it" : "another file stands where your Errand made a store";
+  const why = entry === null ? "your Errand did not create it" : "another file is where your Errand created a store";
   return { status: "foreign", why };
 }

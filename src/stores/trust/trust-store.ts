@@ -1,24 +1,21 @@
-/**
- * The user agrees to a store that came from elsewhere, as it was looked at: from then on it may run. It gets an id
- * and a seal of its own.
- */
+/** The user agrees to a store that came from elsewhere. From then on it may run, with a new id and seal. */
 
 import { ErrandError } from "../../errors.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../sqlite/sqlite-store.ts";
 import { digestOf } from "./foreign-store.ts";
-import { entryFor, leave, newIdentity } from "./open-trusted.ts";
+import { entryFor, recordClosed, newIdentity } from "./open-trusted.ts";
 import { registerOf, type TrustParts } from "./trust-status.ts";
-import { filesProblem, journalBeside } from "./store-files.ts";
+import { filesProblem, hasRollbackJournal } from "./store-files.ts";
 
-/** `path` is canonical; `digest` is that of the bytes that were looked at. Returns its new id. */
+/** `path` is canonical; `digest` is the hash of what the user was shown. Returns the new id. */
 export async function trustStore(
   { path, digest, owner }: Pick<SqliteStoreOptions, "path" | "owner"> & { readonly digest: string },
   parts: TrustParts,
 ): Promise<string> {
   const problem = filesProblem(path);
   if (problem !== null) throw refused(path, problem);
-  if (journalBeside(path)) throw refused(path, `a write that was never finished stands beside it (${path}-journal)`);
-  // Before SQLite opens it: a descriptor that is closed later would take SQLite's locks with it.
+  if (hasRollbackJournal(path)) throw refused(path, `beside it is a write that was never finished (${path}-journal)`);
+  // Before SQLite opens the file: closing this descriptor later would drop SQLite's locks.
   if (digestOf(path) !== digest) throw refused(path, "it was changed while you looked at it");
   const identity = newIdentity(parts);
   const store = openSqliteStore({
@@ -29,7 +26,7 @@ export async function trustStore(
       registerOf(parts).put(entryFor(path, "trusted", identity, parts));
       return identity;
     },
-    onClosed: () => leave(path, parts),
+    onClosed: () => recordClosed(path, parts),
   });
   await store.close();
   return identity.id;

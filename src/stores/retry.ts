@@ -1,0 +1,134 @@
+/**
+ * Retries while something outside this process delays a store: a lock of another program, a server that is away.
+ *
+ * Invariants:
+ *  1. The first try is made within the call, unless `oneAtATime` forbids it.
+ *  2. Listeners get one notice when a delay lasts, and one when it is over.
+ */
+
+import type { CancelTimer, World } from "../contracts/world.ts";
+import { ErrandError } from "../errors.ts";
+
+/** `over`: the store works again. */
+export type DelayListener = (notice: ErrandError, over: boolean) => void;
+
+export interface RetryOptions {
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** How long a caller waits. */
+  readonly timeoutMs: number;
+  /** Of all callers that wait for the same operation, one tries at a time. For tries that block the event loop. */
+  readonly oneAtATime: boolean;
+  /** The error to throw for what the work threw, and whether the same work may succeed later. */
+  judge(thrown: unknown): { readonly error: unknown; readonly temporary: boolean };
+}
+
+export interface Retry {
+  /** `operation` is the same for work that the same lock would delay. */
+  run<Result>(operation: string, work: () => Result | Promise<Result>, timeoutMs?: number): Promise<Result>;
+  onDelay(listener: DelayListener): void;
+  close(): void;
+}
+
+/** An operation that failed and is to be tried again. */
+interface Failed {
+  readonly error: unknown;
+  readonly pauseMs: number;
+  /** When the next try may be made. */
+  readonly until: number;
+}
+
+export function createRetry(world: World, options: RetryOptions): Retry {
+  const notices = createNotices(world);
+  const failedForAll = new Map<string, Failed>();
+
+  function failedAgain(error: unknown, earlier: Failed | undefined): Failed {
+    const { firstPauseMs, longestPauseMs } = options;
+    const pauseMs = earlier === undefined ? firstPauseMs : Math.min(2 * earlier.pauseMs, longestPauseMs);
+    return { error, pauseMs, until: world.monotonic() + pauseMs };
+  }
+
+  return {
+    async run(operation, work, timeoutMs = options.timeoutMs) {
+      const failures = options.oneAtATime ? failedForAll : new Map<string, Failed>();
+      const began = world.monotonic();
+      for (;;) {
+        let failed = failures.get(operation);
+        if (failed === undefined || world.monotonic() >= failed.until) {
+          try {
+            const result = await work();
+            failures.delete(operation);
+            notices.ended(operation);
+            return result;
+          } catch (thrown) {
+            const { error, temporary } = options.judge(thrown);
+            if (!temporary) {
+              notices.ended(operation);
+              throw error;
+            }
+            notices.delayed(operation, error);
+            failed = failedAgain(error, failures.get(operation));
+            failures.set(operation, failed);
+          }
+        }
+        if (world.monotonic() - began >= timeoutMs) throw failed.error;
+        const { pauseMs } = failed;
+        await new Promise<void>((resolve) => world.after(pauseMs, resolve));
+      }
+    },
+    onDelay: notices.onDelay,
+    close: notices.close,
+  };
+}
+
+/** A person could not react to a shorter delay. */
+const LASTING_MS = 5_000;
+
+function createNotices(world: World) {
+  /** When each delayed operation was first tried. */
+  const delayed = new Map<string, number>();
+  const listeners: DelayListener[] = [];
+  let latest: ErrandError | null = null;
+  let sent: { readonly notice: ErrandError; readonly since: number } | null = null;
+  let cancelTimer: CancelTimer | null = null;
+
+  function stopTimer(): void {
+    cancelTimer?.();
+    cancelTimer = null;
+  }
+
+  function sendDelay(): void {
+    cancelTimer = null;
+    if (latest === null || delayed.size === 0 || sent !== null) return;
+    sent = { notice: latest, since: Math.min(...delayed.values()) };
+    for (const listener of listeners) listener(latest, false);
+  }
+
+  function sendOver(): void {
+    stopTimer();
+    if (sent === null) return;
+    const { notice, since } = sent;
+    sent = null;
+    const seconds = Math.round((world.monotonic() - since) / 1_000);
+    const message = `The store works again after ${seconds} s. The work that waited continues.`;
+    const over = new ErrandError(notice.code, message, { details: { over: true } });
+    for (const listener of listeners) listener(over, true);
+  }
+
+  return {
+    delayed(operation: string, error: unknown): void {
+      if (!(error instanceof ErrandError)) return;
+      latest = error;
+      if (!delayed.has(operation)) delayed.set(operation, world.monotonic());
+      if (sent === null) cancelTimer ??= world.after(LASTING_MS, sendDelay);
+    },
+    ended(operation: string): void {
+      if (delayed.delete(operation) && delayed.size === 0) sendOver();
+    },
+    onDelay: (listener: DelayListener): void => void listeners.push(listener),
+    close(): void {
+      stopTimer();
+      delayed.clear();
+    },
+  };
+}
