@@ -14,7 +14,7 @@ import type { ErrandOptions } from "../../runtime/create-runtime.ts";
 import { joinProviders } from "../../runtime/definitions/join-providers.ts";
 import type { CommandCall } from "../command.ts";
 import type { Host } from "../host.ts";
-import { readTrust, realFolder, trustHolds, type TrustItem } from "../settings/trust-file.ts";
+import { readTrust, isTrusted, type TrustItem, realFolder } from "../settings/trust-file.ts";
 
 /** What `errand run` starts. */
 export const DEFAULT_AGENT = "orchestrator";
@@ -36,14 +36,15 @@ export async function folderDefinitions(
   tools: readonly Tool[],
   modelOf: ModelOf,
 ): Promise<FolderDefinitions> {
-  const [folder, home, trust] = await Promise.all([realFolder(host.folder), realFolder(host.home), readTrust(host)]);
+  const [folder, home] = [realFolder(host.folder), realFolder(host.home)];
+  const trust = await readTrust(host);
   const providers = joinProviders(models);
   const read = await readDefinitions({
     folder: host.folder,
     ...(home === folder ? {} : { home: host.home }),
     permissions: settings.permissions,
     toolNames: tools.map(({ name }) => name),
-    trusted: ({ path, hash }) => trustHolds(trust, folder, { name: relative(host.folder, path), hash }),
+    trusted: ({ path, hash }) => isTrusted(trust, folder, { name: relative(host.folder, path), hash }),
     modelProblem(definition) {
       const model = modelOf(definition);
       const found = model === undefined ? null : providers.resolve(model);

@@ -1,4 +1,7 @@
-/** The two files of settings: the project's `.errand/config.json` and the user's `config.json`. Some keys are nested: `limits.maxDepth`, `subagent.enabled`. */
+/**
+ * The two files of settings: the project's `.errand/config.json` and the user's `config.json`. Some keys are nested:
+ * `limits.maxDepth`, `subagent.enabled`.
+ */
 
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
@@ -10,7 +13,7 @@ export type Scope = "project" | "user";
 
 type ConfigHost = Pick<Host, "env" | "home" | "folder">;
 
-/** The project's file, as it is named to people and in the record of what is trusted. */
+/** The name of the project's file in messages, and in the record of what is trusted. */
 export const PROJECT_CONFIG = ".errand/config.json";
 const GROUPS: ReadonlySet<string> = new Set(["limits", "subagent"]);
 const CONFIG_BYTES = 64 * 1024;
@@ -25,12 +28,12 @@ function configPath(scope: Scope, host: ConfigHost): string {
   return scope === "project" ? join(host.folder, PROJECT_CONFIG) : join(configFolder(host), "config.json");
 }
 
-/** The file as it is named to people. */
+/** The name of the file in messages. */
 export function configName(scope: Scope, host: ConfigHost): string {
   return scope === "project" ? PROJECT_CONFIG : configPath(scope, host);
 }
 
-/** The values of a file by their keys, whatever they are. */
+/** The values of a file by their keys, not validated. */
 export async function readConfig(scope: Scope, host: ConfigHost): Promise<ReadonlyMap<string, Json>> {
   return new Map(Object.entries(await readObject(scope, host)).flatMap(([key, value]) => spread(key, value)));
 }
@@ -41,7 +44,7 @@ export async function projectConfigLinked(folder: string): Promise<boolean> {
   return (await realpath(path).catch(() => path)) !== path;
 }
 
-/** With undefined the key is taken out. */
+/** Undefined removes the key. */
 export async function writeConfig(
   scope: Scope,
   key: string,

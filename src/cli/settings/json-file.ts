@@ -1,13 +1,14 @@
 /**
- * Small files of JSON that hold choices: settings and trust.
+ * Small JSON files of settings and trust.
  *
  * Invariants:
- *  1. What is no JSON object, too long or no regular file is an error that names the file. What is not there is nothing.
- *  2. Only its owner may read a file that was written here, and it is there whole or as it was before.
+ *  1. A file that is no JSON object, is too long or is no regular file is an error that names it. A missing file is null.
+ *  2. Only the owner may read a written file. It is replaced as a whole, or stays as it was.
  */
 
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
+import { Readable } from "node:stream";
 import type { World } from "../../contracts/world.ts";
 import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/values/json.ts";
 import { readText } from "../../definitions/folder-files.ts";
@@ -21,7 +22,7 @@ export type JsonObject = { readonly [key: string]: Json };
 const FILE_BYTES = 1024 * 1024;
 const FILE_DEPTH = 50;
 
-/** Null when there is no such file. With `within`, the file must really be in that folder. */
+/** With `within`, the real path of the file must be in that folder. */
 export async function readJsonFile(path: string, within?: string, bytes = FILE_BYTES): Promise<JsonObject | null> {
   const real = within === undefined ? await realpath(path).catch(() => path) : path;
   const read = await readText(within ?? dirname(real), real, bytes);
@@ -41,7 +42,7 @@ export async function writeJsonFile(path: string, value: JsonObject, world: Worl
   } catch (cause) {
     throw unusable(path, "written", cause);
   }
-  await writePrivateFile(real, linesOf(JSON.stringify(value, null, 2)), world);
+  await writePrivateFile(real, Readable.from([JSON.stringify(value, null, 2)]), world);
 }
 
 export function invalidFile(path: string, why: string): ErrandError {
@@ -56,8 +57,4 @@ function parsed(path: string, text: string): Json {
   } catch (cause) {
     throw invalidFile(path, `it is no JSON (${errorText(cause)})`);
   }
-}
-
-async function* linesOf(text: string): AsyncGenerator<string> {
-  yield* text.split("\n");
 }

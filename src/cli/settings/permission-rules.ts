@@ -7,7 +7,7 @@ import type { PermissionRule } from "../../core/permissions/permissions.ts";
 
 const KEYS: ReadonlySet<string> = new Set(["decision", "tool", "path", "command"]);
 
-/** The rules, or what is wrong with them. */
+/** The rules, or why they are invalid. */
 export function permissionRules(value: Json): readonly PermissionRule[] | string {
   if (!Array.isArray(value)) return 'it is a list of rules such as [{"decision":"allow","tool":"write_file"}]';
   const rules: PermissionRule[] = [];
@@ -45,7 +45,7 @@ function wordsOf(value: Json): readonly string[] | null {
   return words.length === value.length ? words.map(String) : null;
 }
 
-/** As docs/concepts/permissions.md lists them. */
+/** Programs that can start any other program. docs/concepts/permissions.md has the same list. */
 const PROGRAMS =
   "ash awk bash bun busybox cargo chroot cmake csh curl dash deno doas docker ed emacs env ex find fish " +
   "flock gawk gdb gh git go gradle ionice java ksh kubectl less lua make man mawk more mvn nano nice ninja " +
@@ -55,7 +55,7 @@ const PROGRAMS =
 
 export const RISKY_PROGRAMS: readonly string[] = PROGRAMS.split(" ");
 
-/** A sentence for each rule that allows such a program by its first words. */
+/** A sentence for each rule that allows such a program with any arguments. */
 export function riskyRuleNotices(value: Json): readonly string[] {
   const rules = permissionRules(value);
   return typeof rules === "string" ? [] : rules.flatMap((rule) => noticeOf(rule) ?? []);
@@ -66,7 +66,8 @@ function noticeOf({ decision, command }: PermissionRule): string | null {
   const [program] = firstWords(command);
   if (program === undefined) return 'a rule allows the command ["*"], which is every program';
   if (!RISKY_PROGRAMS.includes(nameOf(program))) return null;
-  return `a rule allows ${JSON.stringify(command)}: ${program} can start any other program. Name the exact arguments, without "*"`;
+  const rule = JSON.stringify(command);
+  return `a rule allows ${rule}: ${program} can start any other program. Name the exact arguments, without "*"`;
 }
 
 /** `/usr/bin/python3.12` is `python`. */

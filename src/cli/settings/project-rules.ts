@@ -1,6 +1,7 @@
 /**
- * Rules that the user chose for one folder, by answering a question with "always in this project". They stand in the user's own configuration, by
- * the folder's real path, and never in the folder, which others may write: `{ "projects": { "/home/me/app": { "permissions": [ … ] } } }`.
+ * Permission rules that the user chose for one folder, by answering a question with "always in this project". They are
+ * in the user's own configuration, by the folder's real path, because others may write in the folder itself:
+ * `{ "projects": { "/home/me/app": { "permissions": [ … ] } } }`.
  */
 
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
@@ -13,18 +14,18 @@ import { configName, readConfig, writeConfig } from "./config-file.ts";
 
 export const PROJECTS = "projects";
 
-/** The rules for a folder, whatever they are; undefined when there are none. */
+/** The rules for a folder, not validated; undefined if there are none. */
 export function projectRules(user: ReadonlyMap<string, Json>, folder: string): Json | undefined {
   const projects = user.get(PROJECTS);
   const held = jsonObjectIs(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined;
   return jsonObjectIs(held) ? held["permissions"] : undefined;
 }
 
-/** Keeps a rule for the folder that the command works in. Says where it is, or why it was not kept; does not reject. */
+/** Saves a rule for the current folder. Returns what to tell the user: where it is, or why it was not saved. */
 export async function keepProjectRule(host: Host, rule: PermissionRule): Promise<string> {
   try {
     const user = await readConfig("user", host);
-    const folder = await realFolder(host.folder);
+    const folder = realFolder(host.folder);
     const held = projectRules(user, folder);
     const rules = Array.isArray(held) ? (held as readonly Json[]) : [];
     const text = JSON.stringify(rule);

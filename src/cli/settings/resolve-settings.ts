@@ -1,10 +1,10 @@
 /**
- * Where each setting comes from: the environment, then the project's file, then the user's, then the default. A flag of the command goes
- * before all of them. Pure.
+ * The value of each setting: from the environment, else the project's file, else the user's file, else the default. An
+ * option of the command overrides all of them. Pure.
  *
  * Invariants:
- *  1. A value of the project that asks for something is not used unless it is trusted, and is listed with what it asks for.
- *  2. A value that is wrong is an error, not a default.
+ *  1. A project's value that asks for something is used only if it is trusted, and is listed with what it asks for.
+ *  2. An invalid value is an error; it is not replaced by the default.
  */
 
 import { hash } from "node:crypto";
@@ -14,7 +14,7 @@ import type { TrustItem } from "./trust-file.ts";
 import { PROJECT_CONFIG } from "./config-file.ts";
 import { type Setting, SETTINGS } from "./setting-table.ts";
 
-/** A setting as it holds, or as it would if it were trusted. */
+/** A value of a setting, used or not. */
 export interface SettingRow {
   readonly key: string;
   /** Null for none. */
@@ -29,76 +29,68 @@ export interface SettingRow {
 }
 
 export interface SettingSources {
-  /** True if the project's file is reached by a symlink: then every value of it asks for trust. */
+  /** True if the project's file is reached by a symlink: then each of its values asks for trust. */
   readonly linked: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly project: ReadonlyMap<string, Json>;
   readonly user: ReadonlyMap<string, Json>;
-  /** The user's rules for this folder (project-rules.ts). */
+  /** The user's permission rules for this folder (project-rules.ts). */
   readonly rules?: Json | undefined;
-  /** The user's file, as it is named to people. */
+  /** The name of the user's file in messages. */
   readonly userFile: string;
   trusted(item: TrustItem): boolean;
 }
 
-/** For each setting the row that holds, behind those that are not used; of one that is joined, several hold. */
+/** For each setting the values that are not used, then the one that is. Of a joined setting several are used. */
 export function resolveSettings(sources: SettingSources): readonly SettingRow[] {
   return SETTINGS.flatMap((setting) => {
-    const { key } = setting;
-    const rows = [variableRow(setting, sources), ...fileRows(setting, sources)].filter((row) => row !== null);
-    const held = rows.filter((row) => row.used);
-    const kept = setting.joined === true ? held : held.slice(0, 1);
-    const unused = rows.filter((row) => !row.used);
-    if (kept.length > 0) return [...unused, ...kept];
-    return [...unused, { key, value: setting.default, from: "default", where: null, used: true, asks: null } as const];
+    const rows = rowsOf(setting, sources);
+    const used = rows.filter((row) => row.used);
+    if (used.length === 0) used.push(rowOf(setting, setting.default, "default", null));
+    return [...rows.filter((row) => !row.used), ...(setting.joined === true ? used : used.slice(0, 1))];
   });
 }
 
-/** What a project's value is in the record of what is trusted. */
+/** How a project's value is recorded when it is trusted. */
 export function settingItem(key: string, value: Json, asks: string): TrustItem {
   return { name: `${PROJECT_CONFIG}#${key}`, hash: hash("sha256", JSON.stringify(value)), for: [asks] };
 }
 
-/** What a project's value asks for; null when nothing. */
+/** What a project's value asks for; null if nothing. */
 export function settingAsks(
   setting: Setting,
   value: Json,
   { linked, user }: Pick<SettingSources, "linked" | "user">,
 ): string | null {
-  const held = user.get(setting.key);
-  const own = held === undefined ? setting.default : held;
-  return setting.asks?.(value, { own }) ?? (linked ? "a symlinked file" : null);
+  const own = user.get(setting.key);
+  return setting.asks?.(value, own === undefined ? setting.default : own) ?? (linked ? "a symlinked file" : null);
 }
 
-function variableRow(setting: Setting, { env }: SettingSources): SettingRow | null {
+/** All values that were given, the strongest first. */
+function rowsOf(setting: Setting, sources: SettingSources): SettingRow[] {
   const { key, variable } = setting;
-  const value = variable === undefined ? "" : (env[variable]?.trim() ?? "");
-  if (variable === undefined || value === "") return null;
-  requireGood(setting, value, `the variable ${variable}`);
-  return { key, value, from: "environment", where: variable, used: true, asks: null };
+  const { env, project, user, rules, userFile, trusted } = sources;
+  const rows: SettingRow[] = [];
+  const typed = variable === undefined ? "" : (env[variable]?.trim() ?? "");
+  if (variable !== undefined && typed !== "") rows.push(rowOf(setting, typed, "environment", variable));
+  const given = project.get(key);
+  if (given !== undefined) {
+    const row = rowOf(setting, given, "project", PROJECT_CONFIG);
+    const asks = settingAsks(setting, given, sources);
+    rows.push({ ...row, asks, used: asks === null || trusted(settingItem(key, given, asks)) });
+  }
+  for (const own of [user.get(key), key === "permissions" ? rules : undefined])
+    if (own !== undefined) rows.push(rowOf(setting, own, "user", userFile));
+  return rows;
 }
 
-function fileRows(setting: Setting, sources: SettingSources): (SettingRow | null)[] {
+/** Throws if the value is invalid. */
+function rowOf(setting: Setting, value: Json, from: SettingRow["from"], where: string | null): SettingRow {
   const { key } = setting;
-  const own = sources.user.get(key);
-  const given = sources.project.get(key);
-  const rules = key === "permissions" ? sources.rules : undefined;
-  if (rules !== undefined) requireGood(setting, rules, sources.userFile);
-  if (own !== undefined) requireGood(setting, own, sources.userFile);
-  if (given !== undefined) requireGood(setting, given, PROJECT_CONFIG);
-  const asks = given === undefined ? null : settingAsks(setting, given, sources);
-  const used = given !== undefined && (asks === null || sources.trusted(settingItem(key, given, asks)));
-  return [
-    given === undefined ? null : { key, value: given, from: "project", where: PROJECT_CONFIG, used, asks },
-    own === undefined ? null : { key, value: own, from: "user", where: sources.userFile, used: true, asks: null },
-    rules === undefined ? null : { key, value: rules, from: "user", where: sources.userFile, used: true, asks: null },
-  ];
-}
-
-function requireGood(setting: Setting, value: Json, where: string): void {
-  const problem = setting.problem(value);
-  if (problem === null) return;
-  throw new ErrandError("config-invalid", `The setting ${setting.key} in ${where} cannot be used: ${problem}`, {
-    remedy: "errand config set and errand config unset mend it.",
+  const problem = from === "default" ? null : setting.problem(value);
+  if (problem === null) return { key, value, from, where, used: true, asks: null };
+  const source = from === "environment" ? `the variable ${where}` : where;
+  throw new ErrandError("config-invalid", `The setting ${key} in ${source} cannot be used: ${problem}`, {
+    remedy: "Correct it with errand config set, or remove it with errand config unset.",
   });
 }

@@ -1,4 +1,4 @@
-/** Every setting: what it means, which values it takes, and which values of a project need the user's trust. */
+/** Every setting: its meaning, its values, and which values of a project need the user's trust. */
 
 import type { Json } from "../../core/values/json.ts";
 import { LIMITS, type LimitName } from "../../core/values/limits.ts";
@@ -7,24 +7,23 @@ import { permissionRules } from "./permission-rules.ts";
 export interface Setting {
   readonly key: string;
   readonly meaning: string;
+  /** How a typed value is read. */
+  readonly type: "text" | "number" | "json";
   /** Null for none. */
   readonly default: Json;
-  /** The variable that goes before the files. */
+  /** The limit that it sets. */
+  readonly limit?: LimitName;
+  /** The environment variable that overrides the files. */
   readonly variable?: string;
-  /** True: a project's value and the user's own both hold, instead of the nearer one. */
+  /** True: the project's value and the user's own are both used. */
   readonly joined?: true;
-  /** What is wrong with a value; null when nothing is. */
+  /** What is wrong with a value; null if it is valid. */
   problem(value: Json): string | null;
-  /** What a project's value asks for that the user must agree to; null when nothing. */
-  asks?(value: Json, situation: Situation): string | null;
+  /** What a project's value asks for that the user must agree to; null if nothing. `own`: the value without the project. */
+  asks?(value: Json, own: Json): string | null;
 }
 
-interface Situation {
-  /** What holds without the project's value. */
-  readonly own: Json;
-}
-
-/** What people type for null. */
+/** Typed for null. */
 export const NONE = "none";
 const DAYS_LIMIT = 36_500;
 const SECONDS_LIMIT = 7 * 86_400;
@@ -35,15 +34,17 @@ export const SETTINGS: readonly Setting[] = [
   {
     key: "model",
     meaning: "the model of agents whose definition names none",
+    type: "text",
     default: null,
     variable: "ERRAND_MODEL",
     problem: (value) =>
       typeof value === "string" && /^[a-z0-9][a-z0-9_-]*\/\S+$/i.test(value) ? null : "a model is named provider/name",
-    asks: (value, { own }) => (value === own ? null : "a model"),
+    asks: (value, own) => (value === own ? null : "a model"),
   },
   {
     key: "baseUrl",
     meaning: "where openai-compatible/NAME is",
+    type: "text",
     default: null,
     variable: "OPENAI_COMPATIBLE_BASE_URL",
     problem: urlProblem,
@@ -52,40 +53,46 @@ export const SETTINGS: readonly Setting[] = [
   {
     key: "store",
     meaning: "the store's file or PostgreSQL URL, instead of the folder's own in your data folder",
+    type: "text",
     default: null,
     problem: (value) => (typeof value === "string" && value.trim() !== "" ? null : "it is the path of a file"),
-    asks: (value, { own }) => (value === own ? null : "a store"),
+    asks: (value, own) => (value === own ? null : "a store"),
   },
   {
     key: "useDatabaseUrl",
     meaning: "true: the PostgreSQL database of DATABASE_URL is the store",
+    type: "json",
     default: false,
-    problem: (value) => (typeof value === "boolean" ? null : "it is true or false"),
+    problem: booleanProblem,
     asks: (value) => (value === true ? "a store" : null),
   },
   {
     key: "timeout",
     meaning: "seconds after which run, resume and fork cancel the work",
+    type: "number",
     default: null,
     problem: (value) => numberProblem(value, { least: 0.001, most: SECONDS_LIMIT, none: true, whole: false }),
   },
   {
     key: "retentionDays",
     meaning: "days for which a tree at rest is kept",
+    type: "number",
     default: DEFAULT_RETENTION_DAYS,
     problem: (value) => numberProblem(value, { least: 1, most: DAYS_LIMIT, none: true }),
-    asks: (value, { own }) => (above(own, value) ? "a shorter retention than yours" : null),
+    asks: (value, own) => (above(own, value) ? "a shorter retention than yours" : null),
   },
   {
     key: "subagent.enabled",
     meaning: "whether agents may delegate: false refuses every delegation",
+    type: "json",
     default: true,
-    problem: (value) => (typeof value === "boolean" ? null : "it is true or false"),
-    asks: (value, { own }) => (value === true && own === false ? "delegation, which you have switched off" : null),
+    problem: booleanProblem,
+    asks: (value, own) => (value === true && own === false ? "delegation, which you have switched off" : null),
   },
   {
     key: "permissions",
     meaning: "which calls of tools are allowed, asked about or denied",
+    type: "json",
     default: null,
     joined: true,
     problem(value) {
@@ -97,9 +104,7 @@ export const SETTINGS: readonly Setting[] = [
       return typeof rules !== "string" && rules.some(({ decision }) => decision === "allow") ? "permissions" : null;
     },
   },
-  ...Object.keys(LIMITS)
-    .filter(limitIs)
-    .map((name) => limitSetting(name)),
+  ...Object.keys(LIMITS).filter(limitIs).map(limitSetting),
 ];
 
 function limitIs(name: string): name is LimitName {
@@ -112,13 +117,15 @@ function limitSetting(name: LimitName): Setting {
   return {
     key: `limits.${name}`,
     meaning,
+    type: "number",
     default: value,
+    limit: name,
     problem: (given) => numberProblem(given, { least, most: Number.MAX_SAFE_INTEGER, none: value === null }),
-    asks: (given, { own }) => (above(given, own) ? "a limit above yours" : null),
+    asks: (given, own) => (above(given, own) ? "a limit above yours" : null),
   };
 }
 
-/** Null is no limit at all. */
+/** Null is no limit. */
 function above(a: Json, b: Json): boolean {
   return (typeof a === "number" ? a : Infinity) > (typeof b === "number" ? b : Infinity);
 }
@@ -133,6 +140,10 @@ function numberProblem(
   const from = least > 0 && !whole ? "above 0" : `from ${least}`;
   const upTo = most === Number.MAX_SAFE_INTEGER ? "" : ` up to ${most}`;
   return `it is a ${whole ? "whole " : ""}number ${from}${upTo}${none ? ", or none" : ""}`;
+}
+
+function booleanProblem(value: Json): string | null {
+  return typeof value === "boolean" ? null : "it is true or false";
 }
 
 function urlProblem(value: Json): string | null {

@@ -1,10 +1,10 @@
-/** The settings that commands work with, read from the files of the user and of the current folder. */
+/** The settings of a command, read from the files of the user and of the current folder. */
 
 import type { LimitChoices } from "../../core/values/limits.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import type { Host } from "../host.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
-import { readTrust, realFolder, type TrustItem, trustHolds } from "./trust-file.ts";
+import { readTrust, type TrustItem, isTrusted, realFolder } from "./trust-file.ts";
 import { configName, PROJECT_CONFIG, projectConfigLinked, readConfig } from "./config-file.ts";
 import { PROJECTS, projectRules } from "./project-rules.ts";
 import { permissionRules } from "./permission-rules.ts";
@@ -12,66 +12,65 @@ import { resolveSettings, settingAsks, settingItem, type SettingRow, type Settin
 import { SETTINGS } from "./setting-table.ts";
 
 export interface Settings {
-  /** Of agents whose definition names none; null when nobody chose. */
+  /** The model of agents whose definition names none; null if none was chosen. */
   readonly model: { readonly name: string; readonly where: string } | null;
   readonly baseUrl: string | null;
   readonly store: string | null;
-  /** True: the database of DATABASE_URL is the store. */
+  /** True: the store is the database of DATABASE_URL. */
   readonly useDatabaseUrl: boolean;
   readonly timeoutSeconds: number | null;
-  /** Undefined when nobody chose; null for ever. */
+  /** Undefined if it was not chosen; null: trees are kept for ever. */
   readonly retentionDays: number | null | undefined;
   readonly subagentEnabled: boolean;
   readonly limits: LimitChoices;
-  /** Those of the folder and of the user, as one list. */
+  /** The rules of the folder and of the user. */
   readonly permissions: readonly PermissionRule[];
-  /** What a person should know: keys that are not known, values that are not used. */
+  /** Notices for the user: unknown keys, values that are not used. */
   readonly notices: readonly string[];
 }
 
-/** When nobody chose anything. */
-export const NO_SETTINGS: Settings = {
-  model: null,
-  baseUrl: null,
-  store: null,
-  useDatabaseUrl: false,
-  timeoutSeconds: null,
-  retentionDays: undefined,
-  subagentEnabled: true,
-  limits: {},
-  permissions: [],
-  notices: [],
-};
+export const NO_SETTINGS: Settings = settingsOf([], []);
 
 export async function readSettings(host: Host): Promise<Settings> {
   const sources = await readSources(host);
   const rows = resolveSettings(sources);
+  return settingsOf(rows, [...unknownNotices(sources), ...trustNotices(rows)]);
+}
+
+function settingsOf(rows: readonly SettingRow[], notices: readonly string[]): Settings {
   const chosen = rows.filter(({ used, from }) => used && from !== "default");
-  const value = (key: string): unknown => chosen.find((row) => row.key === key)?.value;
-  const text = (key: string): string | null => textOf(value(key));
-  const days = value("retentionDays");
-  const limits = chosen.filter(({ key }) => key.startsWith("limits.")).map((row) => [row.key.slice(7), row.value]);
+  const rowOf = (key: string): SettingRow | undefined => chosen.find((row) => row.key === key);
+  const text = (key: string): string | null => {
+    const value = rowOf(key)?.value;
+    return typeof value === "string" ? value : null;
+  };
+  const number = (key: string): number | null | undefined => {
+    const value = rowOf(key)?.value;
+    return typeof value === "number" || value === null ? value : undefined;
+  };
+  const model = text("model");
+  const limits = SETTINGS.flatMap(({ key, limit }) => {
+    const value = number(key);
+    return limit === undefined || value === undefined ? [] : [[limit, value] as const];
+  });
   const rules = chosen.filter(({ key }) => key === "permissions").map((row) => permissionRules(row.value));
   return {
-    model: modelOf(chosen.find(({ key }) => key === "model")),
+    model: model === null ? null : { name: model, where: rowOf("model")?.where ?? "a setting" },
     baseUrl: text("baseUrl"),
     store: text("store"),
-    useDatabaseUrl: value("useDatabaseUrl") === true,
-    timeoutSeconds: numberOf(value("timeout")),
-    retentionDays: days === null ? null : (numberOf(days) ?? undefined),
-    subagentEnabled: value("subagent.enabled") !== false,
-    limits: Object.fromEntries(limits) as LimitChoices,
+    useDatabaseUrl: rowOf("useDatabaseUrl")?.value === true,
+    timeoutSeconds: number("timeout") ?? null,
+    retentionDays: number("retentionDays"),
+    subagentEnabled: rowOf("subagent.enabled")?.value !== false,
+    limits: Object.fromEntries(limits),
     permissions: rules.flatMap((list) => (typeof list === "string" ? [] : list)),
-    notices: [...unknownNotices(sources), ...trustNotices(rows)],
+    notices,
   };
 }
 
 export async function readSources(host: Host): Promise<SettingSources> {
-  const [project, user, folder] = await Promise.all([
-    readConfig("project", host),
-    readConfig("user", host),
-    realFolder(host.folder),
-  ]);
+  const [project, user] = await Promise.all([readConfig("project", host), readConfig("user", host)]);
+  const folder = realFolder(host.folder);
   const trust = project.size === 0 ? new Map<string, never>() : await readTrust(host);
   return {
     linked: project.size > 0 && (await projectConfigLinked(folder)),
@@ -80,11 +79,11 @@ export async function readSources(host: Host): Promise<SettingSources> {
     user: new Map([...user].filter(([key]) => key !== PROJECTS)),
     rules: projectRules(user, folder),
     userFile: configName("user", host),
-    trusted: (item: TrustItem) => trustHolds(trust, folder, item),
+    trusted: (item: TrustItem) => isTrusted(trust, folder, item),
   };
 }
 
-/** What of a project's settings asks for trust, as it is now. */
+/** The values of a project's settings that ask for trust. */
 export async function settingItemsOf(host: Host): Promise<readonly TrustItem[]> {
   const sources = await readSources(host);
   return SETTINGS.flatMap((setting) => {
@@ -109,16 +108,4 @@ function trustNotices(rows: readonly SettingRow[]): string[] {
   if (unused.length === 0) return [];
   const keys = unused.map(({ key }) => key).join(", ");
   return [`${unused[0]?.where ?? ""} sets ${keys}, which is not used before you trust this folder: errand trust`];
-}
-
-function modelOf(row: SettingRow | undefined): Settings["model"] {
-  return typeof row?.value === "string" ? { name: row.value, where: row.where ?? "a setting" } : null;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
 }

@@ -124,7 +124,7 @@ function storeMissing(thrown: unknown): boolean {
 }
 
 /** A store that is not trusted may hold anything: what cannot be read in it is no bug. */
-function explainForeign(thrown: unknown): unknown {
+export function explainForeign(thrown: unknown): unknown {
   if (thrown instanceof ErrandError) return thrown;
   return new ErrandError("store-corrupt", "The store, which is not trusted, holds what cannot be read.", {
     remedy: "It was changed by something other than Errand: do not use it.",

@@ -8,14 +8,15 @@
  */
 
 import { hash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
 import { postgresUrlIs, storeName } from "../../stores/store-url.ts";
 import { dataFolder, type UserEnvironment } from "../../stores/user-data.ts";
 import type { Host } from "../host.ts";
 import type { Settings } from "../settings/settings.ts";
+import { realFolder } from "../settings/trust-file.ts";
 
 export type StoreScope =
   | { readonly kind: "named"; readonly store: string; readonly from: NamedBy }
@@ -127,14 +128,6 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function realFolder(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return resolve(folder);
   }
 }
 

@@ -1,10 +1,12 @@
 /** Chooses the model of agents whose definition names none, with the reason, which the user reads. */
 
+import type { ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { baseUrlIs } from "../../models/registry/base-url.ts";
 import { modelOfKeys, listOllamaModels } from "../../models/registry/default-model.ts";
 import type { Environment } from "../../models/registry/model-sources.ts";
 import { ErrandError } from "../../errors.ts";
+import { offlineIs } from "../../view/tree-model.ts";
 import { abortAfter } from "../abort-after.ts";
 import type { CommandCall } from "../command.ts";
 import { OFFLINE } from "../rehearsal/rehearsal-provider.ts";
@@ -37,6 +39,14 @@ export async function chooseModel({
 /** The models of the Ollama that runs on this machine; null when none runs. */
 export function ollamaModels(env: Environment, world: World): Promise<readonly string[] | null> {
   return abortAfter(OLLAMA_WITHIN_MS, world, (signal) => listOllamaModels(fetch, env, signal));
+}
+
+/** Why no provider has the model; null if one has it. */
+export function modelRefusal(model: string, providers: readonly ModelProvider[]): string | null {
+  const found = providers.map((provider) => provider.resolve(model));
+  if (offlineIs(model) || found.some((one) => !("unavailable" in one))) return null;
+  const [refusal] = found.flatMap((one) => ("unavailable" in one ? [one.unavailable] : []));
+  return refusal ?? "it is not known";
 }
 
 /** Throws if no model of the command would use the base URL. */

@@ -132,12 +132,11 @@ function settingNamed(key: string): Setting {
 }
 
 /** What was typed, as a file holds it. */
-function valueOf({ key, default: usual }: Setting, given: string): Json {
+function valueOf({ type }: Setting, given: string): Json {
   const text = given.trim();
   if (text === NONE) return null;
-  if (key === "permissions" || typeof usual === "boolean") return jsonOf(text);
-  const number = typeof usual === "number" || key === "timeout" || key.startsWith("limits.");
-  return number && text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  if (type === "json") return jsonOf(text);
+  return type === "number" && text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
 function jsonOf(text: string): Json {

@@ -1,6 +1,6 @@
 /**
- * Shows the demonstration: lines as it goes on, in a terminal with the tree of agents below them, and for programs one JSON object a line.
- * All of it goes to standard output. In a terminal the tree is gone at the end, so that what stays is the same everywhere.
+ * Shows the demonstration on standard output: as lines, in a terminal with the tree of agents below them, or as one JSON
+ * object a line for programs. In a terminal the tree is removed at the end, so that the same lines are left everywhere.
  */
 
 import type { Host, Screen } from "../../host.ts";
@@ -18,8 +18,8 @@ import type { Step } from "./step.ts";
 export interface DemoScreen {
   begin(): void;
   step(step: Step): void;
-  /** The tree as it is now; `now` is the tree's time, and null while no process works on it. */
-  picture(model: TreeModel, now: (() => number) | null): void;
+  /** `now` is the tree's time; null while no process works on it. */
+  drawTree(model: TreeModel, now: (() => number) | null): void;
   end(answer: string, proof: DemoProof): void;
   /** Gives the terminal back. */
   close(): void;
@@ -28,7 +28,7 @@ export interface DemoScreen {
 const TITLE = "An agent sends out four children; its process is killed; a new one finishes.";
 const SOURCE = "Offline, without a key. What agents do is read from their journal on disk.";
 const SILENCE = "nothing runs now: all that is left is the journal";
-/** Beside the tree: an empty line, the line below it, the one where the cursor stands, and one above it all. */
+/** An empty line above the tree, one line below it, the line of the cursor, and one above the frame. */
 const LINES_BESIDE = 4;
 
 export function createDemoScreen(host: Host, json: boolean): DemoScreen {
@@ -41,7 +41,7 @@ function createJsonScreen(host: Host): DemoScreen {
   return {
     begin: () => undefined,
     step: (step) => host.out(jsonLine({ ...step, elapsedMs: Math.round(host.world.monotonic() - began) })),
-    picture: () => undefined,
+    drawTree: () => undefined,
     end(answer, proof) {
       host.out(jsonLine({ type: "answer", text: answer }));
       host.out(jsonLine({ type: "proof", ...proof, ok: proof.problems.length === 0 }));
@@ -59,7 +59,7 @@ function createLinesScreen(host: Host, write: (text: string) => void): DemoScree
       const columns = host.screen === null ? null : host.screen.size().columns - 1;
       write(`${stepLine(step, host.world.monotonic() - began, colours, columns)}\n`);
     },
-    picture: () => undefined,
+    drawTree: () => undefined,
     end(answer, proof) {
       const paint = proof.problems.length === 0 ? colours.green : colours.red;
       write(`\n${terminalText(answer).trimEnd()}\n\n${paint(proofLine(proof))}\n`);
@@ -88,7 +88,7 @@ function createTreeScreen(host: Host, screen: Screen): DemoScreen {
   return {
     begin: lines.begin,
     step: lines.step,
-    picture(given, time) {
+    drawTree(given, time) {
       model = given;
       working = time !== null;
       const at = now();

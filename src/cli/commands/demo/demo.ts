@@ -8,9 +8,9 @@ import { existsSync } from "node:fs";
 import { ErrandError } from "../../../errors.ts";
 import { postgresUrlIs, storeName } from "../../../stores/store-url.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
-import { createDemoScreen } from "./demo-screen.ts";
-import { playDemo } from "./play-demo.ts";
-import { openStage } from "./stage.ts";
+import { createDemoScreen } from "../demo/demo-screen.ts";
+import { playDemo } from "../demo/play-demo.ts";
+import { openDemoProcesses } from "../demo/demo-processes.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import type { Host } from "../../host.ts";
 import { DEMO_TASK, OFFLINE_PACED } from "../../rehearsal/rehearsal-provider.ts";
@@ -26,14 +26,14 @@ export const demoCommand: CommandAction = async (call) => {
   const kept = keptStore(call);
   const screen = createDemoScreen(host, options.json === true);
   const stops = watchStops(host, LONGEST_MS);
-  const stage = openStage(host);
+  const processes = openDemoProcesses(host);
   const leaving = new AbortController();
-  const store = kept ?? stage.store;
+  const store = kept ?? processes.store;
   const played = playDemo({
     task: DEMO_TASK,
     model: OFFLINE_PACED,
     store,
-    stage,
+    processes,
     screen,
     world: host.world,
     signal: leaving.signal,
@@ -47,13 +47,13 @@ export const demoCommand: CommandAction = async (call) => {
       return left(how, kept, host);
     }
     if (how.problems.length === 0) return EXIT.done;
-    stage.keep();
+    processes.keep();
     throw new ErrandError("demo-failed", `The promise was not kept: ${how.problems.join(", ")}`, {
       remedy: `This is a bug in Errand. The journal is kept for a report: ${store}`,
     });
   } finally {
     screen.close();
-    await stage.close();
+    await processes.close();
     stops.close();
   }
 };

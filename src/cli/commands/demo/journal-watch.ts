@@ -1,6 +1,4 @@
-/**
- * Watches the only tree of a store from outside, while other processes own it, die and own it again. What it gives was made durable first.
- */
+/** Reads the only tree of a store while other processes own the store. Every event that it returns is durable. */
 
 import { existsSync } from "node:fs";
 import type { Store } from "../../../contracts/store.ts";
@@ -12,8 +10,8 @@ import { readEvent } from "../../store/read-tree.ts";
 
 const ROWS_AT_A_TIME = 100;
 
-/** A row, by its number and its hash. */
-export interface RowPlace {
+/** A row of a journal. */
+export interface RowMark {
   readonly seq: number;
   readonly hash: string;
 }
@@ -22,34 +20,25 @@ export interface JournalWatch {
   /** The events since the last call, in order; none while there is no tree yet. */
   read(): Promise<readonly TreeEvent[]>;
   /** The last row that was read. */
-  last(): RowPlace;
+  last(): RowMark;
   close(): Promise<void>;
 }
 
 export function createJournalWatch(path: string): JournalWatch {
   let store: Store | null = null;
   let tree: TreeId | null = null;
-  let last: RowPlace = { seq: 0, hash: "" };
-
-  async function found(): Promise<{ readonly store: Store; readonly tree: TreeId } | null> {
-    store ??= await openIfThere(path);
-    if (store === null) return null;
-    tree ??= (await store.trees({ limit: 1 }))[0]?.id ?? null;
-    return tree === null ? null : { store, tree };
-  }
-
+  let last: RowMark = { seq: 0, hash: "" };
   return {
     async read() {
-      const there = await found();
-      if (there === null) return [];
+      store ??= await openIfThere(path);
+      tree ??= (await store?.trees({ limit: 1 }))?.[0]?.id ?? null;
+      if (store === null || tree === null) return [];
       const events: TreeEvent[] = [];
       for (;;) {
-        const rows = await there.store.rows(there.tree, last.seq + 1, ROWS_AT_A_TIME);
-        for (const row of rows) {
-          events.push(readEvent(there.tree, row));
-          last = { seq: row.seq, hash: row.hash };
-        }
+        const rows = await store.rows(tree, last.seq + 1, ROWS_AT_A_TIME);
         if (rows.length === 0) return events;
+        for (const row of rows) events.push(readEvent(tree, row));
+        last = rows.at(-1) ?? last;
       }
     },
     last: () => last,

@@ -1,6 +1,6 @@
 /**
- * The demonstration itself: one process begins a job and is killed, another one takes it up and ends it, and the journal is asked what became
- * of it. The processes are `errand run` and `errand resume`; all that this one does is to watch their journal and to kill.
+ * The demonstration: one process begins a job and is killed, another one resumes it and ends it, then the journal is
+ * checked. The processes are `errand run` and `errand resume`; this one only watches their journal and kills the first.
  */
 
 import type { World } from "../../../contracts/world.ts";
@@ -11,7 +11,7 @@ import { createTreeModel, openRuns, type TreeModel } from "../../../view/tree-mo
 import type { DemoScreen } from "./demo-screen.ts";
 import { createJournalWatch } from "./journal-watch.ts";
 import { type DemoProof, proveDemo } from "./prove-demo.ts";
-import type { Finished, Stage, StageProcess } from "./stage.ts";
+import type { DemoProcess, DemoProcesses, Finished } from "./demo-processes.ts";
 import { stepsOf } from "./step.ts";
 
 export interface DemoRequest {
@@ -19,52 +19,52 @@ export interface DemoRequest {
   /** The model of every agent. */
   readonly model: string;
   readonly store: string;
-  readonly stage: Stage;
+  readonly processes: DemoProcesses;
   readonly screen: DemoScreen;
   readonly world: World;
-  /** Aborts when it is to be left. */
+  /** Aborts when the user leaves. */
   readonly signal: AbortSignal;
 }
 
-/** So many children have ended when the process is killed. */
+/** How many children have ended when the process is killed. */
 const ENDED_BEFORE_KILL = 2;
 const POLL_MS = 25;
-/** How long nothing runs, for people to see it. */
+/** How long no process runs, so that people see it. */
 const SILENCE_MS = 1_000;
 
 export async function playDemo(request: DemoRequest): Promise<DemoProof> {
-  const { store, stage, screen, world, signal } = request;
+  const { store, processes, screen, world, signal } = request;
   const journal = createJournalWatch(store);
   const model = createTreeModel();
   let lead = Number.NEGATIVE_INFINITY;
   const now = (): number => Math.max(model.at, lead + world.monotonic());
 
   /** Shows what is new in the journal. */
-  async function look(): Promise<void> {
+  async function showNews(): Promise<void> {
     for (const event of await journal.read()) {
       lead = Math.max(lead, event.at - world.monotonic());
       for (const step of stepsOf(event, foldEvent(model, event), model)) screen.step(step);
-      screen.picture(model, now);
+      screen.drawTree(model, now);
     }
   }
 
-  /** Watches until the process has ended, or the tree is as wanted, in which case that is null. */
-  async function watch(process: StageProcess, wanted: () => boolean): Promise<Finished | null> {
+  /** Watches the journal until the process has ended, or until `enough`, which gives null. */
+  async function watch(process: DemoProcess, enough: () => boolean): Promise<Finished | null> {
     let finished: Finished | null = null;
     void process.finished.then((how) => (finished = how));
     for (;;) {
-      // Read after the end was noticed: the last rows of the process are there.
-      const over: Finished | null = finished;
-      await look();
-      if (wanted()) return null;
-      if (over !== null) return over;
+      // Known before the journal is read, so that the last rows of the process are shown.
+      const ended: Finished | null = finished;
+      await showNews();
+      if (enough()) return null;
+      if (ended !== null) return ended;
       await pause(world, POLL_MS, signal);
     }
   }
 
-  function start(...words: readonly string[]): StageProcess {
-    const args = [...words, "--store", store];
-    const process = stage.start(args);
+  function start(...given: readonly string[]): DemoProcess {
+    const args = [...given, "--store", store];
+    const process = processes.start(args);
     screen.step({ type: "process-started", pid: process.pid, args });
     return process;
   }
@@ -76,16 +76,16 @@ export async function playDemo(request: DemoRequest): Promise<DemoProof> {
     if (early !== null) throw unexpected("ended before it could be killed", first, early);
     first.kill();
     const killed = await first.finished;
-    await look();
+    await showNews();
     if (killed.signal !== "SIGKILL") throw unexpected("ended before it could be killed", first, killed);
     const at = journal.last();
     const counts = { ended: endedRuns(model), open: openRuns(model).length };
     screen.step({ type: "process-killed", row: at.seq, pid: first.pid, ...counts });
-    screen.picture(model, null);
+    screen.drawTree(model, null);
     await pause(world, SILENCE_MS, signal);
 
     const second = start("resume");
-    screen.picture(model, now);
+    screen.drawTree(model, now);
     const ended = await watch(second, () => false);
     if (ended?.code !== 0) throw unexpected("could not finish the job", second, ended);
     const proof = await withStore(store, async (view) => {
@@ -104,27 +104,25 @@ function endedRuns(model: TreeModel): number {
   return [...model.agents.values()].filter(({ run }) => run?.state === "ended").length;
 }
 
-function unexpected(what: string, process: StageProcess, finished: Finished | null): ErrandError {
+function unexpected(what: string, process: DemoProcess, finished: Finished | null): ErrandError {
   const how = finished === null ? "" : finished.signal === null ? `exit code ${finished.code}` : finished.signal;
-  const said = finished?.err.trim().split("\n").slice(-2).join(" ") ?? "";
-  const message = `Process ${process.pid} ${what} (${how}${said === "" ? "" : `: ${said}`})`;
-  return new ErrandError("demo-failed", message, {
-    remedy: "Try it again; errand doctor looks for what is wrong here.",
-  });
+  const error = finished?.err.trim().split("\n").slice(-2).join(" ") ?? "";
+  const message = `Process ${process.pid} ${what} (${how}${error === "" ? "" : `: ${error}`})`;
+  return new ErrandError("demo-failed", message, { remedy: "Try it again; errand doctor checks this machine." });
 }
 
 /** Rejects when the signal aborts. */
 function pause(world: World, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const left = (): void => {
-      cancel();
-      reject(signal.reason);
-    };
+    signal.throwIfAborted();
     const cancel = world.after(milliseconds, () => {
-      signal.removeEventListener("abort", left);
+      signal.removeEventListener("abort", aborted);
       resolve();
     });
-    if (signal.aborted) left();
-    else signal.addEventListener("abort", left, { once: true });
+    function aborted(): void {
+      cancel();
+      reject(signal.reason);
+    }
+    signal.addEventListener("abort", aborted, { once: true });
   });
 }

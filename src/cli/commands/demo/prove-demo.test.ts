@@ -1,8 +1,8 @@
-/** What the last line of the demonstration counts: the facts that it is given, and nothing else. */
+/** The last line of the demonstration counts the facts of the journal. */
 
 import { expect, test } from "vitest";
 import type { Fact } from "../../../core/event.ts";
-import { createRunCount, type DemoProof, proofLine } from "./prove-demo.ts";
+import { countRuns, type DemoProof, proofLine, type RunCount } from "./prove-demo.ts";
 
 function created(run: number): Fact {
   const names = { id: `run-${run}`, agent: `agent-${run}`, mode: "background", definition: "worker" } as const;
@@ -12,13 +12,9 @@ function created(run: number): Fact {
 const ended = (run: number): Fact => ({ type: "run-ended", run, status: "ok", report: "tool" });
 const told = (...placed: readonly number[]): Fact => ({ type: "turn-started", agent: 0, take: [], placed });
 
-function counted(...facts: readonly Fact[]) {
-  const count = createRunCount();
-  for (const fact of facts) count.take([fact]);
-  return count.result();
-}
+const counted = (...facts: readonly Fact[]): RunCount => countRuns(facts);
 
-test("runs that ended and were told once each are no problem, awaited ones included", () => {
+test("runs that ended once and were told once are no problem, awaited runs included", () => {
   const awaited: Fact = { type: "tool-answered", agent: 0, call: "c", run: 2, size: 0 };
   expect(counted(created(1), created(2), ended(2), awaited, ended(1), told(1))).toEqual({
     spawned: 2,
@@ -35,7 +31,7 @@ test.each([
   ["told twice", [created(1), ended(1), told(1), told(1)], "run 1 was told 2 times"],
   ["told twice in one message", [created(1), ended(1), told(1, 1)], "run 1 was told 2 times"],
   ["never spawned", [ended(1), told(1)], "run 1 was spawned 0 times"],
-] as const)("a run that was %s is not counted, and is named", (_what, facts, problem) => {
+] as const)("a run that was %s is not counted and is named", (_what, facts, problem) => {
   const { spawned, ended: ends, toldOnce, problems } = counted(...facts);
   expect(Math.min(spawned, ends, toldOnce)).toBe(0);
   expect(problems).toEqual([problem]);

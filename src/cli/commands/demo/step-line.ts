@@ -1,4 +1,4 @@
-/** A step of the demonstration as a line for people: when, what, and about whom. */
+/** A step of the demonstration as a line: when, what, and which child. */
 
 import { elapsedLabel } from "../../../view/amounts.ts";
 import type { Colours } from "../../text/colours.ts";
@@ -16,7 +16,7 @@ interface Words {
   readonly paint: (text: string) => string;
 }
 
-/** Cut to `columns`, where there are such. */
+/** Cut to `columns`, unless they are null. */
 export function stepLine(step: Step, elapsedMs: number, colours: Colours, columns: number | null): string {
   const { word, text, paint } = wordsOf(step, colours);
   const time = colours.dim(elapsedLabel(elapsedMs).padStart(TIME_WIDTH));

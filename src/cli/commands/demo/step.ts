@@ -1,6 +1,6 @@
 /**
- * What the demonstration shows, one step after the other. With `--json` these objects are the lines, each with `elapsedMs` since the
- * beginning. What agents do is read from the journal, and `row` is where it stands there.
+ * The steps that the demonstration shows. With `--json` each is a line, with `elapsedMs` since the beginning. What agents
+ * do is read from the journal; `row` is its number there.
  */
 
 import type { RunStatus } from "../../../core/journal/journal.ts";
@@ -9,7 +9,7 @@ import type { ReadableEvent } from "../../../view/readable-event.ts";
 import type { TreeModel } from "../../../view/tree-model.ts";
 
 export type Step =
-  /** A process was started: `errand` with these words. */
+  /** `errand` was started with these arguments. */
   | { readonly type: "process-started"; readonly pid: number; readonly args: readonly string[] }
   | { readonly type: "task-given"; readonly row: number; readonly text: string }
   | { readonly type: "spawned"; readonly row: number; readonly run: string; readonly name: string }
@@ -19,10 +19,10 @@ export type Step =
       readonly run: string;
       readonly name: string;
       readonly status: RunStatus;
-      /** From its start to its end. */
+      /** Milliseconds from its start to its end. */
       readonly took: number;
     }
-  /** The process was killed. `row` is the last one that it wrote. */
+  /** `row` is the last one that the process wrote. */
   | {
       readonly type: "process-killed";
       readonly row: number;
@@ -30,13 +30,13 @@ export type Step =
       readonly ended: number;
       readonly open: number;
     }
-  /** Calls that were under way in the process that died are made again. */
+  /** Calls that the dead process had begun are made again. */
   | { readonly type: "calls-repeated"; readonly row: number; readonly calls: number }
   | { readonly type: "nudged"; readonly row: number; readonly name: string }
   /** Ended runs were placed in their parent's context. */
   | { readonly type: "told"; readonly row: number; readonly name: string; readonly runs: number };
 
-/** The steps of one event; `changes` and `model` are what it was folded to. */
+/** The steps of one event; `changes` and `model` are what it was folded into. */
 export function stepsOf(event: TreeEvent, changes: readonly ReadableEvent[], model: TreeModel): Step[] {
   const { seq: row } = event;
   if (event.late !== null) return [];

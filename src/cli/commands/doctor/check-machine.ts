@@ -1,20 +1,24 @@
-/** What Errand stands on: Node.js, its SQLite, and a disk that keeps what it was told to keep. */
+/** Checks what Errand needs of the machine: Node.js, SQLite, isolation of commands, the disk, and the terminal. */
 
 import { errorText } from "../../../errors.ts";
 import { open, readFile, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { World } from "../../../contracts/world.ts";
+import { firstOf } from "../../../models/registry/model-sources.ts";
 import { canonicalPath, requireSqlite } from "../../../stores/sqlite/open-database.ts";
 import { findEnclosure, UNENCLOSED } from "../../../tools/index.ts";
+import type { Host } from "../../host.ts";
 import { problemOf } from "../../problem.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 
 const TRIAL_BYTES = 1_048_576;
-/** Every commit waits for the disk: one that takes longer is felt. */
+/** Every commit waits for the disk. */
 const SLOW_MS = 1_000;
+/** Columns of a terminal. */
+const NARROW = 40;
 
-/** The version itself was looked at by main.ts, before anything else could be loaded. */
+/** main.ts has checked the version before anything else was loaded. */
 export function checkNode(): Finding {
   return ok("Node.js", `${process.versions.node} (22.18 or newer is needed)`);
 }
@@ -29,7 +33,7 @@ export function checkSqlite(version: string): Finding {
   }
 }
 
-/** Whether commands that agents run are kept apart from this process, and end with it. */
+/** Whether commands that agents run are isolated from this process and end with it. */
 export async function checkCommands(env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
   const { prefix } = await findEnclosure({ PATH: env["PATH"] ?? "" });
   if (prefix.length > 0)
@@ -40,7 +44,7 @@ export async function checkCommands(env: Readonly<Record<string, string | undefi
   return warning("commands", UNENCLOSED, remedy);
 }
 
-/** Writes a file where the store is, makes it durable, reads it back and removes it. */
+/** Writes a file beside the store, makes it durable, reads it back and removes it. */
 export async function checkDisk(store: string, world: World): Promise<Finding> {
   const folder = nearestFolder(dirname(canonicalPath(store)));
   const path = join(folder, `.errand-doctor-${world.random(8)}.tmp`);
@@ -68,8 +72,24 @@ export async function checkDisk(store: string, world: World): Promise<Finding> {
   return warning("disk", text, "Every step waits for this disk: put the store on a faster or less busy one.");
 }
 
-/** The folder may not be there yet: then the one it will be made in. */
+/** The folder itself, or the nearest one above it that exists. */
 function nearestFolder(folder: string): string {
   const above = dirname(folder);
   return existsSync(folder) || above === folder ? folder : nearestFolder(above);
+}
+
+export function checkTerminal({ env, screen, colours }: Host): Finding {
+  if (screen === null) {
+    const why = env["TERM"] === "dumb" ? "TERM is dumb" : "standard output is no terminal";
+    return ok("terminal", `plain lines, because ${why}`);
+  }
+  const { columns, rows } = screen.size();
+  const text = `${columns} columns, ${rows} rows, ${colours.out === null ? "no colours" : "colours"}, live tree`;
+  if (columns < NARROW) return warning("terminal", text, `Make the window at least ${NARROW} columns wide.`);
+  const locale = firstOf(env, ["LC_ALL", "LC_CTYPE", "LANG"]);
+  if (locale !== null && !/utf-?8/i.test(locale.value)) {
+    const remedy = "Use a UTF-8 locale, such as LANG=C.UTF-8, or the lines of the tree may look broken.";
+    return warning("terminal", `${text}, but ${locale.name} is ${locale.value}`, remedy);
+  }
+  return ok("terminal", text);
 }

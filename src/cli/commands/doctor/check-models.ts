@@ -1,4 +1,4 @@
-/** Which models can be had: keys (that they are there, never what they are), packages, a running Ollama, and whether each service answers. */
+/** Checks which models are available: keys (never printed), packages, a running Ollama, and whether services answer. */
 
 import type { World } from "../../../contracts/world.ts";
 import {
@@ -8,27 +8,28 @@ import {
   type ModelSource,
   packageIsInstalled,
 } from "../../../models/registry/model-sources.ts";
-import { ollamaModels } from "../../work/choose-model.ts";
+import type { CommandCall } from "../../command.ts";
+import { chooseModel, modelRefusal, ollamaModels } from "../../work/choose-model.ts";
 import { countLabel } from "../../../view/amounts.ts";
-import { type Finding, ok, warning } from "./finding.ts";
+import { broken, type Finding, ok, warning } from "./finding.ts";
 import { checkReach } from "./check-reach.ts";
 
-interface ModelsSetting {
+interface ModelsParts {
   readonly env: Environment;
   readonly world: World;
   /** Given with --base-url. */
   readonly baseUrl: string | undefined;
 }
 
-export async function checkModels(setting: ModelsSetting): Promise<Finding[]> {
-  // Two ways to the same service have the same key; Ollama needs none and is asked itself.
+export async function checkModels(parts: ModelsParts): Promise<Finding[]> {
+  // Two sources with the same key are the same service. Ollama needs no key and is asked itself.
   const sources = MODEL_SOURCES.filter(
     ({ keys: [key], provider }, index) =>
       provider !== "ollama" && MODEL_SOURCES.findIndex(({ keys: [other] }) => other === key) === index,
   );
   const [ollama, ...checked] = await Promise.all([
-    checkOllama(setting),
-    ...sources.map((source) => checkProvider(source, setting)),
+    checkOllama(parts),
+    ...sources.map((source) => checkProvider(source, parts)),
   ]);
   const usable = ollama.usable || checked.some((provider) => provider.usable);
   const findings = [...checked.flatMap((provider) => provider.findings), ...ollama.findings];
@@ -46,7 +47,7 @@ interface Checked {
   readonly usable: boolean;
 }
 
-async function checkProvider(source: ModelSource, { env, world, baseUrl }: ModelsSetting): Promise<Checked> {
+async function checkProvider(source: ModelSource, { env, world, baseUrl }: ModelsParts): Promise<Checked> {
   const { provider, packageName, keys, keyNeeded } = source;
   const key = firstOf(env, keys);
   const url = source.baseUrl(env, baseUrl);
@@ -63,7 +64,7 @@ async function checkProvider(source: ModelSource, { env, world, baseUrl }: Model
   return { findings: [ok(provider, `${keyed}, ${packageName} installed`), reach], usable: true };
 }
 
-async function checkOllama({ env, world }: ModelsSetting): Promise<Checked> {
+async function checkOllama({ env, world }: ModelsParts): Promise<Checked> {
   const models = await ollamaModels(env, world);
   if (models !== null && models.length > 0) {
     return { findings: [ok("ollama", `runs, with ${countLabel(models.length, "model")}`)], usable: true };
@@ -74,4 +75,14 @@ async function checkOllama({ env, world }: ModelsSetting): Promise<Checked> {
   const remedy = models === null ? "Start it with: ollama serve" : "Get one with: ollama pull NAME";
   const where = asked === null ? "" : ` at ${asked.value}`;
   return { findings: [warning("ollama", `${missing}${where}`, remedy)], usable: false };
+}
+
+/** The model that `errand run` would use, and whether it is available. */
+export async function checkChoice(call: CommandCall): Promise<Finding> {
+  const { model, because } = await chooseModel(call);
+  const used = `errand run uses ${model} (because ${because})`;
+  const refusal = modelRefusal(model, call.models);
+  if (refusal === null) return ok("model", used);
+  const remedy = "Choose another: errand config set model PROVIDER/NAME";
+  return broken("model", `${used}, which cannot be had: ${refusal}`, remedy);
 }

@@ -1,4 +1,4 @@
-/** Whether a service answers at all. It is asked without a key, so that any answer will do, a refusal too. */
+/** Checks whether a service answers. It is asked without a key, so any answer counts, also a refusal. */
 
 import type { World } from "../../../contracts/world.ts";
 import { type Environment, firstOf } from "../../../models/registry/model-sources.ts";
@@ -16,14 +16,11 @@ export async function checkReach(
 ): Promise<Finding> {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    return broken(
-      NAME,
-      `${provider}: the base URL is no URL: ${url}`,
-      "Give one that begins with https:// or http://.",
-    );
+    const text = `${provider}: the base URL is no URL: ${url}`;
+    return broken(NAME, text, "Give one that begins with https:// or http://.");
   }
   if (parsed.username !== "" || parsed.password !== "") {
-    const text = `${provider}: the base URL of ${parsed.host} holds a name or a password, which no request can be made with`;
+    const text = `${provider}: the base URL of ${parsed.host} holds a name or a password, and no request may have these`;
     return broken(NAME, text, "Take out what stands before the @, and give a key in the environment instead.");
   }
   const began = world.monotonic();
@@ -39,13 +36,12 @@ export async function checkReach(
   }
 }
 
-/** `fetch` says only that it failed; why stands in the cause. */
+/** The error of `fetch` does not say why it failed; its cause does. */
 function reasonOf(thrown: unknown): string {
-  const { cause } = thrown instanceof Error ? thrown : {};
-  const told = cause instanceof Error ? cause : thrown;
-  if (!(told instanceof Error)) return String(told);
-  const code = "code" in told && typeof told.code === "string" ? told.code : "";
-  return told.message === "" ? code : told.message;
+  const error = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return error.message === "" ? code : error.message;
 }
 
 function remedyFor(env: Environment): string {

@@ -1,4 +1,4 @@
-/** The stores: where they are, what kind of file each is, who owns it, and what waits in it. Nothing is written. */
+/** Checks the stores: where they are, who owns each, and what waits in it. Writes nothing. */
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import { storeTrustStatus } from "../../../runtime/create-runtime.ts";
@@ -22,19 +22,15 @@ export async function checkStores(scope: StoreScope, host: Pick<Host, "env">): P
   if (files.length === 0)
     found.push(ok(NAME, `there is none for this folder yet; the first errand run makes it in ${scope.folder}`));
   for (const path of files) found.push(...(await checkStore(path)));
-  if (formerStore(scope.project) !== null) found.push(former());
-  if (postgresUrlIs(host.env["DATABASE_URL"] ?? "")) found.push(unusedDatabase());
+  if (formerStore(scope.project) !== null) {
+    const remedy = `If it is yours: errand trust --store ${FORMER_STORE}, and name it with --store. Else remove it.`;
+    found.push(warning("other store", `this folder holds ${FORMER_STORE}, which is not used`, remedy));
+  }
+  if (postgresUrlIs(host.env["DATABASE_URL"] ?? "")) {
+    const remedy = "To use it: errand config set --global useDatabaseUrl true, or name it in ERRAND_DATABASE_URL.";
+    found.push(warning("database", "DATABASE_URL names a PostgreSQL database, which is not used", remedy));
+  }
   return found;
-}
-
-function former(): Finding {
-  const remedy = `If it is yours: errand trust --store ${FORMER_STORE}, and name it with --store. Else remove it.`;
-  return warning("other store", `this folder holds ${FORMER_STORE}, which is not used`, remedy);
-}
-
-function unusedDatabase(): Finding {
-  const remedy = "To use it: errand config set --global useDatabaseUrl true, or name it in ERRAND_DATABASE_URL.";
-  return warning("database", "DATABASE_URL names a PostgreSQL database, which is not used", remedy);
 }
 
 async function checkStore(path: string): Promise<Finding[]> {
@@ -66,9 +62,7 @@ async function checkOpened(store: Store, path: string, ownerOf: StoreFile["owner
     ok(NAME, `${postgresUrlIs(path) ? storeName(path) : `${path}, schema ${SCHEMA_VERSION}`}, ${countsOf(trees)}`),
     ok("owner", owner === null ? "no process owns the store now" : `${owner} works on its trees`),
     await waitingWork(store, owner !== null),
-    ...quarantined(trees),
-    ...newer(trees),
-    ...arriving(trees),
+    ...treeWarnings(trees),
   ];
 }
 
@@ -80,7 +74,7 @@ function countsOf(trees: readonly TreeRecord[]): string {
   return `${countLabel(trees.length, "tree")}${counts.join("")}`;
 }
 
-/** What an earlier process left, and what was sent since; with an owner it is under way. */
+/** Trees with something to do. If a process owns the store, it works on them. */
 async function waitingWork(store: Store, owned: boolean): Promise<Finding> {
   const waiting = new Set<string>([
     ...(await store.unfinished(Number.MAX_SAFE_INTEGER)),
@@ -93,22 +87,19 @@ async function waitingWork(store: Store, owned: boolean): Promise<Finding> {
   return warning("work", `${trees} with work that an earlier process left`, "Go on with it: errand resume");
 }
 
-function quarantined(trees: readonly TreeRecord[]): Finding[] {
-  const [first, ...others] = trees.filter((tree) => tree.status === "quarantined");
-  if (first === undefined) return [];
-  const text = `${countLabel(others.length + 1, "tree")} failed several times and waits for a person`;
-  return [warning("quarantine", text, `See errand logs ${first.id}, and release it with errand resume ${first.id}`)];
-}
-
-function newer(trees: readonly TreeRecord[]): Finding[] {
-  const count = trees.filter((tree) => !formatKnown(tree)).length;
-  if (count === 0) return [];
-  return [warning("format", `${countLabel(count, "tree")} of a newer format than this Errand knows`, "Update Errand.")];
-}
-
-function arriving(trees: readonly TreeRecord[]): Finding[] {
-  const count = trees.filter((tree) => tree.status === "arriving").length;
-  if (count === 0) return [];
-  const text = `${countLabel(count, "tree")} of a store that is being moved here, or whose move was interrupted`;
-  return [warning("move", text, "Finish it: errand migrate --from FILE --to this database")];
+function treeWarnings(trees: readonly TreeRecord[]): Finding[] {
+  const findings: Finding[] = [];
+  const warn = (name: string, found: readonly TreeRecord[], text: string, remedy: string): void => {
+    if (found.length > 0) findings.push(warning(name, `${countLabel(found.length, "tree")} ${text}`, remedy));
+  };
+  const quarantined = trees.filter((tree) => tree.status === "quarantined");
+  const id = quarantined[0]?.id ?? "";
+  const release = `See errand logs ${id}, and release it with errand resume ${id}`;
+  warn("quarantine", quarantined, "failed several times and waits for a person", release);
+  const newer = trees.filter((tree) => !formatKnown(tree));
+  warn("format", newer, "of a newer format than this Errand knows", "Update Errand.");
+  const arriving = trees.filter((tree) => tree.status === "arriving");
+  const moved = "of a store that is being moved here, or whose move was interrupted";
+  warn("move", arriving, moved, "Finish it: errand migrate --from FILE --to this database");
+  return findings;
 }

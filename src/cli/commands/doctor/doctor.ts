@@ -5,12 +5,10 @@
 
 import type { CommandAction } from "../../command.ts";
 import { jsonLine } from "../../display/jsonl.ts";
-import { checkChoice } from "./check-choice.ts";
-import { checkCommands, checkDisk, checkNode, checkSqlite } from "./check-machine.ts";
-import { checkModels } from "./check-models.ts";
-import { checkStores } from "./check-store.ts";
-import { checkTerminal } from "./check-terminal.ts";
-import type { Finding, Level } from "./finding.ts";
+import { checkCommands, checkDisk, checkNode, checkSqlite, checkTerminal } from "../doctor/check-machine.ts";
+import { checkChoice, checkModels } from "../doctor/check-models.ts";
+import { checkStores } from "../doctor/check-store.ts";
+import type { Finding, Level } from "../doctor/finding.ts";
 import { EXIT } from "../../exit-code.ts";
 import { requireFile } from "../../store/open-view.ts";
 import { databaseIs, projectFile, type StoreScope } from "../../store/scope.ts";

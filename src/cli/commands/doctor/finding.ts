@@ -1,14 +1,14 @@
-/** What the doctor found out about one thing. */
+/** The result of one check. */
 
 export type Level = "ok" | "warning" | "broken";
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** What was checked, in a word or two. */
   readonly name: string;
   /** `warning`: Errand works, but not as it could. `broken`: something will fail. */
   readonly level: Level;
   readonly text: string;
-  /** How to mend it. */
+  /** What to do about it. */
   readonly remedy: string | null;
 }
 

@@ -12,10 +12,9 @@ import type { Errand } from "../../../runtime/errand.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { agentOptions } from "../../work/agent-options.ts";
-import { explainModel, RECORDED, requireBaseUrlFits } from "../../work/choose-model.ts";
+import { explainModel, modelRefusal, RECORDED, requireBaseUrlFits } from "../../work/choose-model.ts";
 import { type RuntimeHandlers, workOnTrees, type WorkRequest } from "../../work/work-on-trees.ts";
 import { OFFLINE } from "../../rehearsal/rehearsal-provider.ts";
-import { offlineIs } from "../../../view/tree-model.ts";
 import { timeoutOf } from "../../work/timeout.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireJournal, requireTrusted, type View, withView } from "../../store/open-view.ts";
@@ -110,10 +109,8 @@ function begunAfter(past: number, mail: ReadonlySet<string>): WorkTargetBegun {
 /** A tree whose model cannot be had would only fail; it is left as it is. */
 function requireModels(found: readonly Unfinished[], { models }: CommandCall): void {
   for (const { model } of found) {
-    const tried = models.map((provider) => provider.resolve(model));
-    const [refusal] = tried.flatMap((one) => ("unavailable" in one ? [one.unavailable] : []));
-    const had = offlineIs(model) || tried.some((one) => !("unavailable" in one));
-    if (!had) throw explainModel(new ErrandError("model-unknown", refusal ?? model), model);
+    const refusal = modelRefusal(model, models);
+    if (refusal !== null) throw explainModel(new ErrandError("model-unknown", refusal), model);
   }
 }
 

@@ -1,11 +1,8 @@
-/**
- * What a person must know of a store before it may run: its trees, what would go on at once, what it asks, and which
- * messages and answers wait in its mail.
- */
+/** What the user should know of a store before it may run: its trees, their open questions, and its mail. */
 
-import type { Store } from "../../../contracts/store.ts";
-import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
+import type { Mail, Store } from "../../../contracts/store.ts";
 import { sha256 } from "../../../runtime/create-runtime.ts";
+import { mailContent } from "../../../runtime/messages/mail.ts";
 import { openQuestions } from "../../../runtime/messages/open-questions.ts";
 import { everyTree } from "../../../runtime/trees/every-tree.ts";
 import { treeWord } from "../../store/state-words.ts";
@@ -14,14 +11,14 @@ import { terminalLine } from "../../text/terminal-text.ts";
 
 export interface StoreContents {
   readonly trees: number;
-  /** Trees that would go on at once. */
+  /** Trees that would run at once. */
   readonly unfinished: readonly { readonly tree: string; readonly agent: string; readonly state: string }[];
   readonly questions: readonly { readonly tree: string; readonly tool: string; readonly text: string }[];
-  /** What the next owner would take. */
+  /** Messages and answers that the next owner would take. */
   readonly mail: readonly { readonly tree: string; readonly what: string }[];
 }
 
-/** Of each kind so many lines. */
+/** Lines of each kind. */
 const SHOWN = 20;
 
 export async function storeContents(store: Store): Promise<StoreContents> {
@@ -33,28 +30,29 @@ export async function storeContents(store: Store): Promise<StoreContents> {
     trees: trees.length,
     unfinished: unfinished.map((tree) => ({ tree: tree.id, agent: tree.agent, state: treeWord(tree) })),
     questions: (await openQuestions(store, sha256)).map(({ tree, tool, text }) => ({ tree, tool, text })),
-    mail: mail.map(({ tree, payload }) => ({ tree, what: mailWords(payload) })),
+    mail: mail.map((one) => ({ tree: one.tree, what: mailWords(one) })),
   };
 }
 
-function mailWords(payload: string): string {
-  let read: Json;
-  try {
-    read = JSON.parse(payload) as Json;
-  } catch {
-    return "something that cannot be read";
+function mailWords(mail: Mail): string {
+  const input = mailContent(mail)?.input;
+  switch (input?.type) {
+    case "answer-given":
+      return `the answer ${input.allow ? "yes" : "no"} to question ${JSON.stringify(input.question)}`;
+    case "message-posted":
+      return "a message";
+    case "cancel-asked":
+      return "a cancellation";
+    case undefined:
+      return "something that cannot be read";
+    default:
+      return "a request of another kind";
   }
-  const input = jsonObjectIs(read) && jsonObjectIs(read["input"]) ? read["input"] : {};
-  const { type, allow, question } = input;
-  if (type === "answer-given")
-    return `the answer ${allow === true ? "yes" : "no"} to question ${JSON.stringify(question ?? null)}`;
-  if (type === "message-posted") return "a message";
-  return type === "cancel-asked" ? "a cancellation" : "a request of another kind";
 }
 
 export function contentLines(path: string, { trees, unfinished, questions, mail }: StoreContents): string[] {
   return [
-    `store ${path}: ${countLabel(trees, "tree")}`,
+    terminalLine(`store ${path}: ${countLabel(trees, "tree")}`),
     ...section(
       "goes on at once",
       unfinished.map(({ tree, agent, state }) => `${tree} ${agent} (${state})`),
@@ -67,14 +65,11 @@ export function contentLines(path: string, { trees, unfinished, questions, mail 
       "in its mail",
       mail.map(({ tree, what }) => `${tree} ${what}`),
     ),
-  ].map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line)}`);
+  ];
 }
 
 function section(title: string, items: readonly string[]): string[] {
   const more = items.length > SHOWN ? [`  and ${items.length - SHOWN} more`] : [];
-  return [
-    `${title}: ${items.length === 0 ? "nothing" : items.length}`,
-    ...items.slice(0, SHOWN).map((item) => `  ${item}`),
-    ...more,
-  ];
+  const shown = items.slice(0, SHOWN).map((item) => `  ${terminalLine(item)}`);
+  return [`${title}: ${items.length === 0 ? "nothing" : items.length}`, ...shown, ...more];
 }

@@ -1,10 +1,9 @@
 /**
- * `errand trust --store PATH`: shows what is in a store that came from elsewhere, and agrees to it. With `--json` one
- * object:
- * `{ type: "trusted-store" | "revoked-store", path, id, trees, unfinished, questions, mail }`, of a revocation
- * without the last four.
+ * `errand trust --store PATH`: shows what is in a store from elsewhere, and trusts it. With `--json` one object:
+ * `{ type: "trusted-store" | "revoked-store", path, id, trees, unfinished, questions, mail }`; of a revocation without
+ * the last four.
  *
- * Invariant: what is shown is what is trusted: a file that changed meanwhile is refused.
+ * Invariant: the user trusts what was shown. A file that changed meanwhile is refused.
  */
 
 import { ErrandError } from "../../../errors.ts";
@@ -15,10 +14,11 @@ import { openForeignStore } from "../../../stores/trust/foreign-store.ts";
 import { registerOf } from "../../../stores/trust/trust-status.ts";
 import { trustStore } from "../../../stores/trust/trust-store.ts";
 import type { CommandCall } from "../../command.ts";
+import type { JsonLine } from "../../display/json-types.ts";
 import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import type { Host, Keys } from "../../host.ts";
-import { requireFile } from "../../store/open-view.ts";
+import { explainForeign, requireFile } from "../../store/open-view.ts";
 import { type StoreContents, contentLines, storeContents } from "./store-contents.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 
@@ -35,48 +35,49 @@ export async function storeTrust(given: string, call: CommandCall): Promise<Exit
   if (found.status === "new") {
     throw new ErrandError("store-unreadable", `There is no store ${given}`, { remedy: "Name the file of a store." });
   }
-  if (found.status === "trusted" && found.entry !== null) return already(path, found.id, call);
+  if (found.status === "trusted" && found.entry !== null) {
+    const { id } = found;
+    return print({ type: "trusted-store", path, id }, `already trusted: ${path} (id ${id})`, call);
+  }
   return trust(path, call);
 }
 
 async function trust(path: string, call: CommandCall): Promise<ExitCode> {
   const { options, host } = call;
+  const json = options.json === true;
   const foreign = openForeignStore(path);
   let contents: StoreContents;
   try {
-    contents = await storeContents(foreign).catch((thrown: unknown) => {
-      throw thrown instanceof ErrandError ? thrown : unreadableContents(path, thrown);
-    });
+    contents = await storeContents(foreign);
+  } catch (thrown) {
+    throw explainForeign(thrown);
   } finally {
     await foreign.close();
   }
-  if (options.json !== true) for (const line of contentLines(path, contents)) host.out(`${line}\n`);
-  if (options.json !== true && host.keys !== null && !(await agreed(host, host.keys))) {
+  if (!json) for (const line of contentLines(path, contents)) host.out(`${line}\n`);
+  if (!json && host.keys !== null && !(await agreed(host, host.keys))) {
     host.err("not trusted\n");
     return EXIT.failed;
   }
   const id = await trustStore({ path, digest: foreign.digest, owner: thisProcess() }, trustParts());
-  if (options.json === true) host.out(jsonLine({ type: "trusted-store", path, id, ...contents }));
-  else host.out(`${terminalLine(`trusted: ${path} (id ${id}); go on with it: errand resume --store ${path}`)}\n`);
-  return EXIT.done;
+  const text = `trusted: ${path} (id ${id}); go on with it: errand resume --store ${path}`;
+  return print({ type: "trusted-store", path, id, ...contents }, text, call);
 }
 
-function already(path: string, id: string, { options, host }: CommandCall): ExitCode {
-  if (options.json === true) host.out(jsonLine({ type: "trusted-store", path, id }));
-  else host.out(`${terminalLine(`already trusted: ${path} (id ${id})`)}\n`);
-  return EXIT.done;
-}
-
-function revoke(path: string, { options, host }: CommandCall): ExitCode {
+function revoke(path: string, call: CommandCall): ExitCode {
   const register = registerOf(trustParts());
   const id = register.find(path)?.id ?? null;
   register.remove(path);
-  if (options.json === true) host.out(jsonLine({ type: "revoked-store", path, id }));
-  else host.out(`${terminalLine(id === null ? `${path} was not trusted` : `no longer trusted: ${path}`)}\n`);
+  const text = id === null ? `${path} was not trusted` : `no longer trusted: ${path}`;
+  return print({ type: "revoked-store", path, id }, text, call);
+}
+
+function print(line: JsonLine, text: string, { options, host }: CommandCall): ExitCode {
+  host.out(options.json === true ? jsonLine(line) : `${terminalLine(text)}\n`);
   return EXIT.done;
 }
 
-/** Asks the person at the keyboard; anything but y is no. */
+/** Asks the user; any key except y is no. */
 function agreed(host: Host, keys: Keys): Promise<boolean> {
   host.err("May it run from now on? y or n ");
   return new Promise((resolve) => {
@@ -85,12 +86,5 @@ function agreed(host: Host, keys: Keys): Promise<boolean> {
       host.err("\n");
       resolve(typed.toLowerCase() === "y");
     });
-  });
-}
-
-function unreadableContents(path: string, cause: unknown): ErrandError {
-  return new ErrandError("store-corrupt", `The store ${path} holds what cannot be read.`, {
-    remedy: "It was changed by something other than Errand: do not use it.",
-    cause,
   });
 }

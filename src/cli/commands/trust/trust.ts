@@ -11,8 +11,8 @@ import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { settingItemsOf } from "../../settings/settings.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
-import { storeTrust } from "./store-trust.ts";
-import { readTrust, realFolder, type TrustItem, writeTrust } from "../../settings/trust-file.ts";
+import { storeTrust } from "../trust/store-trust.ts";
+import { readTrust, type TrustItem, writeTrust, realFolder } from "../../settings/trust-file.ts";
 
 export const trustCommand: CommandAction = async (call) => {
   const { args, options, host } = call;
@@ -20,7 +20,7 @@ export const trustCommand: CommandAction = async (call) => {
     throw new ErrandError("usage", "--list and --revoke do not go together", { remedy: "See errand trust --help" });
   if (options.list === true) return list(call);
   if (options.store !== undefined) return storeTrust(options.store, call);
-  const folder = await realFolder(args[0] ?? host.folder);
+  const folder = realFolder(args[0] ?? host.folder);
   return options.revoke === true ? revoke(folder, call) : trust(folder, call);
 };
 
