@@ -51,6 +51,17 @@ test("numbers of definitions are whole and above 0", async () => {
     }
 });
 
+test("a prompt is a text, and a tool that a definition names twice is shown once", async () => {
+  for (const prompt of [undefined, 5, {}])
+    expect(await refusal({ agents: [{ name: "worker", prompt: prompt as never }] })).toMatchObject({
+      code: "definition-invalid",
+      message: expect.stringContaining("prompt"),
+    });
+  const { errand, models } = await openTestErrand({ parent: [say("hi")] }, { parent: { tools: ["look", "look"] } });
+  await (await errand.openAgent()).postAndAwait("go");
+  expect(models.requests[0]?.tools.filter(({ name }) => name === "look")).toHaveLength(1);
+});
+
 test("a tool's schema that is no JSON is refused with the name of the tool", async () => {
   const cycle: { self?: object } = {};
   cycle.self = cycle;

@@ -147,11 +147,14 @@ function resolve(
   source: CatalogSource,
 ): { facts: DefinitionFacts; text: DefinitionText } | null {
   if (!NAME.test(definition.name)) throw invalid(definition, "a name is up to 64 letters, digits, - and _");
+  if (typeof definition.prompt !== "string") throw invalid(definition, "its prompt is not a text");
   for (const name of ["maxIterations", "timeoutSeconds"] as const)
     if (definition[name] !== undefined && !wholeFrom(1, definition[name]))
       throw invalid(definition, `${name} must be a whole number from 1`);
   const tools =
-    definition.tools === undefined ? source.tools : definition.tools.map((name) => toolNamed(definition, source, name));
+    definition.tools === undefined
+      ? source.tools
+      : [...new Set(definition.tools)].map((name) => toolNamed(definition, source, name));
   const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);
   if (output === null)
     throw invalid(definition, "its output schema cannot tell its JSON Schema; give a JSON Schema instead");
