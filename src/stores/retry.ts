@@ -38,7 +38,9 @@ interface Failed {
   readonly until: number;
 }
 
-export function createRetry(world: World, options: RetryOptions): Retry {
+type RetryWorld = Pick<World, "monotonic" | "after">;
+
+export function createRetry(world: RetryWorld, options: RetryOptions): Retry {
   const notices = createNotices(world);
   const failedForAll = new Map<string, Failed>();
 
@@ -66,7 +68,7 @@ export function createRetry(world: World, options: RetryOptions): Retry {
               notices.ended(operation);
               throw error;
             }
-            notices.delayed(operation, error);
+            notices.delayed(operation, error, timeoutMs > 0);
             failed = failedAgain(error, failures.get(operation));
             failures.set(operation, failed);
           }
@@ -83,29 +85,25 @@ export function createRetry(world: World, options: RetryOptions): Retry {
 
 /** A person could not react to a shorter delay. */
 const LASTING_MS = 5_000;
+/** Longer than any pause between two tries of a periodic duty. Work that was not tried for so long may never be tried again. */
+const FORGOTTEN_MS = 12_000;
 
-function createNotices(world: World) {
-  /** When each delayed operation was first tried. */
-  const delayed = new Map<string, number>();
+function createNotices(world: RetryWorld) {
+  /** Operations that callers wait for, with the timer until the delay lasts. */
+  const waiting = new Map<string, CancelTimer>();
+  /** Operations of periodic duties that failed and did not succeed since. A duty may fail at one operation and then at another. */
+  let duties: { readonly since: number; last: number; readonly failed: Set<string> } | null = null;
   const listeners: DelayListener[] = [];
   let latest: ErrandError | null = null;
   let sent: { readonly notice: ErrandError; readonly since: number } | null = null;
-  let cancelTimer: CancelTimer | null = null;
 
-  function stopTimer(): void {
-    cancelTimer?.();
-    cancelTimer = null;
-  }
-
-  function sendDelay(): void {
-    cancelTimer = null;
-    if (latest === null || delayed.size === 0 || sent !== null) return;
-    sent = { notice: latest, since: Math.min(...delayed.values()) };
+  function sendDelay(since: number): void {
+    if (latest === null || sent !== null) return;
+    sent = { notice: latest, since };
     for (const listener of listeners) listener(latest, false);
   }
 
   function sendOver(): void {
-    stopTimer();
     if (sent === null) return;
     const { notice, since } = sent;
     sent = null;
@@ -115,20 +113,48 @@ function createNotices(world: World) {
     for (const listener of listeners) listener(over, true);
   }
 
+  function callerWaits(operation: string): void {
+    if (waiting.has(operation)) return;
+    const since = world.monotonic();
+    const cancel = world.after(LASTING_MS, () => sendDelay(since));
+    waiting.set(operation, cancel);
+  }
+
+  function dutyFailed(operation: string): void {
+    forgetDuties();
+    const now = world.monotonic();
+    duties ??= { since: now, last: now, failed: new Set() };
+    duties.last = now;
+    duties.failed.add(operation);
+    if (now - duties.since >= LASTING_MS) sendDelay(duties.since);
+  }
+
+  function forgetDuties(): void {
+    if (duties === null) return;
+    if (duties.failed.size === 0 || world.monotonic() - duties.last > FORGOTTEN_MS) duties = null;
+  }
+
   return {
-    delayed(operation: string, error: unknown): void {
+    /** `waits`: a caller waits until the operation succeeds. Otherwise it belongs to a periodic duty. */
+    delayed(operation: string, error: unknown, waits: boolean): void {
       if (!(error instanceof ErrandError)) return;
       latest = error;
-      if (!delayed.has(operation)) delayed.set(operation, world.monotonic());
-      if (sent === null) cancelTimer ??= world.after(LASTING_MS, sendDelay);
+      if (waits) callerWaits(operation);
+      else dutyFailed(operation);
     },
     ended(operation: string): void {
-      if (delayed.delete(operation) && delayed.size === 0) sendOver();
+      if (waiting.size === 0 && duties === null && sent === null) return;
+      waiting.get(operation)?.();
+      waiting.delete(operation);
+      duties?.failed.delete(operation);
+      forgetDuties();
+      if (waiting.size === 0 && duties === null) sendOver();
     },
     onDelay: (listener: DelayListener): void => void listeners.push(listener),
     close(): void {
-      stopTimer();
-      delayed.clear();
+      for (const cancel of waiting.values()) cancel();
+      waiting.clear();
+      duties = null;
     },
   };
 }
