@@ -7,7 +7,7 @@ import type { AgentNumber, PostId, RunNumber, StepKey } from "./values/ids.ts";
 import type { Settings } from "./values/limits.ts";
 import type { Usage } from "./values/message.ts";
 
-/** `host`: the root of a tree that a program works with. It calls no model and takes no messages; the program starts its runs. */
+/** `host`: the root of a program's tree. It calls no model and takes no messages; the program starts its runs. */
 export type AgentKind = "foreground" | "background" | "host";
 export type FailureCode = "provider-error" | "context-overflow" | "reply-limit" | "aborted" | "refused";
 

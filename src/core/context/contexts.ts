@@ -47,8 +47,9 @@ export interface AgentContext {
   announced: readonly RunTexts[];
   /** Messages that entered since the turn began, in order; null for the announcement. */
   joined: (string | null)[];
-  /** Runs that the turn under way started. */
+  /** Runs that the turn under way started, and those of them that its newest reply started. */
   started: RunNumber[];
+  startedNow: RunNumber[];
   /** User-facing messages that the turn under way took. */
   relays: StepKey[];
   /** The newest results that were cut. A summary that replaces them names them. */
@@ -111,6 +112,7 @@ export function contextNew(system: string, tools: Toolset, model: string): Agent
     announced: [],
     joined: [],
     started: [],
+    startedNow: [],
     relays: [],
     cutResults: NONE,
     compacting: false,

@@ -45,7 +45,7 @@ function withEnd(messages: readonly ContextMessage[], end: string): ContextMessa
   return [...messages.slice(0, -1), { role: "user", text: `${last.text}\n\n${end}` }];
 }
 
-/** Rule D11: one line for each child that runs or is still to be announced. The model need not poll or start it twice. */
+/** Rule D11: a line for each child that runs or is still to be announced. The model need not poll or start it twice. */
 function openLines(
   state: TreeState,
   contexts: Contexts,
@@ -56,22 +56,15 @@ function openLines(
   if (live.size === 0 && queue.length === 0 && batches.size === 0 && pending === null) return "";
   const ended = [...batches.values()].flatMap((batch) => batch.ended);
   const runs = [...live, ...queue, ...ended, ...(pending?.runs ?? [])].toSorted((a, b) => a - b);
-  const accepted = acceptedNow(context);
+  // The newest message holds the answer that accepted these.
+  const accepted = context.messages.at(-1)?.role === "tool" ? context.startedNow : [];
   const lines = runs.flatMap((number) => {
     const run = state.runs.get(number);
     const texts = contexts.runs.get(number);
     if (run === undefined || texts === undefined || run.unannounced) return [];
-    const shown = run.outcome === null && accepted.some((text) => text.includes(run.id));
-    return shown ? [] : [openLine(run, texts.name, at)];
+    return run.outcome === null && accepted.includes(number) ? [] : [openLine(run, texts.name, at)];
   });
   return lines.join("\n");
-}
-
-/** Answers in the newest message that accepted runs: these runs need no line. */
-function acceptedNow(context: AgentContext): readonly string[] {
-  const last = context.messages.at(-1);
-  if (last?.role !== "tool") return [];
-  return last.results.filter(({ name }) => name === "start_background_agent").map(({ text }) => text);
 }
 
 function openLine(run: Run, name: string, at: number): string {

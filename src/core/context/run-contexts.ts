@@ -68,7 +68,9 @@ export const runContexts = {
       refused: null,
       outcome: null,
     });
-    contexts.agents.get(fact.parent)?.started.push(fact.run);
+    const parentContext = contexts.agents.get(fact.parent);
+    parentContext?.started.push(fact.run);
+    if (fact.call !== null) parentContext?.startedNow.push(fact.run);
   },
 
   "run-reported"(fold, fact, textAt) {

@@ -140,6 +140,7 @@ export const turnContexts = {
     const parts = replyPartsOf(textAt(0));
     if (parts.length === 0) parts.push({ type: "text", text: EMPTY_REPLY });
     contextAppend(context, { role: "assistant", parts });
+    context.startedNow = [];
     const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call");
     const files = filesOf(parts, facts);
     context.open = calls.length === 0 ? null : { calls, results: new Map(), ...(files.size === 0 ? {} : { files }) };
@@ -208,13 +209,13 @@ export const turnContexts = {
     const added = contextAdded(context);
     const child = fold.state.runs.has(agent);
     const earlierWords = child ? lastWords(contextEarlier(context), context.earlierWords) : NO_WORDS;
-    const { announced, started, relays, joined, cutResults } = context;
+    const { announced, started, startedNow, relays, joined, cutResults } = context;
     const fresh = contextNew(context.system, context.tools, context.model);
     const summary = `${COMPACTION_HEADING}\n${replyText(replyPartsOf(textAt(0)))}${cutResultLines(cutResults)}`;
     const text = messageBuildSystemText(summary, fold.state.agents.get(agent)?.id ?? "runtime");
     contextAppend(fresh, { role: "user", text });
     contextBeginTurn(fresh);
-    Object.assign(context, fresh, { announced, started, relays, joined, cutResults, earlierWords });
+    Object.assign(context, fresh, { announced, started, startedNow, relays, joined, cutResults, earlierWords });
     if (added !== "") contextAppend(context, { role: "user", text: added });
     for (const message of turn) contextAppend(context, message);
   },

@@ -1,11 +1,11 @@
-// One spelling for one JSON value: RFC 8785. Owns the order of keys and what is refused.
+// Canonical JSON (RFC 8785): one text for one JSON value.
 //
 // Invariants
 // 1. Equal JSON values give equal strings: keys are sorted by UTF-16 code units, numbers and strings are written by
 //    JSON.stringify, which is what the RFC prescribes.
-// 2. What has no canonical form is refused, never repaired: a lone surrogate (the RFC demands an error, and a repair
-//    would give two different values one spelling), NaN, undefined, holes, and objects that are not plain.
-// 3. No value overflows the stack: nesting beyond CANONICAL_MAX_DEPTH, a cycle included, is an error like the others.
+// 2. A value without a canonical form is refused, never repaired: a lone surrogate (the RFC demands an error, and a
+//    repair would give two values one text), NaN, undefined, holes, and objects that are not plain.
+// 3. No value overflows the stack: nesting beyond CANONICAL_MAX_DEPTH, also by a cycle, is an error like the others.
 
 export const CANONICAL_MAX_DEPTH = 1000;
 
@@ -31,7 +31,7 @@ function write(value: unknown, depth: number, out: string[]): void {
   if (value === null || typeof value === "boolean") {
     out.push(String(value));
   } else if (typeof value === "string") {
-    out.push(quoted(value));
+    out.push(stringText(value));
   } else if (typeof value === "number") {
     if (!Number.isFinite(value)) throw notJson("a number that is not finite");
     out.push(JSON.stringify(value));
@@ -65,19 +65,19 @@ function writeObject(value: object, depth: number, out: string[]): void {
   out.push("{");
   entries.forEach(([key, item], i) => {
     if (i > 0) out.push(",");
-    out.push(quoted(key), ":");
+    out.push(stringText(key), ":");
     write(item, depth + 1, out);
   });
   out.push("}");
 }
 
-/** Judged by the chain's length and not by identity, so that an object of another realm passes too. */
+/** Judged by the length of the prototype chain, so that an object of another realm passes too. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function quoted(text: string): string {
+function stringText(text: string): string {
   if (!text.isWellFormed()) {
     throw new CanonicalJsonError(
       "canonical-surrogate",

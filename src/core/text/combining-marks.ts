@@ -1,8 +1,9 @@
-// Combining marks of all scripts: a mark sits on the letter before it, so that a reader may take the letter with it for the letter alone.
+// Combining marks of all scripts. A mark sits on the letter before it, so a reader may take both for the letter.
 //
-// The ranges are those of the general category M of Unicode 17, fixed here so that a frame built under one version of Node is parsed under another
-// (look-alike.ts, invariant 2); a test compares them with the engine that runs it. A word is one range: how far its first code point is from the
-// last one of the range before, and how many follow it, in base 36.
+// The ranges are the general category M of Unicode 17. They are fixed here, so that a frame built under one version of
+// Node is parsed under another (look-alike.ts, invariant 2); a test compares them with its engine. Each word is one
+// range in base 36: the distance of its first code point from the last one of the range before, and how many code
+// points follow it.
 
 const RANGES = `
 lc+33 7o+6 7c+18 2 2+1 2+1 2 21+a 1d+k h 2u+6 3+5 3+1 2+3 10 v+q 2k+a 1n+8 a p+3 2+8 2+2 2+4 18+2 1o+8 17+n

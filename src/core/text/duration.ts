@@ -1,6 +1,6 @@
-// Durations as people read them (D6). Rounds to whole seconds first, so that 59.6 s is `1m` and never `60s`.
+// Durations for people (D6). Whole seconds are rounded first, so that 59.6 s is `1m` and never `60s`.
 
-/** A negative or unmeasurable duration, which only a clock set back can give, reads as `0s`. */
+/** A negative or not finite duration, which only a clock that was set back gives, is `0s`. */
 export function durationLabel(ms: number): string {
   const seconds = Number.isFinite(ms) ? Math.max(0, Math.round(ms / 1000)) : 0;
   if (seconds < 60) return `${seconds}s`;

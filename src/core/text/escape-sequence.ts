@@ -2,14 +2,14 @@
 // `\u{3c}`. Owns which sequences there are; it sees readings (look-alike.ts), so `＆ＬＴ；` is one of them too.
 //
 // Invariants
-// 1. A sequence is seen at the moment it is complete, at the top of a stack of readings. As its outcome is pushed in its
-//    place it may complete another, and so every depth (`&amp;lt;`, `%253c`) is undone in one pass.
-// 2. Looking back is bounded, and never leaves the stack, whose floor is FLOOR_DEPTH readings of nothing.
+// 1. A sequence is found when it is complete, at the top of a stack of readings. Its outcome is pushed in its place and
+//    may complete another sequence, so every depth (`&amp;lt;`, `%253c`) is undone in one pass.
+// 2. Looking back is bounded, and never leaves the stack, whose floor is FLOOR_DEPTH opaque readings.
 // 3. No sequence holds `<` or `~`.
 
 import { lookAlike, READING } from "./look-alike.ts";
 
-/** How many readings that belong to no sequence must lie under the stack, so that looking back needs no check. */
+/** So many opaque readings lie under the stack, so that looking back needs no check. */
 export const FLOOR_DEPTH = 24;
 
 /** The readings that can complete an escape. */
@@ -58,7 +58,7 @@ const Z = 0x7a;
 const MAX_DIGITS = 7;
 const MAX_NAME = 16;
 
-/** Named references that could take part in a tag, in lower case. `&lt` and `&amp` need no semicolon and are not here. */
+/** Named references that can be part of a tag, in lower case. `&lt` and `&amp` need no semicolon and are not here. */
 const NAMED: ReadonlyMap<string, number> = new Map([
   ...["shy", "zwj", "zwnj", "lrm", "rlm", "zerowidthspace", "nobreak"].map((name) => [name, 0x200b] as const),
   ...["nbsp", "ensp", "emsp", "thinsp", "hairsp", "tab", "newline"].map((name) => [name, SPACE] as const),
@@ -108,8 +108,8 @@ export function completedEscape(codes: Uint8Array, size: number): Escape | null 
 }
 
 /**
- * `&#x3c` is complete at once: whether an `f` that follows is a digit or begins `findings`, nothing that matters here has
- * a longer number that begins so. Were it not, a mark after it would change how it is read.
+ * `&#x3c` is complete at once, although an `f` could follow as a digit or begin `findings`: no character that matters
+ * here has a longer number that begins so. Otherwise a mark after it would change how it is read.
  */
 export function hexadecimalBracket(codes: Uint8Array, size: number): Escape | null {
   const number = numberReference(codes, size);
@@ -117,7 +117,7 @@ export function hexadecimalBracket(codes: Uint8Array, size: number): Escape | nu
   return { value: number.value, length: number.length, semicolonMayFollow: true };
 }
 
-/** The `&#60` or `&#x3c` at the top, of which only the next character can tell that it is complete. */
+/** The `&#60` or `&#x3c` at the top. Only the next character shows whether it is complete. */
 export function numberReference(codes: Uint8Array, size: number): NumberReference | null {
   const digitsAt = firstDigit(codes, size);
   const hexadecimal = codes[digitsAt - 1] === X;

@@ -54,7 +54,7 @@ export function frameParse(name: FrameName, text: string): Framed | null {
   return content === null ? null : { text: content, origin };
 }
 
-/** Words of others on a line of Errand's own: a JSON string, in which nothing can be read as one of our tags (rule I26). */
+/** Words of others in a line of Errand's: a JSON string in which nothing can be read as one of our tags (rule I26). */
 export function quoted(text: string): string {
   return JSON.stringify(mark(text));
 }

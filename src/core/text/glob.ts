@@ -1,9 +1,11 @@
 /**
- * Owns path patterns: `*`, `**`, `?`, `[abc]`, `[!a-z]` and `{a,b}`, for rules, for the tools' `glob` arguments and for .gitignore.
+ * Path patterns: `*`, `**`, `?`, `[abc]`, `[!a-z]` and `{a,b}`, for rules, for `glob` arguments of tools and for
+ * .gitignore.
  *
  * Invariants:
- *  1. Reading a pattern is linear in its length, and one that is longer than GLOB_LENGTH matches nothing: it is refused where it is given.
- *  2. Matching never takes more steps than `cost` for each character of a path: no pattern a model writes can hang it.
+ *  1. Reading a pattern is linear in its length. A pattern longer than GLOB_LENGTH matches nothing; its source must
+ *     refuse it.
+ *  2. Matching takes at most `cost` steps for each character of a path, so no pattern of a model can hang it.
  *  3. A pattern without a slash matches a name at any depth; one with a slash matches the whole path.
  */
 

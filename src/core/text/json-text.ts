@@ -1,5 +1,5 @@
-// JSON that is safe to print: control characters and those that change the direction of text stand as \uXXXX. It is the same value to whoever
-// parses it. JSON itself escapes only the first 32 of them.
+// JSON that is safe to print: control characters, and those that change the direction of text, stand as \uXXXX.
+// Parsing it gives the same value. JSON itself escapes only the first 32 control characters.
 
 const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff]/;
 
@@ -19,7 +19,7 @@ export function jsonText(value: object): string {
   return UNSAFE.test(json) ? escaped(json) : json;
 }
 
-/** Character by character of those that are rare, because a call for each one that is found takes long where there are a million. */
+/** One replacement for each of these characters: a function call for each match would be slow for a million of them. */
 function escaped(json: string): string {
   let text = json;
   for (const [first, last] of RANGES) {

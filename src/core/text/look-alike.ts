@@ -1,12 +1,11 @@
-// What a character could be taken for when somebody reads it as part of a tag. Owns the table of look-alikes; how the
-// characters of a tag hang together is reserved-tag.ts.
+// What a character looks like as part of a tag: the table of look-alikes. reserved-tag.ts reads whole tags.
 //
 // Invariants
-// 1. Every code point maps to one reading: an ASCII character that matters in a tag or in an escape of one (letters in
+// 1. Every code point has one reading: an ASCII character that matters in a tag or in an escape of one (letters in
 //    lower case), space, invisible (a reader may drop it), a two-letter sign, or opaque (everything else).
 // 2. The table is fixed here and does not come from the engine's Unicode data, so that a frame built under one version
 //    of Node is parsed under another. A test compares it with NFKC.
-// 3. Only the raw `~` reads as `~`: it is the mark that frame.ts sets, and a look-alike of it must not pass for one.
+// 3. Only the raw `~` reads as `~`. It is the mark that frame.ts sets, and no look-alike may pass for it.
 
 import { combiningMarkRanges } from "./combining-marks.ts";
 
@@ -83,7 +82,7 @@ const PAIR_SIGNS: readonly (readonly [(typeof PAIRS)[number], readonly number[]]
   ["st", [0xfb05, 0xfb06]],
 ];
 
-/** Controls, joiners, direction marks, variation selectors, fillers, lone surrogates, U+FFFC, U+FFFD; combining marks besides. */
+/** Controls, joiners, direction marks, variation selectors, fillers, lone surrogates, U+FFFC, U+FFFD. */
 const INVISIBLE_RANGES: readonly (readonly [number, number])[] = [
   [0x00, 0x08],
   [0x0e, 0x1f],
@@ -137,7 +136,7 @@ const SPACE_RANGES: readonly (readonly [number, number])[] = [
   [0x3000, 0x3000],
 ];
 
-/** The readings of all code points below 0x10000, for who reads much text. */
+/** The readings of all code points below 0x10000. */
 export function basicPlaneReadings(): Uint8Array {
   const table = new Uint8Array(0x10000);
   for (const [first, last] of [...combiningMarkRanges(), ...INVISIBLE_RANGES])
@@ -196,7 +195,7 @@ function readingBeyondBasicPlane(codePoint: number): number {
   return READING.opaque;
 }
 
-/** What the code point could be taken for. */
+/** The reading of the code point. */
 export function lookAlike(codePoint: number): number {
   return codePoint < 0x10000 ? (BASIC_PLANE[codePoint] ?? READING.opaque) : readingBeyondBasicPlane(codePoint);
 }

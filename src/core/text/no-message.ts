@@ -1,8 +1,8 @@
-// The reply that means "say nothing" (A6). Owns the two words, what of a reply is said, and what a stream must hold back.
+// The reply that means "say nothing" (A6): the two words, the rest of a reply, and what a stream must hold back.
 //
 // Invariants
-// 1. What a stream lets through (all but the end that `noMessageHeld` names) is the beginning of what is said, whatever
-//    text follows: no fragment of the word is ever shown, neither as the whole reply nor as its last line.
+// 1. What a stream lets through (all but the end that `noMessageHeld` counts) is a beginning of what is said, whatever
+//    text follows. No fragment of the word is ever shown, neither as the whole reply nor as its last line.
 // 2. The word inside a line is ordinary text.
 
 const WORDS = ["NO_MESSAGE", "NO_REPLY"] as const;
@@ -12,7 +12,7 @@ export function messageNoMessageIs(text: string): boolean {
   return WORDS.some((word) => trimmed === word);
 }
 
-/** What of a reply is said: all of it, or what stands before a last line that is exactly one of the words. */
+/** What the reply says: all of it, or the text before a last line that is exactly one of the words. */
 export function messageSaid(text: string): string {
   const end = text.trimEnd();
   const line = lineStart(end);

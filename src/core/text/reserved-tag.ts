@@ -1,19 +1,19 @@
-// Finds, in text that is to stand inside a frame, every place that could be read as one of our tags (E1). Owns how such
-// a tag may be disguised; look-alikes are look-alike.ts, escapes escape-sequence.ts, what is done about it frame.ts.
+// Finds every place in a text that could be read as one of our tags inside a frame (E1). look-alike.ts has the
+// look-alikes, escape-sequence.ts the escapes; frame.ts marks what is found.
 //
 // A find is an opening bracket, then marks `~`, then spaces, slashes and backslashes, then a whole reserved name with
 // spaces and backslashes anywhere in it. Each of its characters may be a look-alike, or escaped to any depth, and
-// invisible characters may stand anywhere. A closing bracket is not asked for: the frame's own would do.
+// invisible characters may stand anywhere. A closing bracket is not required, because the frame has one.
 //
 // Invariants
 // 1. A find does not depend on how many marks follow its bracket: setting or removing a mark directly after the bracket
 //    leaves every find a find and makes no new one. This makes the escape of frame.ts exact. It holds because neither a
 //    bracket nor a mark is part of any escape sequence, so that nothing is ever read across them.
-// 2. The name goes on only over an ASCII name character that follows at once: `<responses>` and `<say-so>` are no finds.
+// 2. An ASCII name character directly after the name makes it another name: `<responses>` and `<say-so>` are no finds.
 // 3. Linear: one pass, in which each reading is pushed once and looks back over a bounded distance.
-// 4. An invisible character inside an escape is passed over, but ends a hexadecimal reference that already reads as a
-//    part of a tag; so does a digit that is a look-alike. Thus both `&#x6<ZWSP>d;essage` and `&#x6d<ZWSP>essage` are
-//    seen as `message`, whichever a reader does first: drop and fold characters, or undo escapes.
+// 4. An invisible character inside an escape is skipped, but ends a hexadecimal reference that already reads as a part
+//    of a tag; so does a digit that is a look-alike. So `&#x6<ZWSP>d;essage` and `&#x6d<ZWSP>essage` are both found,
+//    whether a reader first drops and folds characters or first undoes escapes.
 
 import {
   completedEscape,
@@ -38,7 +38,7 @@ const RESERVED_NAMES = RESERVED_TAGS.map((name) => Array.from(name, (letter) => 
 
 const BASIC_PLANE = basicPlaneReadings();
 
-// Local names, as the loops below run once a character.
+// Local names, because the loops below run once for each character.
 const FLOOR = FLOOR_DEPTH;
 const OPAQUE = READING.opaque;
 const INVISIBLE = READING.invisible;
@@ -64,7 +64,7 @@ const COMPLETES_ESCAPE = Uint8Array.from({ length: 0x80 }, (_, code) =>
 /** The size of the stack when it holds a bracket and the shortest name. */
 const SHORTEST_TAG = FLOOR + 1 + Math.min(...RESERVED_TAGS.map((name) => name.length));
 
-/** Of the characters that may stand in a tag's name, those that make it a longer name than ours. */
+/** True if a character follows that makes the name longer than ours. */
 function goesOnWith(text: string, at: number): boolean {
   const code = text.charCodeAt(at) | 0;
   const letter = code | 0x20;
@@ -72,7 +72,7 @@ function goesOnWith(text: string, at: number): boolean {
   return code === 0x2d || code === 0x2e || code === UNDERSCORE;
 }
 
-/** Only a bracket can open a tag and only these can open an escape; all else is passed over until one comes. */
+/** A bracket opens a tag; the others open an escape. All else is skipped until one of them comes. */
 function startsStack(reading: number): boolean {
   return reading === LESS_THAN || reading === AMPERSAND || reading === PERCENT || reading === BACKSLASH;
 }
@@ -96,13 +96,13 @@ function takesPartInTag(value: number): boolean {
 export function reservedTagOpenings(text: string): number[] {
   const found: number[] = [];
   // The stack: readings since the last bracket, and where each ends in the text. A sign that reads as two letters takes
-  // two places, hence the capacity.
+  // two entries, so the capacity is double.
   const codes = new Uint8Array(FLOOR + 2 * text.length);
   const ends = new Int32Array(FLOOR + 2 * text.length);
   let size = FLOOR;
   // Whether the stack is a bracket after which no name has begun; a letter that begins none ends it at once.
   let nameAwaited = false;
-  // Whether the stack holds anything that could begin an escape, and a number reference; spares other text the look back.
+  // Whether the stack holds something that can begin an escape, or a number reference. Other text needs no look back.
   let escapeBegun = false;
   let numberBegun = false;
   // How many semicolons may still belong to escapes that were complete without one, and whether the top of the stack
@@ -126,7 +126,7 @@ export function reservedTagOpenings(text: string): number[] {
     size++;
   };
 
-  /** Pushes a reading and undoes the escape that it completes, and the one which that completes, and so on. */
+  /** Pushes a reading and undoes the escape that it completes. The outcome is pushed in the same way. */
   const push = (first: number, end: number): void => {
     for (let reading = first; ;) {
       if (reading === INVISIBLE) return;
@@ -176,7 +176,7 @@ export function reservedTagOpenings(text: string): number[] {
     push(reading, end);
   };
 
-  /** Ends the number references that the reading is no further digit of. */
+  /** Ends the number references that the reading does not continue. */
   const endNumbers = (reading: number, asciiDigit: boolean): void => {
     for (let number = numberReference(codes, size); number !== null; number = numberReference(codes, size)) {
       const goesOn =
@@ -193,7 +193,7 @@ export function reservedTagOpenings(text: string): number[] {
     if (reading === INVISIBLE) return;
     if (reading === SEMICOLON && semicolons > 0) {
       semicolons--;
-      // A bracket reaches over its semicolon, as the mark goes behind it; a letter need not, as `;` ends a name.
+      // A bracket includes its semicolon, because the mark goes behind it. A letter need not: `;` ends a name.
       if (topWasEscaped && codes[size - 1] === LESS_THAN) ends[size - 1] = end;
       return;
     }

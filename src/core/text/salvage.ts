@@ -1,8 +1,8 @@
-// What is left of an assistant message when its thinking and its written-out tool calls are taken away (B6).
+// An assistant message without its thinking and its written-out tool calls (B6).
 //
 // Invariants
-// 1. A block runs from its open tag to the next close tag of the same name; whatever stands between goes with it.
-// 2. A tag that is never closed removes nothing: a model that forgot the close tag must not lose its answer.
+// 1. A block runs from its open tag to the next close tag of the same name, with everything between them.
+// 2. A tag that is never closed removes nothing. A model that forgot the close tag must not lose its answer.
 
 import { nextCloseTag, openTagFinder } from "./tag-scan.ts";
 
@@ -10,24 +10,24 @@ const HIDDEN = ["thinking", "tool_call"] as const;
 
 export function salvageText(text: string): string {
   const nextOpen = openTagFinder(text, HIDDEN);
-  /** Names whose close tag does not occur any more: looked for once, so that many open tags stay cheap. */
+  /** Names without a further close tag. Each is searched once, so that many open tags stay cheap. */
   const unclosed = new Set<string>();
-  const kept: string[] = [];
+  const parts: string[] = [];
   let from = 0;
-  let look = 0;
+  let searchFrom = 0;
   for (;;) {
-    const open = nextOpen(look);
+    const open = nextOpen(searchFrom);
     if (open === null) break;
     const close = unclosed.has(open.name) ? null : nextCloseTag(text, open.name, open.end);
     if (close === null) {
       unclosed.add(open.name);
-      look = open.end;
+      searchFrom = open.end;
       continue;
     }
-    kept.push(text.slice(from, open.start));
+    parts.push(text.slice(from, open.start));
     from = close.end;
-    look = close.end;
+    searchFrom = close.end;
   }
-  kept.push(text.slice(from));
-  return kept.join("").trim();
+  parts.push(text.slice(from));
+  return parts.join("").trim();
 }

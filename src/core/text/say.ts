@@ -1,4 +1,4 @@
-// The text a foreground reply addresses to the user (A7). Owns only the choice of tag and that an empty block is no message.
+// The text of a foreground reply that is meant for the user (A7).
 
 import { tagExtractAll } from "./tag.ts";
 

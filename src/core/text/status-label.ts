@@ -1,4 +1,4 @@
-// The words for how a run ended (D4, B2). Reads the outcome the runtime decided; never the child's text.
+// The words for how a run ended (D4, B2). They come from the recorded outcome, never from the child's text.
 
 export interface LabelledOutcome {
   readonly status: "ok" | "error" | "timeout" | "cancelled" | "interrupted";

@@ -1,11 +1,11 @@
-// Finds single tags in model text. Owns what counts as an open or a close tag; what lies between them is tag.ts.
+// Finds single tags in model text: what counts as an open or a close tag. tag.ts reads what is between them.
 //
 // Invariants
 // 1. Names are whole and compared in ASCII case only: no locale, no Unicode folding, so offsets never shift.
 // 2. An open tag ends at the first `>` outside a quoted attribute value. A `<` outside a value ends the attempt:
 //    the tag was never finished. `<name/>` holds nothing and is therefore not an open tag.
 // 3. A close tag is `</name`, optional white space, `>`.
-// 4. Linear: a finder remembers where an attempt already failed, so that many unfinished tags cost one scan.
+// 4. Linear: a finder remembers where an attempt failed, so that many unfinished tags cost one scan.
 
 export interface Span {
   readonly start: number;
@@ -48,7 +48,7 @@ function nameAt(text: string, at: number, names: readonly string[]): string | nu
 
 /**
  * The offset after the `>` that ends the tag whose attributes begin at `from`, or -1.
- * `tried` holds the offsets, outside any value, from which a scan has already run; those it failed from fail again.
+ * `tried` holds the offsets, outside any value, from which a scan has run; those that failed fail again.
  */
 function tagEnd(text: string, from: number, tried: Set<number>): number {
   let valueMayFollow = false;
@@ -72,7 +72,7 @@ function tagEnd(text: string, from: number, tried: Set<number>): number {
   return -1;
 }
 
-/** Returns a function that finds the next open tag of any of the names; it must be asked with growing offsets. */
+/** Returns a function that finds the next open tag of any of the names. Its offsets must grow from call to call. */
 export function openTagFinder(text: string, names: readonly string[]): (from: number) => OpenTag | null {
   const tried = new Set<number>();
   return (from) => {

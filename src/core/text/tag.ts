@@ -1,4 +1,4 @@
-// Takes blocks `<tag>…</tag>` out of model text (E3). Owns which open belongs to which close; a single tag is tag-scan.ts.
+// Takes blocks `<tag>…</tag>` out of model text (E3): which open tag belongs to which close tag.
 //
 // Invariants
 // 1. tagExtract and tagStrip agree on the block: first open tag to last close tag, nested tags included.
@@ -15,7 +15,7 @@ interface Block {
 }
 
 function outerBlock(text: string, tag: string): Block | null {
-  // The close is sought first: text that has none is the common case and needs no second scan.
+  // The close tag is searched first: most texts have none and need no second scan.
   const close = lastCloseTag(text, tag);
   if (close === null) return null;
   const open = openTagFinder(text, [tag])(0);

@@ -1,6 +1,6 @@
 /**
- * The words of an announcement (rules D4–D7): one or several ended runs, their findings framed and bounded, their numbers, and what
- * to do with them.
+ * The text of an announcement (rules D4–D7): ended runs, their findings framed and bounded, their numbers, and what to
+ * do.
  */
 
 import { outcomeLabel, sentenceEnd } from "./outcome-label.ts";
@@ -16,9 +16,9 @@ import { durationLabel, frameBuild, messageBuildSystemText } from "../index.ts";
 
 interface Announced {
   readonly runs: readonly RunTexts[];
-  /** Names of members that are still running. */
+  /** Members of the batch that still run. */
   readonly stragglers: readonly RunTexts[];
-  /** The kind of agent that is told. */
+  /** The kind of the agent that reads it. */
   readonly kind: AgentKind;
 }
 
@@ -33,26 +33,26 @@ export function announcementText(announced: Announced, limits: Limits, sha256: S
     1,
     Math.min(limits.summaryBytes, Math.floor(limits.announcementBytes / Math.max(1, runs.length))),
   );
-  const blocks = runs.length === 1 && only !== undefined ? single(only, share, sha256) : all(runs, share, sha256);
+  const blocks = runs.length === 1 && only !== undefined ? oneRun(only, share, sha256) : manyRuns(runs, share, sha256);
   const open = stragglers.map(
     (run) => `Task ${quoted(run.name)} (run ${run.id}): still running; you will be told when it ends.`,
   );
   return [...blocks, ...open, instructions(kind, runs.length)].join("\n\n");
 }
 
-function single(run: RunTexts, maxBytes: number, sha256: Sha256): string[] {
-  const told = findings(run, maxBytes, sha256);
+function oneRun(run: RunTexts, maxBytes: number, sha256: Sha256): string[] {
+  const { text, cut } = findings(run, maxBytes, sha256);
   return [
     `Background task ${quoted(run.name)} ${sentenceEnd(outcomeLabel(run.outcome))}`,
-    `Findings:\n${told.text}`,
-    ...stats(run, told.cut),
+    `Findings:\n${text}`,
+    ...stats(run, cut),
   ];
 }
 
-function all(runs: readonly RunTexts[], maxBytes: number, sha256: Sha256): string[] {
+function manyRuns(runs: readonly RunTexts[], maxBytes: number, sha256: Sha256): string[] {
   return [
     `${runs.length} background tasks have ended.`,
-    ...runs.map((run, index) => several(run, index + 1, maxBytes, sha256)),
+    ...runs.map((run, index) => runBlock(run, index + 1, maxBytes, sha256)),
     totals(runs),
   ];
 }
@@ -71,7 +71,7 @@ function truncatedLine(truncated: Truncated): string {
   return `truncated: ${JSON.stringify(truncated)}`;
 }
 
-/** A report that is posted at once (rule B8): whole, framed and bounded like findings. Its run can be read when it has ended. */
+/** A report that is posted at once (rule B8): framed and bounded like findings. */
 export function postedReport(run: RunTexts, maxBytes: number, sha256: Sha256): string {
   const { kept, truncated } = reportBounded(run.reports.at(-1) ?? NO_RESULT, maxBytes, sha256);
   const frame = messageBuildSystemText(reportWhole(kept), run.agent);
@@ -93,7 +93,7 @@ function stats(run: RunTexts, cut: boolean): string[] {
     ...(runtime === null ? [] : [`runtime ${durationLabel(runtime)}`]),
     ...(outcome === null || outcome.tokens === 0 ? [] : [`tokens ${outcome.tokens}`]),
     ...(outcome === null || outcome.cost === 0 ? [] : [`cost $${(outcome.cost / MICRO).toFixed(4)}`]),
-    ...more(run, cut),
+    ...readable(run, cut),
   ]);
 }
 
@@ -101,21 +101,22 @@ function statsLine(parts: readonly string[]): string[] {
   return parts.length === 0 ? [] : [`Stats: ${parts.join(" • ")}`];
 }
 
-/** What is not shown can be read under the run's id: earlier reports, and what was cut. */
-function more(run: RunTexts, cut: boolean): string[] {
-  const messages = run.reports.length > 1 ? [`messages ${run.reports.length}`] : [];
-  return cut || messages.length > 0 ? [...messages, `run ${run.id}`] : [];
+/** What `read_result` can read under the run's id: earlier reports, and what was cut. */
+function readable(run: RunTexts, cut: boolean): string[] {
+  const { earlier } = run.outcome?.result ?? NO_RESULT;
+  if (earlier.length > 0) return [`messages ${earlier.length + 1}`, `run ${run.id}`];
+  return cut ? [`run ${run.id}`] : [];
 }
 
-function several(run: RunTexts, number: number, maxBytes: number, sha256: Sha256): string {
+function runBlock(run: RunTexts, number: number, maxBytes: number, sha256: Sha256): string {
   const runtime = runtimeOf(run);
   const duration = runtime === null ? "" : ` (${durationLabel(runtime)})`;
-  const told = findings(run, maxBytes, sha256);
+  const { text, cut } = findings(run, maxBytes, sha256);
   const lines = [
     `### Task ${number}: ${quoted(run.name)}`,
     `Status: ${outcomeLabel(run.outcome)}${duration}`,
-    told.text,
-    ...statsLine(more(run, told.cut)),
+    text,
+    ...statsLine(readable(run, cut)),
   ];
   return lines.join("\n");
 }
@@ -135,11 +136,12 @@ function totals(runs: readonly RunTexts[]): string {
   return `Total wall time: ${wall}\nResults: ${succeeded} succeeded, ${runs.length - succeeded} failed/timed out`;
 }
 
-/** The findings leave the context after this turn (rule D8), so that what is not said of them now is lost. */
+/** The findings leave the context after this turn (rule D8), so the agent must use them now. */
 function instructions(kind: AgentKind, count: number): string {
   if (kind === "background") {
     const which = count > 1 ? "every task's" : "the";
-    return `Use ${which} concrete findings for your own task, then report to your parent; the findings leave your context after this turn.`;
+    const task = `Use ${which} concrete findings for your own task, then report to your parent`;
+    return `${task}; the findings leave your context after this turn.`;
   }
   const what =
     count > 1
@@ -148,7 +150,7 @@ function instructions(kind: AgentKind, count: number): string {
   return `Tell the user ${what}: no technical details, no talk of background tasks. NO_REPLY if nothing needs saying.`;
 }
 
-/** What stands in the context for an announcement once its turn has ended well (rule D8). */
+/** The line that replaces an announcement in the context when its turn has ended well (rule D8). */
 export function announcementLine(runs: readonly RunTexts[], started: readonly RunTexts[]): string {
   const ended = runs.map((run) => `${quoted(run.name)} (run ${run.id}) ${outcomeLabel(run.outcome)}`).join("; ");
   const begun =

@@ -1,9 +1,9 @@
 /**
- * A report as it enters the parent's context: bounded in bytes (rules D7, D14, F5). `read_result` reads the whole.
+ * A report as it enters the parent's context, bounded in bytes (rules D7, D14, F5). `read_result` reads the whole.
  *
  * Invariants:
  *  1. Text, artifacts and data together take at most the given number of bytes.
- *  2. Data are kept whole or left out: cut JSON would not fit its schema.
+ *  2. Data stay whole or are left out, because cut JSON would not fit its schema.
  *  3. `truncated` describes the text that `read_result` reads.
  */
 
@@ -35,7 +35,7 @@ export function reportBounded(report: Report, maxBytes: number, sha256: Sha256):
   if (textBytes + listed + dataBytes <= maxBytes) return { kept: report, truncated: null };
   const data = dataBytes * 2 <= maxBytes ? report.data : undefined;
   const room = data === undefined ? maxBytes : maxBytes - dataBytes;
-  // Words come first, but leave half of the room to artifacts that need it.
+  // The text comes first, but leaves half of the room to artifacts that need it.
   const text = cutToBytes(report.text, Math.max(Math.floor(room / 2), room - listed));
   const artifacts = artifactsCut(report.artifacts, sizes, room - utf8Length(text));
   const kept = { text, artifacts, data };
@@ -48,7 +48,7 @@ export function reportBounded(report: Report, maxBytes: number, sha256: Sha256):
   };
 }
 
-/** Decided without measuring: a character of UTF-16 takes at most three bytes. */
+/** A quick check without measuring: a UTF-16 unit takes at most three bytes. */
 function surelyFits({ text, artifacts, data }: Report, maxBytes: number): boolean {
   return artifacts.length === 0 && data === undefined && text.length * 3 <= maxBytes;
 }

@@ -1,9 +1,10 @@
 /**
- * Results of tools that are longer than a context takes of them (rule D7). The agent reads the beginning, and a note before it that says how much is
- * missing and names the handle with which `read_result` reads the whole.
+ * Results of tools that are too long for a context (rule D7). The agent reads the beginning, after a note that says how
+ * much is missing and names the handle with which `read_result` reads the whole.
  *
  * Invariants:
- *  1. A handle names the row in which the result stands, so it is unique in its tree and in forks of it. Models repeat their own call ids.
+ *  1. A handle names the row that holds the result, so it is unique in its tree and its forks. Call ids are not: models
+ *     repeat them.
  *  2. The note stands before the text, so that it stays when the text is shortened later.
  */
 
@@ -41,7 +42,7 @@ export function resultText({ whole }: FactOf<"tool-finished">, seq: number, text
   return `[truncated: ${truncated}; ${rest}.${lost}]\n${text}`;
 }
 
-/** The results that a summary will name, with one more. */
+/** The cut results that a summary will name, with one more. */
 export function withCutResult(
   cut: readonly CutResult[],
   seq: number,
@@ -51,7 +52,7 @@ export function withCutResult(
   return [...cut, { seq, name, bytes }].slice(-NAMED);
 }
 
-/** What follows a summary: the results that it stands for can still be read. */
+/** The end of a summary: the cut results that it replaced can still be read. */
 export function cutResultLines(cut: readonly CutResult[]): string {
   if (cut.length === 0) return "";
   const lines = cut.map(({ seq, name, bytes }) => `- call_id "${resultHandle(seq)}": ${name}, ${bytes} bytes`);

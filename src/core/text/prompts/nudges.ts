@@ -1,7 +1,8 @@
-/** The exact words of nudges: rules B2, B4 and C2. */
+/** The exact texts of nudges (rules B2, B4 and C2). */
 
 export const NUDGE_TOOL =
-  "You haven't sent your results to your parent agent yet. Use the send_agent_message tool to deliver your results. No agentId is needed — it defaults to your parent.";
+  "You haven't sent your results to your parent agent yet. Use the send_agent_message tool to deliver your results. " +
+  "No agentId is needed — it defaults to your parent.";
 
 export const NUDGE_TAG = "You must wrap your final answer in <response>...</response> tags. Emit your response now.";
 

@@ -31,7 +31,7 @@ export function runPayload(texts: RunTexts, maxBytes: number, sha256: Sha256): {
   };
 }
 
-/** Rule F3: a payload without what differs from run to run, in one spelling. Two runs of the same scripted child give the same. */
+/** Rule F3: a payload without what differs from run to run, in canonical JSON. */
 export function normalisedOutput(payload: Readonly<Record<string, unknown>>): string {
   return canonicalJson({ ...payload, duration_ms: 0, run_id: null });
 }

@@ -1,9 +1,11 @@
 /**
- * Whether every provider takes a JSON Schema as the schema of a tool's property. Providers refuse the whole request for one keyword that they
- * do not know or a reference that they cannot follow, so a schema of a user is shown as it is only if it keeps to what all of them document;
- * Gemini's list is the shortest.
+ * Whether every provider accepts a JSON Schema as the schema of a tool's property, and how a model is shown the schema
+ * of its data. Providers refuse the whole request for one keyword that they do not know or a reference that they cannot
+ * follow. So a user's schema is shown as it is only if it uses what all providers document; Gemini's list is the
+ * shortest.
  *
- * Invariant: each part of a portable schema has a type, or alternatives that have one; nothing in it refers to another place.
+ * Invariant: each part of a portable schema has a type, or alternatives that have one. Nothing in it refers to another
+ * place.
  */
 
 import { type Json, jsonObjectIs } from "../../values/json.ts";
@@ -12,7 +14,7 @@ type Keyword = (value: Json, schema: { readonly [keyword: string]: Json }) => bo
 
 const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean"]);
 const TYPES: ReadonlySet<string> = new Set([...SCALARS, "array", "object", "null"]);
-/** Names that Anthropic and Gemini take for arguments. */
+/** Names that Anthropic and Gemini accept for arguments. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const DEPTH = 16;
 
@@ -23,7 +25,7 @@ const KEYWORDS: { readonly [name: string]: Keyword } = {
   type: (value) => typeIs(value),
   title: always,
   description: always,
-  // Gemini takes other formats for other types, and refuses those of strings.
+  // Gemini refuses other formats of strings.
   format: (value) => value === "date-time",
   enum: (value) =>
     Array.isArray(value) &&
@@ -60,7 +62,7 @@ export function portableSchema(schema: Json, levels = DEPTH): boolean {
   return partsOf(properties, items, anyOf, oneOf).every((part) => portableSchema(part, levels - 1));
 }
 
-/** The argument in which a model gives data that fit this schema. */
+/** The argument for data that fit this schema. */
 export function dataArgument(schema: Json): "data" | "data_json" {
   return portableSchema(withoutDialect(schema)) ? "data" : "data_json";
 }
@@ -73,7 +75,7 @@ export function dataProperty(schema: Json): { readonly [name: string]: Json } {
   return { data_json: { type: "string", description } };
 }
 
-/** The dialect is named by the whole schema of a tool, never by a part of it. */
+/** Only the whole schema of a tool names a dialect, never a part of it. */
 function withoutDialect(schema: Json): Json {
   if (!jsonObjectIs(schema) || schema["$schema"] === undefined) return schema;
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "$schema"));

@@ -5,12 +5,12 @@ import type { AgentNumber } from "../../values/ids.ts";
 import { type Json, jsonObjectIs } from "../../values/json.ts";
 import type { ToolCallPart } from "../../values/message.ts";
 
-/** Characters of a call's arguments that a question shows; who answers can look at the whole call. */
+/** Characters of a call's arguments that a question shows. */
 const SHOWN = 1_000;
 
 /** An open call as the model wrote it. */
 export function askedCall(contexts: Contexts, agent: AgentNumber, call: string): ToolCallPart | undefined {
-  return contexts.agents.get(agent)?.open?.calls.find((given) => given.id === call);
+  return contexts.agents.get(agent)?.open?.calls.find(({ id }) => id === call);
 }
 
 /** The arguments of an open call, or null when its text is gone. */
@@ -18,7 +18,7 @@ function askedInput(contexts: Contexts, agent: AgentNumber, call: string): Json 
   return askedCall(contexts, agent, call)?.input ?? null;
 }
 
-/** The name of a question that is about no tool, but about the model calls of a request. */
+/** The name of a question about the model calls of a request, in place of a tool's name. */
 export const MODEL_CALLS = "model_calls";
 
 /** What such a question shows in place of a call's arguments. */
@@ -32,7 +32,7 @@ interface Asked {
   readonly name: string;
 }
 
-/** `calls`: how many more model calls are asked for, by a question about these. */
+/** `calls`: how many more model calls a question about model calls asks for. */
 export function questionInput(contexts: Contexts, { agent, call }: Asked, calls: number): Json {
   return typeof call === "string" ? askedInput(contexts, agent, call) : modelCallsInput(calls);
 }

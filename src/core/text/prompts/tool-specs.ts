@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. Every schema has a type for each property, and nothing that a provider refuses (rule F1).
- *  2. It is made from the schema that is checked, without bounds that models hardly ever reach.
+ *  2. It is made from the schema that is checked, without bounds that models hardly reach.
  */
 
 import type { ArgumentSchema, Property } from "../../delegation/arguments.ts";
@@ -24,13 +24,13 @@ const DESCRIPTIONS: { readonly [Tool in DelegationTool]: string } = {
   steer_run: "Send a message to a running child, into its current turn.",
 };
 
-/** What a model is told of these tools. `output`: the schema of its run's data, if there is one. */
+/** These tools as a model sees them. `output`: the schema of its run's data. */
 export function delegationToolSpecs(
   names: readonly DelegationTool[],
   byTool: boolean,
   output: Json | undefined,
 ): ToolSpec[] {
-  // An agent that may not delegate reads only results of its own calls.
+  // An agent that may not delegate reads only the results of its own calls.
   const delegates = names.includes("subagent");
   return names.map((name) => ({
     name,
@@ -47,7 +47,7 @@ function shownSchema(name: DelegationTool, byTool: boolean, output: Json | undef
   return { type, properties: { ...shownProperties(properties), ...data }, required };
 }
 
-/** Gemini's `parameters` refuse `additionalProperties`; models do not write empty texts, nor texts of a megabyte. */
+/** Without `additionalProperties`, which Gemini refuses, and without bounds on lengths. */
 function shown({ type, properties, required }: ArgumentSchema): { readonly [keyword: string]: Json } {
   return { type, properties: shownProperties(properties), ...(required.length === 0 ? {} : { required }) };
 }
