@@ -1,4 +1,4 @@
-/** Runs one case in an Errand of its own, waits until its tree is at rest, and judges what was recorded. */
+/** Runs one case, waits until its tree is idle, and checks what was recorded. */
 
 import {
   createErrand,
@@ -8,13 +8,14 @@ import {
   ErrandError,
   type TreeEvent,
 } from "../src/index.ts";
+import { createRehearsalProvider } from "../src/cli/rehearsal/rehearsal-provider.ts";
 import { createScriptedModels, fail } from "../src/testing/index.ts";
 import { type EvalCase, UNAVAILABLE } from "./delegation.ts";
 
 export interface Verdict {
   readonly name: string;
   readonly passed: boolean;
-  /** What did not come out as it should. */
+  /** The expectations that do not hold. */
   readonly problems: readonly string[];
   readonly milliseconds: number;
   readonly modelCalls: number;
@@ -22,10 +23,10 @@ export interface Verdict {
   readonly runs: number;
 }
 
-/** How long one case may take, real models included. */
-const PATIENCE_MS = 300_000;
+/** The time limit of a case, also with real models. */
+const MAX_MS = 300_000;
 
-/** Rejects with an `ErrandError` when the model cannot be had. `model` null: the case's own scripts. */
+/** Rejects with an `ErrandError` if the model is not available. `model` null means the case's scripts. */
 export async function evaluate(given: EvalCase, model: string | null): Promise<Verdict> {
   const started = performance.now();
   const scripted = createScriptedModels({
@@ -36,11 +37,12 @@ export async function evaluate(given: EvalCase, model: string | null): Promise<V
     [UNAVAILABLE]: () => fail({ message: `${UNAVAILABLE} could not be reached: nothing listens there.` }),
   });
   const world = createSystemWorld();
+  const registry = createModelRegistry({ env: process.env, world });
   const parent = model ?? "scripted/parent";
   const child = model ?? "scripted/child";
   const errand = await createErrand({
     store: "memory",
-    models: [model === null ? scripted : createModelRegistry({ env: process.env, world }), unavailable],
+    models: model === null ? [scripted, unavailable] : [registry, createRehearsalProvider(world), unavailable],
     world,
     model: parent,
     tools: [],
@@ -75,11 +77,11 @@ interface Seen {
 async function observe(errand: Errand, request: string): Promise<Seen> {
   const agent = await errand.openAgent();
   const late = Promise.withResolvers<"late">();
-  const timer = setTimeout(() => late.resolve("late"), PATIENCE_MS);
+  const timer = setTimeout(() => late.resolve("late"), MAX_MS);
   const events: TreeEvent[] = [];
   const settled = follow(errand, agent.id, events);
   try {
-    await agent.postAndAwait(request, { timeoutMs: PATIENCE_MS });
+    await agent.postAndAwait(request, { timeoutMs: MAX_MS });
     const ended = await Promise.race([settled, late.promise]);
     return { events, problem: ended === "late" ? ["the tree did not come to rest in time"] : [] };
   } catch (error) {
@@ -90,7 +92,7 @@ async function observe(errand: Errand, request: string): Promise<Seen> {
   }
 }
 
-/** Collects the tree's steps until its root has ended a turn, is idle, and has been told of every run. */
+/** The tree's steps until its root has ended a turn, is idle, and knows the end of every run. */
 async function follow(errand: Errand, tree: string, events: TreeEvent[]): Promise<"settled"> {
   const open = new Set<number>();
   let turns = 0;
