@@ -1,23 +1,23 @@
 /**
- * What is asked of the delegation tools. Each case is one request to an agent, and a check of what the journal and the run records say
- * came of it; the wording of no model is judged. The scripts say what a model that behaves would do: they stand in for one by default.
+ * The cases for the delegation tools. Each is one request to an agent, and a check of the journal and the run records.
+ * The wording of models is not checked. By default scripts reply like a model that follows its instructions.
  */
 
 import type { AgentDefinition, ErrandOptions, Tool } from "../src/index.ts";
 import { byContext, callTool, callTools, malformedCall, say, type Script } from "../src/testing/index.ts";
 import { called, nudges, type Observed, outcome, refusals, relayed, told } from "./observed.ts";
 
-/** A model whose server cannot be reached. */
+/** A model with an unreachable server. */
 export const UNAVAILABLE = "evals/unavailable";
 
 export interface EvalCase {
   readonly name: string;
-  /** What the agent is asked. */
+  /** The message to the agent. */
   readonly request: string;
   readonly options?: Pick<ErrandOptions, "limits" | "subagentEnabled" | "tools">;
   readonly child?: Partial<AgentDefinition>;
   readonly scripts: { readonly parent: Script; readonly child: Script };
-  /** What did not come out as it should; nothing if the case passed. */
+  /** The expectations that do not hold. */
   check(observed: Observed): readonly string[];
 }
 
@@ -30,7 +30,7 @@ function asksOnce(task: string, more: Record<string, number> = {}): Script {
 const report = callTool("send_agent_message", { text: "heron", final: true });
 const reports: Script = () => report;
 
-/** Answers nothing until it is aborted. */
+/** Waits until it is aborted. */
 const waitTool: Tool = {
   name: "wait",
   description: "Waits.",
@@ -42,7 +42,7 @@ const waitTool: Tool = {
     }),
 };
 
-/** Longer than the cap of its case, and short enough to be copied. */
+/** Longer than its case's limit, but short enough for a model to copy. */
 const BOOK = Array.from({ length: 40 }, (_, line) => `Line ${line + 1}: a heron stands in the water.`).join("\n");
 
 const bookTool: Tool = {
@@ -53,7 +53,7 @@ const bookTool: Tool = {
   run: async () => ({ text: BOOK, failed: false }),
 };
 
-/** Delegates, and reads the rest under the id that the payload names. */
+/** Delegates, and reads the rest by the id in the payload. */
 const readsTheRest: Script = (request, { replies }) => {
   if (replies === 0) return callTool("subagent", { task: "Report the book." });
   const told = request.messages.findLast((message) => message.role === "tool");
@@ -71,7 +71,8 @@ export const cases: readonly EvalCase[] = [
   {
     name: "background",
     request:
-      'Call start_background_agent twice in one reply, with the tasks "Report the word heron." and "Report the word wren." Then answer, and tell me the words when you hear of them.',
+      'Call start_background_agent twice in one reply, with the tasks "Report the word heron." and "Report ' +
+      'the word wren." Then answer, and tell me the words when you hear of them.',
     scripts: {
       parent: byContext([
         callTools([
@@ -94,7 +95,8 @@ export const cases: readonly EvalCase[] = [
   {
     name: "timeout",
     request:
-      'Call subagent once, with the task "Call the wait tool, then report what it gave you." and timeout_seconds 1. Then tell me what came of it.',
+      'Call subagent once, with the task "Call the wait tool, then report what it gave you." and ' +
+      "timeout_seconds 1. Then tell me what came of it.",
     options: { tools: [waitTool] },
     scripts: {
       parent: asksOnce("Call the wait tool, then report what it gave you.", { timeout_seconds: 1 }),
@@ -105,7 +107,9 @@ export const cases: readonly EvalCase[] = [
   {
     name: "malformed call",
     request:
-      'This checks how a tool takes bad arguments. Call subagent with the task "Report the word heron." and one more argument, priority, set to 1: it will be refused. Then call it again without priority, and tell me the word.',
+      'This checks how a tool takes bad arguments. Call subagent with the task "Report the word heron." and ' +
+      "one more argument, priority, set to 1: it will be refused. Then call it again without priority, and " +
+      "tell me the word.",
     scripts: {
       parent: byContext([
         malformedCall("subagent"),
@@ -127,7 +131,8 @@ export const cases: readonly EvalCase[] = [
   {
     name: "depth",
     request:
-      'Call subagent once, with the task "Delegate this to a subagent of your own if you can; if you cannot, report the word heron yourself." Then tell me the word.',
+      'Call subagent once, with the task "Delegate this to a subagent of your own if you can; if you cannot, ' +
+      'report the word heron yourself." Then tell me the word.',
     options: { limits: { maxDepth: 1 } },
     scripts: {
       parent: asksOnce("Delegate this."),
@@ -137,7 +142,7 @@ export const cases: readonly EvalCase[] = [
       const reasons = refusals(observed, 1).map(({ reason }) => reason);
       return [
         ...outcome(observed, [{ ...reported, parent: 0 }]),
-        // The tool is not shown to such a child: a real model may never try it.
+        // Such a child does not have the tool, so a real model may not try it.
         ...(observed.scripted && reasons.length === 0 ? ["the deeper delegation was not refused"] : []),
         ...reasons.filter((reason) => reason !== "depth-limit").map((reason) => `it was refused as ${reason}`),
       ];
@@ -160,7 +165,8 @@ export const cases: readonly EvalCase[] = [
     request: 'Call subagent once, with the task "Say the word heron." Then tell me the word.',
     child: {
       prompt:
-        "You are forgetful: first answer in plain text, with no tool. Only when you are reminded to send your results, send them with the tool.",
+        "You are forgetful: first answer in plain text, with no tool. Only when you are reminded to send your " +
+        "results, send them with the tool.",
     },
     scripts: {
       parent: asksOnce("Say the word heron."),
@@ -181,7 +187,8 @@ export const cases: readonly EvalCase[] = [
   {
     name: "user message, awaited",
     request:
-      'Call subagent once, with the task "Tell the user that the bridge is open, then report the word heron." Then answer.',
+      'Call subagent once, with the task "Tell the user that the bridge is open, then report the word heron." ' +
+      "Then answer.",
     scripts: {
       parent: byContext([callTool("subagent", { task: "Tell the user." }), say("The bridge is open; heron.")]),
       child: byContext([callTool("send_user_message", { text: "The bridge is open." }), report]),
@@ -191,9 +198,10 @@ export const cases: readonly EvalCase[] = [
   {
     name: "user message, background",
     request:
-      'Call start_background_agent once, with the task "Tell the user that the bridge is open, then report the word heron." Then answer.',
+      'Call start_background_agent once, with the task "Tell the user that the bridge is open, then report ' +
+      'the word heron." Then answer.',
     scripts: {
-      // Told of the message and of the end in one turn, or in two.
+      // It gets the message and the end in one turn or in two.
       parent: (_request, { replies }) =>
         replies === 0 ? callTool("start_background_agent", { task: "Tell the user." }) : say("The bridge is open."),
       child: byContext([callTool("send_user_message", { text: "The bridge is open." }), report]),
@@ -210,7 +218,9 @@ export const cases: readonly EvalCase[] = [
   {
     name: "over the cap",
     request:
-      'Call subagent once, with the task "Call the book tool, and report all of its text, word for word, from the first line to the last." The result will be cut. Then call read_result with its run_id for the rest, and tell me the last line.',
+      'Call subagent once, with the task "Call the book tool, and report all of its text, word for word, from ' +
+      'the first line to the last." The result will be cut. Then call read_result with its run_id for the ' +
+      "rest, and tell me the last line.",
     options: { tools: [bookTool], limits: { summaryBytes: 400 } },
     scripts: {
       parent: readsTheRest,

@@ -1,11 +1,11 @@
-/** What is known of a case when its tree is at rest, and what checks ask of it. */
+/** What is known of a case at its end, and functions that check it. */
 
 import type { Fact, StoredRun, TreeEvent } from "../src/index.ts";
 
 export interface Observed {
   readonly events: readonly TreeEvent[];
   readonly runs: readonly StoredRun[];
-  /** True for the scripted model, which does exactly what its script says. */
+  /** True for the scripted model, which follows its script exactly. */
   readonly scripted: boolean;
 }
 
@@ -15,7 +15,7 @@ function factsOf<Type extends Fact["type"]>(observed: Observed, type: Type): Fac
   return observed.events.flatMap((event) => event.facts.filter((fact): fact is FactOf<Type> => fact.type === type));
 }
 
-/** The answers that the kernel gave an agent's calls, as text. */
+/** The kernel's answers to an agent's calls, as text. */
 function answersTo(observed: Observed, agent: number): { readonly seq: number; readonly text: string }[] {
   return observed.events.flatMap(({ seq, facts, texts }) =>
     facts.flatMap((fact) => {
@@ -26,7 +26,7 @@ function answersTo(observed: Observed, agent: number): { readonly seq: number; r
   );
 }
 
-/** Delegations that were refused as a payload: where, and why. */
+/** Refused delegations: where, and why. */
 export function refusals(observed: Observed, agent: number): { readonly seq: number; readonly reason: string }[] {
   return answersTo(observed, agent).flatMap(({ seq, text }) => {
     const reason = /^\{"success":false,.*"reason":"([a-z-]+)".*"run_id":null/.exec(text)?.[1];
@@ -44,7 +44,7 @@ function differences(what: string, found: object, expected: Readonly<Record<stri
   );
 }
 
-/** Exactly these runs, and a last turn of the agent that ended well. */
+/** The case has exactly these runs, and the agent's last turn ended well. */
 export function outcome(observed: Observed, expected: readonly Readonly<Record<string, unknown>>[]): string[] {
   const { runs } = observed;
   const ended = factsOf(observed, "turn-ended").findLast((fact) => fact.agent === 0);
@@ -68,7 +68,7 @@ export function told(observed: Observed, expected: number): string[] {
   return placed === expected ? [] : [`${placed} announcements were placed, not ${expected}`];
 }
 
-/** Something was sent to the user after a child had asked for it. */
+/** The user got a message after a child asked for it. */
 export function relayed(observed: Observed): string[] {
   const asked = observed.events.find(({ facts }) =>
     facts.some((fact) => fact.type === "message-sent" && fact.kind === "user-facing"),
@@ -81,7 +81,7 @@ export function relayed(observed: Observed): string[] {
   return sent ? [] : ["the agent did not present the message for the user"];
 }
 
-/** How often the agent called one of its tools that is not decided at once. */
+/** How often the agent called this tool. Counts only tools that run outside the kernel. */
 export function called(observed: Observed, agent: number, name: string): number {
   return factsOf(observed, "tool-called").filter((fact) => fact.agent === agent && fact.name === name).length;
 }

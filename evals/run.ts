@@ -1,7 +1,8 @@
 /**
- * `npm run eval`: the delegation tools on the scripted model, or on any model with `--model provider/name`, whose results are written to a dated file.
+ * `npm run eval`: tests the delegation tools on the scripted model, or with `--model provider/name` on any model. The
+ * results of a real model go to a dated file.
  *
- * Exit codes: 0 every case passed, 1 a case failed, 2 wrong use or a model that cannot be had.
+ * Exit codes: 0 every case passed, 1 a case failed, 2 wrong use or an unavailable model.
  */
 
 import { join, relative } from "node:path";
@@ -55,7 +56,7 @@ const COLUMNS = [
   ["tokens", (verdict) => String(verdict.tokens)],
   ["runs", (verdict) => String(verdict.runs)],
 ] as const satisfies readonly (readonly [string, (verdict: Verdict) => string])[];
-/** Columns from here on hold numbers and stand to the right. */
+/** Columns from this one on are numbers, aligned to the right. */
 const FIRST_NUMBER = 2;
 
 function table(verdicts: readonly Verdict[]): string {

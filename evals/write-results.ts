@@ -1,4 +1,4 @@
-/** Writes what one model made of the cases to a dated file, so that models and days can be compared. */
+/** Writes the results of one model to a dated file, so that models and days can be compared. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,8 @@ function page(model: string, at: Date, verdicts: readonly Verdict[]): string {
   return [
     `# Delegation tools on ${model}`,
     "",
-    `${at.toISOString()}: ${passed} of ${verdicts.length} cases passed. Written by \`npm run eval -- --model ${model}\`.`,
+    `${at.toISOString()}: ${passed} of ${verdicts.length} cases passed. ` +
+      `Written by \`npm run eval -- --model ${model}\`.`,
     "",
     "| case | result | ms | model calls | tokens | runs | what was wrong |",
     "|---|---|---:|---:|---:|---:|---|",
@@ -31,7 +32,7 @@ function page(model: string, at: Date, verdicts: readonly Verdict[]): string {
   ].join("\n");
 }
 
-/** One cell: on one line, and without what would end it. */
+/** A table cell: one line, with escaped separators. */
 function cell(value: string | number): string {
   return String(value).replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
 }

@@ -1,6 +1,6 @@
 /**
- * One agent delegates to two children and answers from what they report. The models are scripted, so that it runs anywhere; put
- * a real provider into `models` and everything else stays as it is.
+ * One agent delegates to two children and answers from their reports. The models are scripted, so it runs anywhere. To
+ * use a real model, change only `models`.
  */
 
 import assert from "node:assert/strict";
@@ -23,7 +23,7 @@ const models = createScriptedModels({
     say("I asked two colleagues to look at it."),
     say("The draft has 812 words, and its third sentence should go."),
   ]),
-  // `final` ends the run with the report: the child is not called again only to say that it is done.
+  // `final` ends the run with the report, without another model call.
   "scripted/worker": (_request, { task }) => {
     const text = task.startsWith("Count") ? "812 words" : "The third sentence.";
     return callTool("send_agent_message", { text, final: true });

@@ -16,7 +16,7 @@ function runEvals(...args: string[]): {
   return spawnSync(process.execPath, [join("evals", "run.ts"), ...args], { env, encoding: "utf8", timeout: 60_000 });
 }
 
-test("the evals cover every way in which a delegation can go, by name", () => {
+test("the evals have a case for every way in which a delegation can end", () => {
   expect(cases.map(({ name }) => name)).toEqual([
     "success",
     "background",
@@ -43,7 +43,7 @@ test("every case passes on the scripted model, and the command says so as JSON",
   expect(status).toBe(0);
 });
 
-test("a model that does not do what is asked fails, with exit code 1, a table and the reasons", () => {
+test("a model that does not follow its instructions fails, with exit code 1, a table and the reasons", () => {
   const results = temporaryFolder();
   const { status, stdout } = runEvals("--model", "offline/rehearsal", "--results", results);
   expect(status).toBe(1);
@@ -58,7 +58,7 @@ test("a model that does not do what is asked fails, with exit code 1, a table an
   expect(page).toMatch(/^\| disabled \| FAIL \|.*no call was answered with not-enabled \|$/m);
 });
 
-test("a model that cannot be had, or a wrong option, is one line and exit code 2", () => {
+test("an unavailable model or a wrong option gives one line and exit code 2", () => {
   for (const args of [["--model", "nothing/here"], ["--modle", "x"], ["stray"]]) {
     const { status, stdout, stderr } = runEvals(...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
@@ -73,7 +73,7 @@ test.each(cases.map((given) => [given.name, given] as const))(
     const idle = byContext([say("No."), say("No.")]);
     const lazy = await evaluate({ ...given, scripts: { ...given.scripts, parent: idle } }, null);
     expect(lazy.passed).toBe(false);
-    // Where nothing runs, the child has nothing to do; the silent child is meant to do nothing.
+    // These cases have no child, or one that is meant to do nothing.
     if (["disabled", "silent child", "unavailable"].includes(given.name)) return;
     const alone = await evaluate({ ...given, scripts: { ...given.scripts, child: idle } }, null);
     expect(alone.passed).toBe(false);

@@ -8,7 +8,7 @@ const plain = (name: string, prompt: string): string => `---\nname: ${name}\ndes
 const hooked = (name: string, prompt: string): string =>
   `---\nname: ${name}\ndescription: d\nhooks:\n  Stop: [x]\n---\n${prompt}`;
 
-test("what asks for hooks is not used before it is trusted, and stands in nobody's way", async () => {
+test("a definition with hooks is not used before it is trusted, and does not block its name", async () => {
   const folder = projectFolder({
     ".errand/agents/fixer.md": hooked("fixer", "errand"),
     ".claude/agents/fixer.md": plain("fixer", "claude"),
@@ -37,7 +37,7 @@ test("what asks for hooks is not used before it is trusted, and stands in nobody
   );
 });
 
-test("trust is asked for by path and content, only for what needs it", async () => {
+test("trust is checked by path and content, only if it is needed", async () => {
   const folder = projectFolder({
     ".errand/agents/fixer.md": hooked("fixer", "one"),
     ".errand/agents/plain.md": plain("plain", "two"),
@@ -51,7 +51,7 @@ test("trust is asked for by path and content, only for what needs it", async () 
   expect(asked[1]?.hash).not.toBe(asked[0]?.hash);
 });
 
-test("a definition whose model cannot be had is left out with the reason, and the next of its name is used", async () => {
+test("a definition without an available model is left out, and the next of its name is used", async () => {
   const folder = projectFolder({
     ".errand/agents/a.md": "---\nname: twin\ndescription: d\nmodel: far/away\n---\nfar",
     ".claude/agents/a.md": "---\nname: twin\ndescription: d\nmodel: inherit\n---\nnear",
@@ -64,7 +64,7 @@ test("a definition whose model cannot be had is left out with the reason, and th
   expect(warningsOf(read, folder)).toEqual([".errand/agents/a.md:- it was left out: The model far/away needs a key"]);
 });
 
-test("a skill of an untrusted agent's name may be used: the name is free", async () => {
+test("a skill may have the name of an untrusted agent", async () => {
   const folder = projectFolder({
     ".errand/agents/tidy.md": hooked("tidy", "agent"),
     ".errand/skills/tidy/SKILL.md": plain("tidy", "skill"),
@@ -79,7 +79,7 @@ test("a skill of an untrusted agent's name may be used: the name is free", async
   });
 });
 
-test("of two of one name the nearer wins, and the other says by whom", async () => {
+test("the first of two definitions of one name is used, and the other names it", async () => {
   const agent = (text: string): string => `---\nname: twin\ndescription: d\n---\n${text}`;
   const folder = projectFolder({
     ".claude/agents/twin.md": agent("claude"),
@@ -107,7 +107,7 @@ test("of two of one name the nearer wins, and the other says by whom", async () 
   }
 });
 
-test("a folder's definition replaces a built-in one, or one of the user's own, only once it is trusted", async () => {
+test("a folder's definition replaces a built-in one or the user's own only if it is trusted", async () => {
   const agent = (name: string, text: string): string => `---\nname: ${name}\ndescription: d\n---\n${text}`;
   const folder = projectFolder({
     ".claude/agents/worker.md": agent("worker", "hostile"),
@@ -135,7 +135,7 @@ test("a folder's definition replaces a built-in one, or one of the user's own, o
   ]);
 });
 
-test("the model of a folder's definition is used once it is trusted; its agent works before that, with the usual one", async () => {
+test("an untrusted definition is used with the default model, a trusted one with its own", async () => {
   const file = "---\nname: own\ndescription: d\nmodel: dear/model\n---\nx";
   const folder = projectFolder({ ".errand/agents/own.md": file });
   const untrusted = await readDefinitions({ folder, modelProblem: ({ model }) => (model === undefined ? null : "no") });

@@ -1,4 +1,4 @@
-/** A real project folder with files in it, and what is read from it. */
+/** A real project folder, and the warnings about it. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -3,8 +3,8 @@
  *
  * Invariants:
  *  1. Only regular files whose real path is inside the folder are read. A symlink that leads out is a problem.
- *  2. A file that the rules deny, by its name or its real path, is not read. If any path is denied, no file with several
- *     names is read.
+ *  2. A file that the rules deny, by its name or its real path, is not read. If any path is denied, no file with
+ *     several names is read.
  *  3. At most MAX_FILES names of a folder are read, and a limited part of each file.
  *  4. Nothing throws: a file that cannot be read is a problem. A missing file is null.
  */

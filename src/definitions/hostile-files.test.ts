@@ -7,7 +7,7 @@ import { readDefinitions } from "./read-definitions.ts";
 
 const GOOD = "---\nname: good\ndescription: d\n---\nGood.";
 
-/** A folder with the file and a good one beside it, which must be read whatever the file is. */
+/** The warning about the file. A good file beside it must always be used. */
 async function warningFor(content: string | Uint8Array): Promise<string> {
   const folder = projectFolder({ ".claude/agents/bad.md": content, ".claude/agents/good.md": GOOD });
   const read = await readDefinitions({ folder });
@@ -34,7 +34,7 @@ test("broken frontmatter is a warning with its line", async () => {
   expect(await warningFor("")).toContain("it has no frontmatter");
 });
 
-test("a bomb of aliases, of brackets or of dashes is a warning, and quick", async () => {
+test("a bomb of aliases, brackets or dashes gives a warning quickly", async () => {
   const started = process.cpuUsage();
   const levels = Array.from({ length: 30 }, (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level},`.repeat(9)}]`);
   expect(await warningFor(`---\nname: bad\na0: &a0 lol\n${levels.join("\n")}\n---\nx`)).toContain("left out");
@@ -49,7 +49,7 @@ test("a bomb of aliases, of brackets or of dashes is a warning, and quick", asyn
   expect(process.cpuUsage(started).user / 1_000).toBeLessThan(3_000);
 }, 30_000);
 
-test("CRLF, a byte order mark and keys of any case make no difference", async () => {
+test("CRLF, a byte order mark and the case of keys make no difference", async () => {
   const folder = projectFolder({
     ".claude/agents/crlf.md":
       "\uFEFF---\r\nNAME: crlf\r\nDescription: d\r\nMax-Turns: 4\r\nmax_turns: 9\r\n---\r\nOne.\r\nTwo.\r\n",
@@ -104,7 +104,7 @@ test("symlinks that lead out, pipes and folders are not read; a symlink that sta
   ]);
 });
 
-test("keys of odd names and values of odd kinds do no harm", async () => {
+test("odd keys and values do no harm", async () => {
   const folder = projectFolder({
     ".claude/agents/odd.md": `---
 name: odd
@@ -131,7 +131,7 @@ Odd.`,
   expect(warningsOf(read, folder).join("\n")).toContain("`maxTurns` must be a number above 0");
 });
 
-test("many files in one folder are looked at up to a bound, which is said", async () => {
+test("only some of many files in a folder are read, with a warning", async () => {
   const files = Object.fromEntries(Array.from({ length: 510 }, (_, index) => [`.claude/agents/n${index}.md`, GOOD]));
   const folder = projectFolder(files);
   const read = await readDefinitions({ folder });
@@ -139,7 +139,7 @@ test("many files in one folder are looked at up to a bound, which is said", asyn
   expect(warningsOf(read, folder)[0]).toBe(".claude/agents:- only the first 200 of its files were looked at");
 });
 
-test("a description is one line of a bounded length, for agents are told of all of them", async () => {
+test("a description is one line of limited length", async () => {
   const long = `Uses\n  \u{1f600}${"x".repeat(2_000)}`;
   const head = `---\ndescription: ${JSON.stringify(long)}\n---\nText.`;
   const folder = projectFolder({ ".claude/agents/long.md": head, ".claude/skills/wide/SKILL.md": head });
@@ -154,7 +154,7 @@ test("a description is one line of a bounded length, for agents are told of all 
   ]);
 });
 
-test("a folder is read up to 200 definitions, agents and skills together, and takes none of the user's own away", async () => {
+test("at most 200 agents and skills of a folder are read, besides all of the user's own", async () => {
   const file = (name: string): string => `---\nname: ${name}\ndescription: d\n---\nx`;
   const agents = Array.from({ length: 150 }, (_, at) => [`.claude/agents/a${at}.md`, file(`a${at}`)]);
   const skills = Array.from({ length: 150 }, (_, at) => [`.claude/skills/s${at}/SKILL.md`, file(`s${at}`)]);

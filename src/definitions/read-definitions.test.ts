@@ -41,7 +41,7 @@ You review changes.
   ]);
 });
 
-test("a Claude Code agent keeps its restrictions, and says what is not acted on", async () => {
+test("a Claude Code agent keeps its restrictions, and unsupported keys give warnings", async () => {
   const folder = projectFolder({
     ".claude/agents/fixer.md": `---
 name: fixer
@@ -130,7 +130,7 @@ You look around.`,
   );
 });
 
-test("a Copilot agent takes its name from the file, and a name with blanks is made plain", async () => {
+test("a Copilot agent is named after its file, and other characters in a name are replaced", async () => {
   const folder = projectFolder({
     ".github/agents/test-writer.agent.md":
       "---\ndescription: Writes tests.\ntools: ['read', 'search/codebase', 'edit', 'runCommands']\nmodel: GPT-5 (copilot)\n---\nWrite tests.",
@@ -185,7 +185,7 @@ You plan.`,
   ]);
 });
 
-test("a Cursor agent that only reads, and a Codex agent in a sandbox that only reads, get the reading tools", async () => {
+test("read-only agents of Cursor and Codex get the reading tools", async () => {
   const folder = projectFolder({
     ".cursor/agents/verifier.md":
       "---\nname: verifier\ndescription: Checks.\nmodel: inherit\nreadonly: true\nis_background: false\n---\nCheck.",
@@ -224,7 +224,7 @@ args = ["-y", "docs-server"]
   ]);
 });
 
-test("skills are found in both folders, with their tools in Errand's words", async () => {
+test("skills are found in both folders, with Errand's names of their tools", async () => {
   const folder = projectFolder({
     ".errand/skills/tidy/SKILL.md": "---\ndescription: Tidies.\ncontext: fork\n---\nTidy up.",
     ".claude/skills/pdf/SKILL.md":
@@ -254,7 +254,7 @@ test("skills are found in both folders, with their tools in Errand's words", asy
   ]);
 });
 
-test("AGENTS.md is the project's context, within its bound", async () => {
+test("AGENTS.md is the project's context, up to its limit", async () => {
   const folder = projectFolder({ "AGENTS.md": "\uFEFF# Rules\r\nBe kind.\r\n" });
   const path = join(folder, "AGENTS.md");
   expect((await readDefinitions({ folder })).context).toEqual({ path, text: "# Rules\nBe kind.", cut: false });
@@ -265,7 +265,7 @@ test("AGENTS.md is the project's context, within its bound", async () => {
   expect(warningsOf(read, long)).toEqual(["AGENTS.md:- only its first 65536 bytes are used"]);
 });
 
-test("an empty folder, and one that is not there, give nothing and no warning", async () => {
+test("an empty or missing folder gives nothing and no warning", async () => {
   const nothing = { definitions: [], skills: [], context: null, sources: [] };
   expect(await readDefinitions({ folder: projectFolder() })).toEqual(nothing);
   expect(await readDefinitions({ folder: "/nowhere/at/all" })).toEqual(nothing);

@@ -8,9 +8,9 @@
  *  2. Every file that was read is a source, even if it defines nothing.
  *  3. Of two definitions of one name the first is used: the project's before the home folder's, Errand's files before
  *     those of other programs. The other gets a warning that names the first.
- *  4. Until the user trusts a project's file, it is not used if it asks for commands, hooks, servers or base URLs, takes
- *     the name of a built-in definition or of one in the home folder, or is reached by a symlink. A model that it names
- *     is ignored until then. Files in the home folder need no trust.
+ *  4. Until the user trusts a project's file, it is not used if it asks for commands, hooks, servers or base URLs,
+ *     takes the name of a built-in definition or of one in the home folder, or is reached by a symlink. A model that it
+ *     names is ignored until then. Files in the home folder need no trust.
  */
 
 import { hash } from "node:crypto";

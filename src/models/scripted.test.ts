@@ -39,7 +39,7 @@ test("a list gives its replies in order and records every request", async () => 
   expect(model.requests).toEqual([ask(), ask()]);
 });
 
-test("a list that has run out fails with a sentence, and does not repeat itself", async () => {
+test("calls after the end of a list fail with a sentence", async () => {
   const model = createScriptedModel([say("one")]);
   await model.call(ask(), quiet);
   await expect(model.call(ask(), quiet)).rejects.toMatchObject({
@@ -49,7 +49,7 @@ test("a list that has run out fails with a sentence, and does not repeat itself"
   });
 });
 
-test("tool calls get ids that are new in their context, also after messages were taken out of it", async () => {
+test("tool calls get new ids, even if messages were removed from the context", async () => {
   const model = createScriptedModel([
     callTool("a", {}),
     callTools(
@@ -83,7 +83,7 @@ test("tool calls get ids that are new in their context, also after messages were
   expect(second.parts[0]).toEqual({ type: "text", text: "both" });
 });
 
-test("a function decides by the request, the call's number and the task, and may be asynchronous", async () => {
+test("a function gets the request, the call's number and the task, and may be asynchronous", async () => {
   const model = createScriptedModel(
     async (_request, { number, task, newest, replies }) => `${number} ${task} ${newest} ${replies}`,
   );
@@ -91,7 +91,7 @@ test("a function decides by the request, the call's number and the task, and may
   expect((await model.call(request, quiet)).parts).toEqual([{ type: "text", text: "1 task more 1" }]);
 });
 
-test("a script by context answers the same request the same way again", async () => {
+test("a script by context gives a repeated request the same reply", async () => {
   const model = createScriptedModel(byContext(["one", "two"]));
   const later = ask({ role: "user", text: "go" }, { role: "assistant", parts: [] });
   for (const [request, text] of [
@@ -104,7 +104,7 @@ test("a script by context answers the same request the same way again", async ()
   }
 });
 
-test("a failure is a ModelFailure with what the script says of it", async () => {
+test("a failure is a ModelFailure with the script's fields", async () => {
   const model = createScriptedModel([
     fail({ code: "context-overflow", retryable: true, retryAfterMs: 5, message: "too long" }),
     fail(),
@@ -119,7 +119,7 @@ test("a failure is a ModelFailure with what the script says of it", async () => 
   });
 });
 
-test("a hanging call answers nothing until it is aborted, and then fails as aborted", async () => {
+test("a hanging call fails when it is aborted", async () => {
   const controller = new AbortController();
   const heard: string[] = [];
   const call = createScriptedModel([hang("half a ")]).call(ask(), {
@@ -136,7 +136,7 @@ test("a hanging call answers nothing until it is aborted, and then fails as abor
   expect(heard.join("")).toBe("half a ");
 });
 
-test("an abort ends a call whose script's promise never settles, and one that was aborted before", async () => {
+test("an abort ends a call whose script never resolves, and a call that begins aborted", async () => {
   const controller = new AbortController();
   const model = createScriptedModel(() => new Promise(() => undefined));
   const call = model.call(ask(), { signal: controller.signal });
@@ -146,7 +146,7 @@ test("an abort ends a call whose script's promise never settles, and one that wa
   expect(model.requests).toHaveLength(2);
 });
 
-test("a malformed call has a string for its arguments, and an unknown tool can be called", async () => {
+test("the arguments of a malformed call are a string, and unknown tools can be called", async () => {
   const model = createScriptedModel([malformedCall("subagent"), unknownToolCall()]);
   expect((await model.call(ask(), quiet)).parts).toEqual([
     { type: "tool-call", id: "call_1", name: "subagent", input: '{"text": "unfinished' },
@@ -154,7 +154,7 @@ test("a malformed call has a string for its arguments, and an unknown tool can b
   expect((await model.call(ask(), quiet)).parts[0]).toMatchObject({ name: "no_such_tool" });
 });
 
-test("usage is what the script says, null included, and a reply can be cut", async () => {
+test("a script sets usage, also null, and the stop reason", async () => {
   const model = createScriptedModel([
     say("a", { usage: { input: 7, output: 1 } }),
     say("b", { usage: null }),
@@ -165,7 +165,7 @@ test("usage is what the script says, null included, and a reply can be cut", asy
   expect((await model.call(ask(), quiet)).stop).toBe("length");
 });
 
-test("text is streamed in pieces that make it up exactly", async () => {
+test("the streamed pieces joined are the text", async () => {
   const text = "  two words\n\nand  more \n";
   for (const given of [text, "   ", ""]) {
     const heard: string[] = [];
@@ -174,7 +174,7 @@ test("text is streamed in pieces that make it up exactly", async () => {
   }
 });
 
-test("a provider gives each agent its own script, knows no facts unless told, and has no other model", async () => {
+test("a provider has a script for each model, only the given facts, and no other models", async () => {
   const provider = createScriptedModels(
     { "scripted/parent": ["parent"], "scripted/child": ["child"] },
     { "scripted/child": { window: 1000 } },

@@ -29,7 +29,7 @@ const result = {
   artifacts: [],
 } as const satisfies Envelope;
 
-/** The problem of a text that must have one. */
+/** The problem of a text; throws if it has none. */
 function problemOf(text: string): EnvelopeProblem {
   const read = envelopeRead(text);
   if (!envelopeProblemIs(read)) throw new Error("it was read without a problem");
@@ -97,7 +97,7 @@ const envelopes: fc.Arbitrary<Envelope> = fc.oneof(
   ),
 );
 
-test("F9: what is written is read back as it was, for every type and every text", () => {
+test("F9: an envelope that is written and read again is the same", () => {
   fc.assert(
     fc.property(envelopes, (envelope) => {
       expect(envelopeRead(envelopeWrite(envelope))).toEqual(envelope);
@@ -105,7 +105,7 @@ test("F9: what is written is read back as it was, for every type and every text"
   );
 });
 
-test("F9: one envelope has one spelling, whatever the order in which it was made, and is one line", () => {
+test("F9: an envelope is one line, and the order of its fields is fixed", () => {
   fc.assert(
     fc.property(envelopes, (envelope) => {
       const reversed = Object.fromEntries(Object.entries(envelope).toReversed()) as unknown as Envelope;
@@ -140,7 +140,7 @@ test.each(["", "{", "nul", "[]", "null", '"request"', "1", "\ufeff{}", `${JSON.s
 );
 
 test.each([{}, { v: 2 }, { v: "1" }, { v: null }, { v: 2, type: "from-the-future", unknown: true }])(
-  "F9: %j is `envelope-version`, whatever else it holds",
+  "F9: %j is `envelope-version`, whatever its other fields",
   (value) => {
     expect(problemOf(JSON.stringify(value)).problem).toBe("envelope-version");
   },
@@ -178,7 +178,7 @@ test("F9: unknown types and fields, missing fields and wrong kinds are problems 
   }
 });
 
-/** An envelope of exactly so many bytes, by a text of its own. */
+/** An envelope of exactly this many bytes. */
 function sized(envelope: Envelope, bytes: number): string {
   const written = envelopeWrite(envelope);
   return `${written.slice(0, -1)}${" ".repeat(bytes - written.length)}}`;
@@ -193,7 +193,7 @@ test("F9: a request of 1 MiB and a result of 4 MiB are read, one byte more is `e
   }
 });
 
-test("F9: size is counted in bytes of UTF-8, not in characters, and can be asked before sending", () => {
+test("F9: size is measured in bytes of UTF-8, and can be checked before sending", () => {
   const summary = "€".repeat(1_398_000);
   const fits = envelopeWrite({ ...result, summary });
   expect(envelopeSizeProblem("result", fits)).toBeNull();
@@ -203,12 +203,12 @@ test("F9: size is counted in bytes of UTF-8, not in characters, and can be asked
   expect(problemOf(tooLarge).problem).toBe("envelope-size");
 });
 
-test("F9: what is too large is refused by its size alone, before it is parsed", () => {
+test("F9: a text that is too large is refused before it is parsed", () => {
   expect(problemOf("{".repeat(5_000_000)).problem).toBe("envelope-size");
   expect(problemOf(" ".repeat(50_000_000)).problem).toBe("envelope-size");
 });
 
-test("F9: nesting is bounded on the text, so that no depth overflows a stack; brackets inside strings do not count", () => {
+test("F9: nesting is measured on the text without recursion, and brackets in strings do not count", () => {
   const at = (depth: number): string => `${envelopeWrite(result).slice(0, -1)},"data":${nested(depth)}}`;
   expect(envelopeProblemIs(envelopeRead(at(ENVELOPE_DEPTH - 1)))).toBe(false);
   expect(problemOf(at(ENVELOPE_DEPTH)).problem).toBe("envelope-json");
@@ -223,7 +223,7 @@ function nested(depth: number): string {
   return `${"[".repeat(depth)}${"]".repeat(depth)}`;
 }
 
-test("F9: a key `__proto__` changes no prototype: unknown in the envelope, a field like any other inside data", () => {
+test("F9: a key `__proto__` changes no prototype, and is an ordinary field in data", () => {
   const top = `{"__proto__":{"v":1,"type":"request"},"v":1,"type":"request"}`;
   expect(problemOf(top)).toMatchObject({ problem: "envelope-json" });
   expect(problemOf(`{"__proto__":{"v":1}}`).problem).toBe("envelope-version");
@@ -239,9 +239,9 @@ test("F9: a key `__proto__` changes no prototype: unknown in the envelope, a fie
   expect(envelopeWrite(read)).toBe(inside);
 });
 
-test("F9: the largest hostile text is judged in well under a second", () => {
+test("F9: the largest hostile text is checked in well under a second", () => {
   const hostile = [`{"v":1,"type":"${'\\"'.repeat(2_000_000)}"}`, nested(2_000_000)];
-  // Of the processor: others on the machine make a test wait.
+  // Processor time, because other work on the machine delays the test.
   const started = process.cpuUsage();
   for (const text of hostile) problemOf(text);
   const { user, system } = process.cpuUsage(started);

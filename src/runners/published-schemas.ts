@@ -1,6 +1,6 @@
 /**
- * The JSON Schemas that Errand publishes: input and output of the awaited `subagent` tool (rule F2), and the envelope of
- * outside children (rule F9). docs/reference/subagent.md shows them; a test compares the two.
+ * The JSON Schemas that Errand publishes: input and output of the awaited `subagent` tool (rule F2), and the envelope
+ * of outside children (rule F9). docs/reference/subagent.md shows them; a test compares the two.
  */
 
 import { DELEGATION_SCHEMAS } from "../core/delegation/schemas.ts";

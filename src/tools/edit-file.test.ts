@@ -23,7 +23,7 @@ test("text that occurs several times needs more around it, or replace_all", asyn
   expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("\ny\n\n");
 });
 
-test("occurrences that overlap are not one", async () => {
+test("overlapping occurrences each count", async () => {
   const folder = temporaryFolder({ "a.txt": "aaa" });
   const { text } = await runTool(tool, folder, { path: "a.txt", old_text: "aa", new_text: "b" });
   expect(text).toContain("occurs 2 times");
@@ -71,17 +71,17 @@ test("what cannot be edited safely is refused and stays as it is", async () => {
   expect(readFileSync(join(dirname(folder), "secret.txt"), "utf8")).toBe("c");
 });
 
-test("a file that somebody else changed in between is not overwritten", async () => {
+test("a file that changed after it was read is not overwritten", async () => {
   const folder = temporaryFolder({ "a.txt": "one" });
   const path = join(folder, "a.txt");
   const late = createEditFileTool({
     random(digits) {
-      writeFileSync(path, "one, changed by somebody else");
+      writeFileSync(path, "one, changed meanwhile");
       return "0".repeat(digits);
     },
   });
   const { text } = await runTool(late, folder, { path: "a.txt", old_text: "one", new_text: "two" });
   expect(text).toContain("was changed while it was being edited");
-  expect(readFileSync(path, "utf8")).toBe("one, changed by somebody else");
+  expect(readFileSync(path, "utf8")).toBe("one, changed meanwhile");
   expect(statSync(path).isFile()).toBe(true);
 });

@@ -3,7 +3,8 @@
  *
  * Invariants:
  *  1. Only the .gitignore at the root is read, up to a limit. Nested ones have no effect.
- *  2. At most MAX_RULES patterns are used, and at most MAX_COST steps for each character of a path. The rest is ignored.
+ *  2. At most MAX_RULES patterns are used, and at most MAX_COST steps for each character of a path. The rest is
+ *     ignored.
  *  3. As in git, the last matching pattern decides. `!` includes a path again, unless its folder is left out.
  */
 

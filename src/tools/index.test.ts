@@ -13,7 +13,7 @@ test("every file tool is safe to repeat and publishes the types of its arguments
   }
 });
 
-test("the tools that change something come behind the file tools, and none of them is safe to repeat", () => {
+test("the tools that change something follow the file tools and are not safe to repeat", () => {
   const tools = workspaceTools({ world, environment: {} });
   expect(tools.slice(3).map((tool) => tool.name)).toEqual(["write_file", "edit_file", "run_command"]);
   for (const tool of tools.slice(3)) {

@@ -2,7 +2,8 @@
  * Finds the lines that match a text or a regular expression.
  *
  * Invariants:
- *  1. A regular expression runs under a watchdog. One that backtracks without end is stopped after MATCH_MS and reported.
+ *  1. A regular expression runs under a watchdog. One that backtracks without end is stopped after MATCH_MS and
+ *     reported.
  *  2. Plain text is compared without a locale.
  */
 

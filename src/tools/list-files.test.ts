@@ -9,7 +9,7 @@ import { runTool, temporaryFolder } from "./tool-run.test-support.ts";
 
 const tool = createListFilesTool();
 
-test("files are listed by code unit, across folders, without what nobody asks about", async () => {
+test("files are listed in code unit order, without skipped folders", async () => {
   const folder = temporaryFolder({
     "b.ts": "",
     "B.ts": "",
@@ -39,7 +39,7 @@ test("files are listed by code unit, across folders, without what nobody asks ab
   expect(paths).toEqual(paths.toSorted());
 });
 
-test("simple patterns of the root .gitignore are respected, the last match deciding", async () => {
+test("patterns of the root .gitignore apply, and the last match decides", async () => {
   const folder = temporaryFolder({
     ".gitignore": "# made by the build\n*.log\n!keep.log\n/only-root.txt\nbuild/\n\ndocs/*.html\n",
     "a.log": "",
@@ -76,7 +76,7 @@ test("a path, a glob and a depth narrow the list", async () => {
   expect(await lines({ glob: "*.rs" })).toEqual([]);
 });
 
-test("a long list is cut, with numbers, and says what each folder holds", async () => {
+test("a long list is cut, and says what each folder holds", async () => {
   const files: Record<string, string> = { "README.md": "" };
   for (let index = 0; index < 30; index++) files[`src/file-${index}.ts`] = "";
   files["src/notes.md"] = "";
@@ -125,7 +125,7 @@ test("a file, a missing folder, a path outside and a wrong argument are failures
   }
 });
 
-test("a glob made to be slow is answered at once", async () => {
+test("a glob that is made to be slow is answered at once", async () => {
   const folder = temporaryFolder({ [`${"a".repeat(200)}.txt`]: "" });
   expect((await runTool(tool, folder, { glob: `${"*a".repeat(60)}b` })).text).toContain("0 files");
   expect((await runTool(tool, folder, { glob: `${"**/".repeat(60)}b` })).text).toContain("0 files");

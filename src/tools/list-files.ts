@@ -28,7 +28,8 @@ const ARGUMENTS = defineArguments(
     path: optionalText(".", "The folder to list, from the workspace. Default: the whole workspace."),
     glob: optionalText(
       undefined,
-      'Only files that match, such as "*.ts" (a name at any depth) or "src/**/*.{ts,tsx}" (a path from the listed folder).',
+      'Only files that match, such as "*.ts" (a name at any depth) ' +
+        'or "src/**/*.{ts,tsx}" (a path from the listed folder).',
       GLOB_LENGTH,
     ),
     depth: wholeNumber(

@@ -8,7 +8,7 @@ import { runTool, temporaryFolder } from "./tool-run.test-support.ts";
 
 const tool = createReadFileTool();
 
-test("a small file is answered whole, with line numbers and no note", async () => {
+test("a small file is shown whole, with line numbers", async () => {
   const folder = temporaryFolder({ "a.txt": "one\r\ntwo\n\nfour" });
   expect(await runTool(tool, folder, { path: "a.txt" })).toEqual({
     text: "1\tone\n2\ttwo\n3\t\n4\tfour",
@@ -16,7 +16,7 @@ test("a small file is answered whole, with line numbers and no note", async () =
   });
 });
 
-test("a window says what it shows of what, and where to read on; the last one says that it is the end", async () => {
+test("a range says which lines it shows and where to read on, and the last one says that it is the end", async () => {
   const folder = temporaryFolder({
     "a.txt": Array.from({ length: 100 }, (_, index) => `line ${index + 1}\n`).join(""),
   });
@@ -49,7 +49,7 @@ test("no answer is longer than 64 KiB, and reading on from each offset gives eve
   expect(seen).toEqual(lines);
 });
 
-test("a file of ten gigabytes is read in a bounded window", async () => {
+test("a range of a file of ten gigabytes takes little memory", async () => {
   const folder = temporaryFolder({ "big.log": "a line of text\n".repeat(100_000) });
   truncateSync(join(folder, "big.log"), 10 * 1024 ** 3);
   const before = process.memoryUsage().arrayBuffers;
@@ -61,14 +61,14 @@ test("a file of ten gigabytes is read in a bounded window", async () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
 });
 
-test("one endless line is cut, with numbers, and keeps whole characters", async () => {
+test("a long line is cut between characters, and its length is shown", async () => {
   const folder = temporaryFolder({ "line.txt": `a${"é".repeat(500_001)}\nnext` });
   const { text } = await runTool(tool, folder, { path: "line.txt" });
   expect(text).toContain("[line truncated: its first 16383 of 1000003 bytes]\n2\tnext");
   expect(text).not.toContain("\uFFFD");
 });
 
-test("a line of a gigabyte without an end stays bounded", async () => {
+test("a line of a gigabyte takes little memory", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "endless");
   writeFileSync(path, "x".repeat(200_000));
@@ -76,7 +76,7 @@ test("a line of a gigabyte without an end stays bounded", async () => {
   ftruncateSync(descriptor, 1024 ** 3);
   closeSync(descriptor);
   const { text } = await runTool(tool, folder, { path: "endless" });
-  // The zeros behind the text make it binary as soon as they are met, and the answer says so.
+  // The zeros after the text make it a binary file.
   expect(text).toContain("binary file of 1073741824 bytes");
 });
 
@@ -88,14 +88,14 @@ test("a binary file is refused with a sentence", async () => {
   });
 });
 
-test("bytes that are not UTF-8 are shown as such and said to be", async () => {
+test("bytes that are not UTF-8 are replaced, with a note", async () => {
   const folder = temporaryFolder({ "latin.txt": new Uint8Array([0x63, 0x61, 0x66, 0xe9, 10, 0x6f, 0x6b]) });
   const { text, failed } = await runTool(tool, folder, { path: "latin.txt" });
   expect(failed).toBe(false);
   expect(text).toBe("1\tcaf\uFFFD\n2\tok\n[some bytes are not UTF-8 and are shown as \uFFFD]");
 });
 
-test("a byte order mark is not part of the first line, and an empty file is said to be empty", async () => {
+test("a byte order mark is not shown, and an empty file is called empty", async () => {
   const folder = temporaryFolder({ "bom.txt": "\uFEFFtext", "empty.txt": "" });
   expect((await runTool(tool, folder, { path: "bom.txt" })).text).toBe("1\ttext");
   expect((await runTool(tool, folder, { path: "empty.txt" })).text).toBe("(the file is empty)");
@@ -131,7 +131,7 @@ test("wrong arguments are failures that name the field and the remedy", async ()
   expect((await runTool(tool, folder, { path: "a.txt", offset: null })).failed).toBe(false);
 });
 
-test("an aborted call reads nothing and says that it was stopped", async () => {
+test("an aborted call says that it was stopped", async () => {
   const folder = temporaryFolder({ "a.txt": "a" });
   expect(await runTool(tool, folder, { path: "a.txt" }, AbortSignal.abort())).toMatchObject({
     failed: true,

@@ -2,8 +2,9 @@
  * Every write to a workspace: the new content of one regular file, all of it or nothing.
  *
  * Invariants:
- *  1. The folder of the file has its real path inside the workspace. On Linux that folder is held open, so that swapping
- *     it for a symlink has no effect. Missing folders are made one at a time, each inside one that is held open.
+ *  1. The folder of the file has its real path inside the workspace. On Linux that folder is held open, so that
+ *     swapping it for a symlink has no effect. Missing folders are made one at a time, each inside one that is held
+ *     open.
  *  2. The content goes to a new file in the same folder, is fsynced, and takes the name by a rename. So nobody reads a
  *     part of it.
  *  3. The mode and owner of an existing file stay. A link, a folder, a pipe or a write-protected file is not replaced.

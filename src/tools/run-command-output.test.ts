@@ -1,4 +1,4 @@
-/** What is shown and what is kept of a command's output. */
+/** What is shown and what is saved of a command's output. */
 
 import { mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -7,13 +7,13 @@ import { createReadFileTool } from "./read-file.ts";
 import { createRunCommandTool } from "./run-command.ts";
 import { runTool, temporaryFolder, world } from "./tool-run.test-support.ts";
 
-// Many processes are started: a busy machine takes its time.
+// These tests start many processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 40_000 });
 
 const NODE = process.execPath;
 const tool = createRunCommandTool({ world, environment: process.env });
 
-test("one endless line keeps its head and its tail, whole characters, and numbers", async () => {
+test("of a long output line the beginning and the end are shown, cut between characters", async () => {
   const folder = temporaryFolder();
   const script = "for (let i = 0; i < 200; i++) process.stdout.write('é'.repeat(1000)); process.stdout.write('END')";
   const { text, failed } = await runTool(tool, folder, { argv: [NODE, "-e", script] });
@@ -24,7 +24,7 @@ test("one endless line keeps its head and its tail, whole characters, and number
   expect(text).not.toContain("\uFFFD");
 });
 
-test("an output that is too long is kept whole in a private file that read_file reads, and the oldest of many go", async () => {
+test("a long output is saved in a private file that read_file reads, and the oldest files are removed", async () => {
   const folder = temporaryFolder();
   const argv = ["seq", "-f", "line %.0f", "20000"];
   for (let times = 0; times < 22; times += 1) {
@@ -41,7 +41,7 @@ test("an output that is too long is kept whole in a private file that read_file 
   expect(small.text).not.toContain("the whole");
 });
 
-test("an output is kept behind no link, and what cannot be kept is said", async () => {
+test("an output is not saved through a symlink, and the answer says so", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "..", "elsewhere"));
   symlinkSync(join(folder, "..", "elsewhere"), join(folder, ".errand"));
@@ -51,7 +51,7 @@ test("an output is kept behind no link, and what cannot be kept is said", async 
   expect(readdirSync(join(folder, "..", "elsewhere"))).toEqual([]);
 });
 
-test("bytes that are not UTF-8 do not make the answer longer than its bound", async () => {
+test("bytes that are not UTF-8 do not make the answer too long", async () => {
   const folder = temporaryFolder();
   const script = "process.stdout.write(Buffer.alloc(300000, 0xff))";
   const { text } = await runTool(tool, folder, { argv: [NODE, "-e", script] });

@@ -9,21 +9,21 @@ import { readProcessTable } from "./process/process-table.ts";
 import { createRunCommandTool, type RunCommandOptions } from "./run-command.ts";
 import { runTool, temporaryFolder, world } from "./tool-run.test-support.ts";
 
-// Many processes are started: a busy machine takes its time.
+// These tests start many processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 40_000 });
 
 const NODE = process.execPath;
 const environment = { ...process.env, SECRET_API_KEY: "sk-secret", CHOSEN: "yes" };
 const enclosed = (await findEnclosure({ PATH: process.env["PATH"] ?? "" })).prefix.length > 0;
 
-/** Ways to enclose that are to be had here: the process table always is. */
+/** The enclosures of this machine. The process table is always available. */
 const ways: readonly ("auto" | "process-table")[] = enclosed ? ["auto", "process-table"] : ["process-table"];
 
 function createTool(options: Partial<RunCommandOptions> = {}): Tool {
   return createRunCommandTool({ world, environment, ...options });
 }
 
-/** A world whose time limits of this length pass when the test says so, however slow the machine is. */
+/** A world whose timers of this length fire when `pass` is called. */
 function heldLimit(seconds: number): { readonly world: typeof world; pass(): void } {
   let pass = (): void => undefined;
   return {
@@ -39,7 +39,7 @@ function heldLimit(seconds: number): { readonly world: typeof world; pass(): voi
   };
 }
 
-/** Live processes whose command line holds the text. */
+/** Live processes with the text in their command line. */
 function processesWith(text: string): readonly number[] {
   return readProcessTable().entries.flatMap(({ pid, alive }) => {
     try {
@@ -50,18 +50,18 @@ function processesWith(text: string): readonly number[] {
   });
 }
 
-/** A number of seconds that no other process on this machine sleeps. */
+/** A number of seconds that no other process sleeps, to find the test's own ones. */
 function ownSeconds(): string {
   return `7${Math.floor(Math.random() * 1e9)}.25`;
 }
 
-/** What was seen once counts: a process that becomes another program is none of those that are looked for in between. */
+/** One success is enough: a process that is becoming another program is not found for a moment. */
 async function until(condition: () => boolean): Promise<void> {
   for (let waited = 0; waited < 10_000; waited += 20) {
     if (condition()) return;
     await sleep(20);
   }
-  expect.fail("it did not come to that within ten seconds");
+  expect.fail("the condition was not met within ten seconds");
 }
 
 describe.each(ways)("with %s", (enclosure) => {
@@ -79,7 +79,7 @@ describe.each(ways)("with %s", (enclosure) => {
     });
   });
 
-  test("arguments arrive as they were written: no shell looks at them", async () => {
+  test("arguments arrive as they were written, without a shell", async () => {
     const folder = temporaryFolder({ "keep.txt": "kept" });
     const given = [
       "-rf",
@@ -103,7 +103,7 @@ describe.each(ways)("with %s", (enclosure) => {
     expect(existsSync(join(folder, "keep.txt"))).toBe(true);
   });
 
-  test("the environment is the allow-list, the chosen names and the mark; this process's secrets are not in reach", async () => {
+  test("the environment has the allow-list, the chosen names and the mark, but no secrets", async () => {
     const folder = temporaryFolder();
     const tool = createTool({ enclosure, environmentNames: ["CHOSEN", "NOT_SET"] });
     const { text } = await runTool(tool, folder, { argv: ["env"] });
@@ -116,14 +116,14 @@ describe.each(ways)("with %s", (enclosure) => {
     expect(text).not.toContain("sk-secret");
   });
 
-  test("it gets no input, and works in the folder it was told", async () => {
+  test("it gets no input, and runs in the given folder", async () => {
     const folder = temporaryFolder({ "sub/here.txt": "x" });
     const tool = createTool({ enclosure });
     expect((await runTool(tool, folder, { argv: ["cat"] })).text).toBe("exit code 0");
     expect((await runTool(tool, folder, { argv: ["pwd"], folder: "sub" })).text).toContain(join(folder, "sub"));
   });
 
-  test("at the time limit the whole tree is ended, a setsid grandchild too, and what was printed is kept", async () => {
+  test("at the time limit all processes are ended, also those in other sessions, and the output is shown", async () => {
     const folder = temporaryFolder();
     const seconds = ownSeconds();
     writeFileSync(
@@ -148,11 +148,13 @@ sleep ${seconds}
     expect(text).toContain("started");
   });
 
-  test("on abort the whole tree is ended before the answer comes", async () => {
+  test("on abort all processes are ended before the answer comes", async () => {
     const folder = temporaryFolder();
     const seconds = ownSeconds();
     const stop = new AbortController();
-    const script = `require("child_process").spawn("setsid", ["sleep", "${seconds}"], { detached: true, stdio: "ignore" }).unref(); setInterval(() => {}, 1000)`;
+    const script =
+      `require("child_process").spawn("setsid", ["sleep", "${seconds}"], { detached: true, stdio: "ignore" }).unref();` +
+      "setInterval(() => {}, 1000)";
     const running = runTool(createTool({ enclosure }), folder, { argv: [NODE, "-e", script] }, stop.signal);
     await until(() => processesWith(`sleep\0${seconds}`).length >= 1);
     stop.abort();
@@ -160,7 +162,7 @@ sleep ${seconds}
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test("what a command leaves running when it ends is ended too, and its open output keeps nobody waiting", async () => {
+  test("processes that a command leaves behind are ended, and their open output delays nothing", async () => {
     const folder = temporaryFolder();
     const seconds = ownSeconds();
     const started = performance.now();
@@ -175,7 +177,7 @@ sleep ${seconds}
   test("a fork bomb is ended at the limit", async () => {
     const folder = temporaryFolder();
     const seconds = ownSeconds();
-    // Grows by one every few milliseconds, each in a session of its own, and would go on for ever.
+    // Starts a process every few milliseconds, each in a session of its own, for ever.
     writeFileSync(join(folder, "bomb.sh"), `sleep 0.02; setsid sh bomb.sh ${seconds} & sleep 0.05; exit 0\n`);
     const { text } = await runTool(createTool({ enclosure }), folder, {
       argv: ["sh", "-c", `sh bomb.sh ${seconds} & sleep 60`],
@@ -186,7 +188,7 @@ sleep ${seconds}
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  test("endless output is ended, and memory stays bounded", async () => {
+  test("a command with endless output is ended, and takes little memory", async () => {
     const folder = temporaryFolder();
     const before = process.memoryUsage().rss;
     const { text, failed } = await runTool(createTool({ enclosure }), folder, { argv: ["yes", "a line"] });
@@ -197,7 +199,7 @@ sleep ${seconds}
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  test("a program that is not there, and one that cannot be run, are failures with a sentence", async () => {
+  test("a missing program and one that cannot run are failures with a sentence", async () => {
     const folder = temporaryFolder({ "not-a-program": "text" });
     chmodSync(join(folder, "not-a-program"), 0o755);
     const tool = createTool({ enclosure });
@@ -209,7 +211,7 @@ sleep ${seconds}
   });
 });
 
-test("a shell is there only if the host allowed it and the call asks for it", async () => {
+test("a shell is used only if the host allows it and the call asks for it", async () => {
   const folder = temporaryFolder();
   const argv = ["echo a; echo b | tr b c"];
   expect((await runTool(createTool(), folder, { argv, shell: true })).text).toContain("there is no shell here");
@@ -260,31 +262,30 @@ test("wrong arguments are failures that say what to write", async () => {
   expect(existsSync(join(folder, "x"))).toBe(false);
 });
 
-test.runIf(enclosed)(
-  "a daemon that hides (new session, no environment, no outputs) does not outlive its command",
-  async () => {
-    const folder = temporaryFolder();
-    const seconds = ownSeconds();
-    const argv = ["sh", "-c", `env -i setsid -f sleep ${seconds} </dev/null >/dev/null 2>&1; sleep 60`];
-    const limit = heldLimit(3);
-    const running = runTool(createTool({ world: limit.world }), folder, { argv, timeout_seconds: 3 });
-    await until(() => processesWith(`sleep\0${seconds}`).length >= 1);
-    limit.pass();
-    await running;
-    expect(processesWith(seconds)).toEqual([]);
-  },
-);
+test.runIf(enclosed)("a daemon with a new session, no environment and no outputs ends with its command", async () => {
+  const folder = temporaryFolder();
+  const seconds = ownSeconds();
+  const argv = ["sh", "-c", `env -i setsid -f sleep ${seconds} </dev/null >/dev/null 2>&1; sleep 60`];
+  const limit = heldLimit(3);
+  const running = runTool(createTool({ world: limit.world }), folder, { argv, timeout_seconds: 3 });
+  await until(() => processesWith(`sleep\0${seconds}`).length >= 1);
+  limit.pass();
+  await running;
+  expect(processesWith(seconds)).toEqual([]);
+});
 
 test.runIf(enclosed)(
-  "when this process is killed, its command goes with it, and another's environment cannot be read",
+  "a command ends when this process is killed, and cannot read the environment of others",
   async () => {
     const folder = temporaryFolder();
     const seconds = ownSeconds();
     const program = `
     import { createRunCommandTool } from ${JSON.stringify(join(import.meta.dirname, "run-command.ts"))};
-    const world = { after: (ms, then) => { const timer = setTimeout(then, ms); return () => clearTimeout(timer); }, random: (n) => "5".repeat(n), wall: () => Date.now() };
+    const after = (ms, then) => { const timer = setTimeout(then, ms); return () => clearTimeout(timer); };
+    const world = { after, random: (n) => "5".repeat(n), wall: () => Date.now() };
     const tool = createRunCommandTool({ world, environment: process.env });
-    await tool.run({ argv: ["sh", "-c", "setsid sleep ${seconds} & sleep ${seconds}"] }, { workspace: ${JSON.stringify(folder)}, signal: new AbortController().signal });`;
+    const context = { workspace: ${JSON.stringify(folder)}, signal: new AbortController().signal };
+    await tool.run({ argv: ["sh", "-c", "setsid sleep ${seconds} & sleep ${seconds}"] }, context);`;
     const owner = spawn(NODE, ["--input-type=module", "-e", program], { stdio: "ignore" });
     onTestFinished(() => void owner.kill("SIGKILL"));
     await until(() => processesWith(`sleep\0${seconds}`).length >= 2);

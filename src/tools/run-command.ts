@@ -4,8 +4,8 @@
  * Invariants:
  *  1. There is no shell, unless the host allows it and the call asks for it: arguments arrive as they were written.
  *  2. The environment is an allow-list. No other variable of this process reaches the command.
- *  3. The answer says how the command ended and how much it printed. At most 60 KiB of output are shown. Longer output is
- *     saved in a file that the answer names.
+ *  3. The answer says how the command ended and how much it printed. At most 60 KiB of output are shown. Longer output
+ *     is saved in a file that the answer names.
  *  4. When the answer comes, no process of the command runs any more (process/run-process.ts).
  */
 
@@ -106,7 +106,8 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
   return createWorkspaceTool({
     name: "run_command",
     description:
-      "Runs a program in the workspace, without a shell: each item of argv arrives as it is written. It gets no input. " +
+      "Runs a program in the workspace, without a shell: each item of argv arrives as it is written. " +
+      "It gets no input. " +
       "When it ends, or at its time limit, every process that it started is ended. " +
       "Long output is cut in the middle and saved whole in a file.",
     safe: false,

@@ -9,7 +9,7 @@ import { runTool, temporaryFolder } from "./tool-run.test-support.ts";
 
 const tool = createSearchTextTool();
 
-test("lines that hold the text are found whatever their case, by path and line, with all matches counted", async () => {
+test("matching lines are found in any case, in order, and all are counted", async () => {
   const folder = temporaryFolder({
     "b.ts": "x\n  const Server = 1;\nserver()",
     "a.ts": "no\nSERVER",
@@ -24,14 +24,14 @@ test("lines that hold the text are found whatever their case, by path and line, 
   );
 });
 
-test("plain text is plain: characters of regular expressions mean themselves", async () => {
+test("characters of regular expressions have no meaning in plain text", async () => {
   const folder = temporaryFolder({ "a.ts": "a.*b\naxxb\nf(x)[0]" });
   expect((await runTool(tool, folder, { query: "a.*b" })).text).toContain("1 matching lines");
   expect((await runTool(tool, folder, { query: "f(x)[" })).text).toContain("a.ts:3: f(x)[0]");
   expect((await runTool(tool, folder, { query: "A.*B", regex: true })).text).toContain("2 matching lines");
 });
 
-test("one file cannot crowd out the others, and what is not shown is counted", async () => {
+test("one file cannot crowd out others, and lines that are not shown are counted", async () => {
   const folder = temporaryFolder({ "a.txt": "hit\n".repeat(50), "b.txt": "hit\n" });
   const { text } = await runTool(tool, folder, { query: "hit", per_file: 2 });
   expect(text.split("\n")).toEqual([
@@ -69,7 +69,7 @@ test("a regular expression that backtracks without end is stopped and refused", 
   }
 });
 
-test("a broken regular expression, a line break, an empty query and an unknown argument are failures with a remedy", async () => {
+test("wrong queries and arguments are failures with a remedy", async () => {
   const folder = temporaryFolder({ "a.txt": "" });
   for (const [input, sentence] of [
     [{ query: "(", regex: true }, "`query` is not a valid regular expression"],
@@ -85,7 +85,7 @@ test("a broken regular expression, a line break, an empty query and an unknown a
   }
 });
 
-test("binary files, pipes and symlinks are passed over; bytes that are not UTF-8 are not in the way", async () => {
+test("binary files, pipes and symlinks are skipped, files with bytes that are not UTF-8 are searched", async () => {
   const folder = temporaryFolder({
     bin: new Uint8Array([104, 105, 116, 0]),
     "latin.txt": new Uint8Array([0xe9, 0x20, 104, 105, 116]),
@@ -98,14 +98,14 @@ test("binary files, pipes and symlinks are passed over; bytes that are not UTF-8
   );
 });
 
-test("of a long line the part around the match is shown", async () => {
+test("the part of a long line around the match is shown", async () => {
   const folder = temporaryFolder({ "a.js": `${"x".repeat(1000)} needle ${"y".repeat(1000)}` });
   const { text } = await runTool(tool, folder, { query: "needle" });
   expect(text).toMatch(/a\.js:1: …x+ needle y+…$/);
   expect(text.length).toBeLessThan(400);
 });
 
-test("a search that is aborted on its way stops between files", async () => {
+test("an aborted search stops between files", async () => {
   const files: Record<string, string> = {};
   for (let index = 0; index < 300; index++) files[`f${index}.txt`] = "hit";
   const folder = temporaryFolder(files);

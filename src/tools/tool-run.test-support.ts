@@ -1,4 +1,4 @@
-/** What tests of tools share: a real folder, a real world, and one call of a tool. */
+/** A real folder, a real world, and a call of a tool. */
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ export const world: Pick<World, "after" | "random" | "wall"> = {
   random: (digits) => randomBytes(digits).toString("hex").slice(0, digits),
 };
 
-/** A real folder, in one of its own, so that a test may put things beside it. */
+/** A real folder inside another temporary one, so that a test can put files beside it. */
 export function temporaryFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const parent = realpathSync(mkdtempSync(join(tmpdir(), "errand-tools-")));
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createWalk } from "./walk.ts";
 import { openWorkspace } from "./workspace.ts";
 
-test("a walk ends where the signal aborts, without opening further folders", async () => {
+test("an aborted walk opens no further folders", async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "errand-walk-")));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const name of ["a", "b", "c"]) {

@@ -6,8 +6,8 @@
  *  2. Symlinks are named, never followed. On Linux a folder is held open while it is read, so that swapping it for a
  *     symlink has no effect.
  *  3. At most MAX_NAMES names are held and read, and the tally says when there were more.
- *  4. The signal stops it between any two names. After a few names other work runs: the costlier the patterns, the fewer
- *     names.
+ *  4. The signal stops it between any two names. After a few names other work runs: the costlier the patterns, the
+ *     fewer names.
  *  5. Files that the rules of the call deny are left out; those that the rules ask about are left out and counted.
  */
 

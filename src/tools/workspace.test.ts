@@ -21,7 +21,7 @@ async function refusalOf(workspace: Workspace, path: string): Promise<string> {
   return "refused" in file ? file.refused : "";
 }
 
-test("a file inside is opened by its relative path, its absolute path and a path that goes up and down again", async () => {
+test("a file is opened by its relative path, its absolute path and a path with `..`", async () => {
   const folder = temporaryFolder({ "src/a.txt": "a" });
   const workspace = await opened(folder);
   for (const path of ["src/a.txt", join(folder, "src/a.txt"), "src/../src/./a.txt"]) {
@@ -32,14 +32,14 @@ test("a file inside is opened by its relative path, its absolute path and a path
   }
 });
 
-test("paths that go up out of the workspace, or are absolute elsewhere, are refused without saying whether they exist", async () => {
+test("paths that lead out are refused, whether they exist or not", async () => {
   const workspace = await opened(temporaryFolder());
   for (const path of ["..", "../..", "../../../../../../etc/passwd", "/etc/passwd", "/nowhere/at/all"]) {
     expect(await refusalOf(workspace, path)).toContain("leads out of the workspace");
   }
 });
 
-test("a folder beside the workspace whose name begins with the workspace's is outside", async () => {
+test("a folder beside the workspace with the same beginning of its name is outside", async () => {
   const folder = temporaryFolder();
   mkdirSync(`${folder}-other`);
   writeFileSync(`${folder}-other/secret.txt`, "secret");
@@ -51,7 +51,7 @@ test("a folder beside the workspace whose name begins with the workspace's is ou
   expect(pathIsInside("/", "/a")).toBe(true);
 });
 
-test("a symlink that leads out is refused, as a file, as a folder on the way and as a chain; one that stays inside is followed", async () => {
+test("a symlink that leads out is refused, also as a folder or a chain; others are followed", async () => {
   const folder = temporaryFolder({ "real.txt": "inside" });
   const secret = join(dirname(folder), "secret.txt");
   writeFileSync(secret, "secret");
@@ -67,7 +67,7 @@ test("a symlink that leads out is refused, as a file, as a folder on the way and
   expect(await workspace.locate("good")).toMatchObject({ relative: "real.txt", kind: "file" });
 });
 
-test("a workspace that is itself reached through a symlink works", async () => {
+test("a workspace can be reached through a symlink", async () => {
   const folder = temporaryFolder({ "a.txt": "a" });
   symlinkSync(folder, `${folder}-link`);
   const workspace = await opened(`${folder}-link`);
@@ -93,7 +93,7 @@ test("a device is refused, also when it is inside the workspace", async () => {
   expect(await refusalOf(await opened("/dev"), "zero")).toContain("a device, not a regular file");
 });
 
-test("a NUL, an empty path, an endless path, a missing file, a symlink loop and a folder each get their own sentence", async () => {
+test("each kind of wrong path has its own sentence", async () => {
   const folder = temporaryFolder({ "src/a.txt": "a" });
   symlinkSync("loop", join(folder, "loop"));
   const workspace = await opened(folder);
@@ -123,7 +123,7 @@ test("a line break in a file's name cannot forge a line", () => {
   expect(escapedPath("a\nb\u001b[31m")).toBe("a\\u000ab\\u001b[31m");
 });
 
-test("a folder that is swapped for a symlink while a file in it is opened never lets a file from outside through", async () => {
+test("swapping a folder for a symlink during an opening never gives a file from outside", async () => {
   const folder = temporaryFolder({ "real/x.txt": "inside" });
   const outside = join(dirname(folder), "outside");
   mkdirSync(outside);

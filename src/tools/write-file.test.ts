@@ -17,7 +17,7 @@ import { CONTENT_BYTES, createWriteFileTool } from "./write-file.ts";
 
 const tool = createWriteFileTool(world);
 
-test("a new file is written with the folders it needs, and leaves no other file behind", async () => {
+test("a new file is written with missing folders, and no temporary file stays", async () => {
   const folder = temporaryFolder();
   expect(await runTool(tool, folder, { path: "a/b/c.txt", content: "héllo\n" })).toEqual({
     text: 'Wrote 7 bytes to "a/b/c.txt": a new file.',
@@ -27,7 +27,7 @@ test("a new file is written with the folders it needs, and leaves no other file 
   expect(readdirSync(join(folder, "a/b"))).toEqual(["c.txt"]);
 });
 
-test("an old file is replaced whole, by a new file of the same mode", async () => {
+test("an old file is replaced by a new one with the same mode", async () => {
   const folder = temporaryFolder({ "run.sh": "old content" });
   chmodSync(join(folder, "run.sh"), 0o750);
   const before = statSync(join(folder, "run.sh"));
@@ -40,7 +40,7 @@ test("an old file is replaced whole, by a new file of the same mode", async () =
   expect(readFileSync(join(folder, "run.sh"), "utf8")).toBe("new");
 });
 
-test("nothing outside the workspace is written, by whatever path", async () => {
+test("no path writes outside the workspace", async () => {
   const folder = temporaryFolder();
   const outside = join(dirname(folder), "outside");
   mkdirSync(outside);
@@ -79,7 +79,7 @@ test("a symlink that stays inside leads to its file, and stays a symlink", async
   expect(readdirSync(join(folder, "real")).toSorted()).toEqual(["a.txt", "b.txt"]);
 });
 
-test("what is no regular file, or is protected, or belongs to Errand or git is left alone", async () => {
+test("files that are not regular, are protected, or belong to Errand or git are not written", async () => {
   const folder = temporaryFolder({ "plain.txt": "x", ".git/config": "[core]", ".errand/errand.db": "db" });
   execFileSync("mkfifo", [join(folder, "pipe")]);
   mkdirSync(join(folder, "sub"));
@@ -107,7 +107,7 @@ test("what is no regular file, or is protected, or belongs to Errand or git is l
   expect(existsSync(join(folder, ".errand/agents"))).toBe(false);
 });
 
-test("wrong arguments and contents beyond the bound are failures that say what to write", async () => {
+test("wrong arguments and too long contents are failures that say what to write", async () => {
   const folder = temporaryFolder();
   const cases = [
     [{ path: "a" }, "`content` is missing"],
@@ -131,13 +131,13 @@ test("an aborted call writes nothing", async () => {
   expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("old");
 });
 
-test("a folder that is swapped for a symlink while a file in it is written never lets a file out", async () => {
+test("swapping a folder for a symlink during a write never writes outside", async () => {
   const folder = temporaryFolder({ "real/x.txt": "inside" });
   const outside = join(dirname(folder), "outside");
   mkdirSync(outside);
   let running = true;
   let swaps = 0;
-  /** The tool makes a missing folder anew, which can come in between. */
+  /** Restores the folder if the tool made it between two steps. */
   async function swap(): Promise<void> {
     while (running) {
       try {

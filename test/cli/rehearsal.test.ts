@@ -1,4 +1,4 @@
-/** The rehearsal, driven by a loop that does what the runtime would: it calls the real file tools and announces what children sent. */
+/** The rehearsal in a loop that acts like the runtime: it calls the real file tools and announces reports. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ function requestOf(
   return { model: "offline/rehearsal", system, tools: toolSpecs, messages };
 }
 
-/** Every request is asked twice: the same request has the same bytes for its answer. */
+/** Sends every request twice, to check that the replies have the same bytes. */
 async function ask(request: ModelRequest): Promise<ModelReply> {
   const heard: string[] = [];
   const reply = await createRehearsalModel().call(request, { signal, onText: (delta) => heard.push(delta) });
@@ -107,7 +107,7 @@ interface Whole {
   readonly children: readonly Ended[];
 }
 
-/** A task from the user's words to the answer, as the runtime would have it. */
+/** A task from the user's message to the answer. */
 async function wholeTask(task: string, workspace: string): Promise<Whole> {
   const messages: ContextMessage[] = [{ role: "user", text: task }];
   const delegation = await ask(requestOf(FOREGROUND_TOOLS, messages));
@@ -196,7 +196,7 @@ function shop(): string {
 
 const DEMO = "Explain what this project is, how its source is organised and where its tests are";
 
-test("the demo's task becomes four parts, whose findings make an answer that names package, folders, sources and tests", async () => {
+test("the demo's task becomes four parts and an answer about package, folders, sources and tests", async () => {
   const { labels, started, answer, children } = await wholeTask(DEMO, shop());
   expect(labels).toEqual(["The project in its own words", "The folder", "The source", "The tests"]);
   expect(started).toBe("I asked 4 helpers: The project in its own words; The folder; The source; The tests.");
@@ -233,7 +233,7 @@ test("the demo's task becomes four parts, whose findings make an answer that nam
   for (const child of children) expect(child.iterations).toBeLessThanOrEqual(6);
 });
 
-test("a question of where is answered with places, sources before lock files and whole words before parts of others", async () => {
+test("a question with `where` is answered with files, ranked by whole words and without lock files first", async () => {
   const { labels, answer, children } = await wholeTask("Where is the http server configured?", shop());
   expect(labels).toEqual([
     "In the source: http, server, configured",
@@ -249,7 +249,7 @@ test("a question of where is answered with places, sources before lock files and
   expect(documents.indexOf("docs/running.md")).toBeLessThan(documents.indexOf("package-lock.json"));
 });
 
-test("files that the task names are read, and one that is missing is said to be", async () => {
+test("files that the task names are read, and a missing one is mentioned", async () => {
   const { labels, answer } = await wholeTask("Read src/http/server.ts and src/none.ts", shop());
   expect(labels).toEqual(["The folder", "What src/http/server.ts, src/none.ts say"]);
   expect(answer).toContain(
@@ -269,7 +269,7 @@ test("the answer about this repository is useful, bounded and without ids", asyn
   expect(Math.max(...answer.split("\n").map((line) => line.length))).toBeLessThanOrEqual(300);
 }, 60_000);
 
-test("an agent that cannot delegate looks by itself and answers", async () => {
+test("an agent that cannot delegate looks for itself and answers", async () => {
   const { text, called } = await runAgent(
     [{ role: "user", text: "Where is the http server configured?" }],
     shop(),

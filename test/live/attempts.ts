@@ -1,17 +1,17 @@
-/** What is tried on a real model: the three things that only a model can get wrong. Each is judged by what the journal recorded. */
+/** The three tests of a real model. Each is checked by the journal. */
 
 import type { Errand } from "../../src/index.ts";
 import { createMemoryChannel } from "../../src/testing/index.ts";
 
 export interface Attempt {
   readonly name: string;
-  /** What did not come out as it should; empty when all did. */
+  /** The expectations that do not hold. */
   try(errand: Errand): Promise<readonly string[]>;
 }
 
 const PATIENCE_MS = 180_000;
 
-/** Runs one errand to its end, and until the user was told of it. */
+/** Runs one delegation until the user has the answer. */
 async function runErrand(errand: Errand, task: string) {
   const channel = createMemoryChannel();
   const agent = await errand.openAgent({ channel });
@@ -49,7 +49,9 @@ export const ATTEMPTS: readonly Attempt[] = [
     async try(errand) {
       const seen = await runErrand(
         errand,
-        "This tests a reminder. In your first reply write only the words 'three herons' as plain text and call no tool. You will then be reminded to deliver your result: do that with the tool, with the same words.",
+        "This tests a reminder. In your first reply write only the words 'three herons' as plain text and " +
+          "call no tool. You will then be reminded to deliver your result: do that with the tool, with the same " +
+          "words.",
       );
       const { status, report, nudged, summary } = seen;
       return problems(
@@ -68,7 +70,8 @@ export const ATTEMPTS: readonly Attempt[] = [
     async try(errand) {
       const seen = await runErrand(
         errand,
-        "First use send_user_message to tell the user that the kettle is boiling. Then report the word 'done' to your parent.",
+        "First use send_user_message to tell the user that the kettle is boiling. Then report the word 'done' " +
+          "to your parent.",
       );
       const { status, report, told } = seen;
       return problems(

@@ -1,8 +1,9 @@
 /**
- * `npm run test:live [-- --model provider/name]`: tries reporting, the nudge and a message for the user on a real model, which costs money.
- * The model is `--model`, else ERRAND_MODEL, else that of the provider whose key is in the environment. Without any it says so, loudly.
+ * `npm run test:live [-- --model provider/name]`: tests reporting, the nudge and a message for the user on a real
+ * model, which costs money. The model is `--model`, else ERRAND_MODEL, else the default of the provider whose key is
+ * set. Without a model it prints a notice.
  *
- * Exit codes: 0 all went well or nothing was tried, 1 something did not, 2 wrong use or a model that cannot be had.
+ * Exit codes: 0 passed or nothing was tested, 1 a test failed, 2 wrong use or an unavailable model.
  */
 
 import { createErrand, createModelRegistry, createSystemWorld, ErrandError } from "../../src/index.ts";

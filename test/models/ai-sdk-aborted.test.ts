@@ -1,4 +1,4 @@
-/** Calls that the kernel gives up, over each provider's wire: what they used is booked, as told where the wire told. */
+/** Aborted calls over each provider's protocol: their usage is booked, as reported or estimated. */
 
 import { describe, expect, test } from "vitest";
 import type { Usage } from "../../src/index.ts";
@@ -13,7 +13,7 @@ function total(usage: Usage): number {
 }
 
 describe.each(WIRES)("$title", (wire) => {
-  test("a run that is cancelled while its model speaks is booked at an estimate, then at what the wire had told", async () => {
+  test("a run cancelled during a stream is booked at an estimate, then at the reported usage", async () => {
     const heard = Promise.withResolvers<void>();
     const start = { id: "call_1", name: "start_background_agent", arguments: '{"task":"count the files"}' };
     const server = await openWireServer((exchange) => {

@@ -1,4 +1,4 @@
-/** Whole errands over each provider's wire: a parent that delegates and waits, a child that reports, and the bytes they send. */
+/** Whole delegations over each provider's protocol, and the bytes that are sent. */
 
 import { describe, expect, test } from "vitest";
 import { anthropic } from "./wires/anthropic.ts";
@@ -27,7 +27,7 @@ const CHILD: readonly WireReply[] = [
   { text: "Done.", stop: "end" },
 ];
 
-/** The parent and its child follow their scripts, each by its own count of requests. */
+/** Replies from the scripts of parent and child, by the number of each one's request. */
 function delegation(wire: Wire): Behaviour {
   let parent = 0;
   let child = 0;
@@ -37,7 +37,7 @@ function delegation(wire: Wire): Behaviour {
   };
 }
 
-/** The bytes of a request around its growing context, and that context itself, without the bracket that closes it. */
+/** The bytes of a request before, in and after its context, which has no closing bracket here. */
 function cutAt(
   body: string,
   field: string,
@@ -50,7 +50,7 @@ function cutAt(
 }
 
 describe.each(WIRES)("$title", (wire) => {
-  test("a parent delegates to a child, waits for it, and answers; nothing that was sent once is ever sent differently", async () => {
+  test("a parent delegates, waits and answers, and each request repeats the bytes of the one before", async () => {
     const server = await openWireServer(delegation(wire));
     const errand = await openWireErrand(wire, server);
     const agent = await errand.openAgent();
@@ -82,7 +82,7 @@ describe.each(WIRES)("$title", (wire) => {
   });
 });
 
-test("a server that fails once is asked again by the runtime, and the answer comes", async () => {
+test("the runtime repeats a call after a server error", async () => {
   const server = await openWireServer((exchange) =>
     exchange.number === 1
       ? refuse(exchange, 529, anthropic.error("Overloaded"))

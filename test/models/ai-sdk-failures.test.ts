@@ -1,4 +1,4 @@
-/** Providers that behave badly, over HTTP: what becomes of the call, of the connection, and of what was used. */
+/** Failing providers over HTTP: the result of the call, the connection, and the usage. */
 
 import { describe, expect, test } from "vitest";
 import { ModelFailure } from "../../src/index.ts";
@@ -10,7 +10,7 @@ import { openaiChat } from "./wires/openai-chat.ts";
 import type { Wire } from "./wires/wire.ts";
 import { begin, type Behaviour, refuse, stream } from "./wires/wire-server.ts";
 
-/** Calls, and gives what the call failed with. */
+/** The failure of a call. */
 async function failureOf(wire: Wire, behave: Behaviour, world?: TestWorld) {
   const { model, server } = await connect(wire, behave, world);
   const failure = await model.call(ask(wire), unaborted()).then(
@@ -23,7 +23,7 @@ async function failureOf(wire: Wire, behave: Behaviour, world?: TestWorld) {
   return { failure, server };
 }
 
-/** Calls, waits until the first text was heard, and gives the call that goes on. */
+/** Begins a call and waits for its first text. */
 async function underWay(wire: Wire, behave: Behaviour, world: TestWorld, controller = new AbortController()) {
   const { model, server } = await connect(wire, behave, world);
   const { promise: heard, resolve } = Promise.withResolvers<string>();
@@ -50,7 +50,7 @@ async function pending(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe.each(WIRES)("$title", (wire) => {
-  test("429 is tried again after what the server asks for, in seconds or as a date, and is not tried again by the SDK", async () => {
+  test("429 is retryable after the wait that the server asks for, and the SDK does not retry it", async () => {
     const body = wire.error("Slow down.");
     const seconds = await failureOf(wire, (exchange) => refuse(exchange, 429, body, { "retry-after": "7" }));
     expect(seconds.failure).toMatchObject({ code: "provider-error", retryable: true, retryAfterMs: 7_000 });
@@ -61,7 +61,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(date.failure).toMatchObject({ retryable: true, retryAfterMs: 30_000 });
   });
 
-  test("500 is tried again, also without a body to read; 401 is not", async () => {
+  test("500 is retryable, also without a body; 401 is not", async () => {
     const broken = await failureOf(wire, (exchange) => refuse(exchange, 500, wire.error("Oh no")));
     expect(broken.failure).toMatchObject({ code: "provider-error", retryable: true, retryAfterMs: undefined });
     expect(broken.failure.message).toBe(`${wire.model} answered with status 500: Oh no.`);
@@ -73,7 +73,7 @@ describe.each(WIRES)("$title", (wire) => {
     for (const { failure } of [broken, page, unknown]) expect(failure.usage).toEqual({ input: 0, output: 0 });
   });
 
-  test("a context that is too long is told as such", async () => {
+  test("a context that is too long fails with `context-overflow`", async () => {
     const { failure } = await failureOf(wire, (exchange) => refuse(exchange, wire.overflow.status, wire.overflow.body));
     expect(failure).toMatchObject({ code: "context-overflow", retryable: false });
     const large = await failureOf(wire, (exchange) => refuse(exchange, 413, wire.error("Too large.")));
@@ -82,7 +82,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(other.failure).toMatchObject({ code: "provider-error", retryable: false });
   });
 
-  test("a stream that is cut is tried again, whether the connection breaks or ends too early", async () => {
+  test("a broken and an incomplete stream are retryable", async () => {
     const broken = await failureOf(wire, async (exchange) => {
       begin(exchange, wire.beginning("Half"));
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -97,7 +97,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(refused.failure).toMatchObject({ code: "provider-error", retryable: true });
   });
 
-  test("an abort ends the call at once, frees the connection, and tells what was used where the wire says", async () => {
+  test("an abort ends the call and its connection at once, with the usage reported so far", async () => {
     const controller = new AbortController();
     const { settled, server, heardTexts } = await underWay(
       wire,
@@ -115,7 +115,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(heardTexts.join("")).toBe("Half");
   });
 
-  test("an abort before the server answers frees the connection too, and one before the call makes none", async () => {
+  test("an abort before the answer closes the connection, and one before the call opens none", async () => {
     const { model, server } = await connect(wire, () => undefined);
     const controller = new AbortController();
     const call = model.call(ask(wire), { signal: controller.signal });
@@ -127,7 +127,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(server.exchanges).toHaveLength(1);
   });
 
-  test("a stream that falls silent is cut after 120 seconds and tried again", async () => {
+  test("a silent stream is cut after 120 seconds and retryable", async () => {
     const world = createTestWorld();
     const { settled, server } = await underWay(wire, (exchange) => begin(exchange, wire.beginning("Half")), world);
     await world.advance(119_999);
@@ -139,7 +139,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(await (await server.exchange(1)).closed).toBe(false);
   });
 
-  test("a server that only drips comments is cut like a silent one", async () => {
+  test("a stream with only comments is cut like a silent one", async () => {
     const world = createTestWorld();
     const { settled, server } = await underWay(
       wire,
@@ -156,7 +156,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(await (await server.exchange(1)).closed).toBe(false);
   });
 
-  test("a server that never answers is cut as well", async () => {
+  test("a server that never answers is cut off too", async () => {
     const world = createTestWorld();
     const { model, server } = await connect(wire, () => undefined, world);
     const call = model.call(ask(wire), unaborted());
@@ -167,7 +167,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(await exchange.closed).toBe(false);
   });
 
-  test("a stream that goes on, however slowly, is not cut", async () => {
+  test("a slow stream is not cut", async () => {
     const world = createTestWorld();
     const { promise: open, resolve } = Promise.withResolvers<void>();
     const { settled } = await underWay(
@@ -187,7 +187,7 @@ describe.each(WIRES)("$title", (wire) => {
   });
 });
 
-test("pings keep a thinking model alive, but not for ever", async () => {
+test("pings delay the cut only for some time", async () => {
   const world = createTestWorld();
   let pings = 0;
   const { settled } = await underWay(
@@ -212,7 +212,7 @@ test("pings keep a thinking model alive, but not for ever", async () => {
   expect((await settled).failure?.message).toContain("600 seconds");
 });
 
-test("an error in the stream is told by its kind: overload is tried again, a bad request is not", async () => {
+test("of errors in the stream, overload is retryable and a bad request is not", async () => {
   const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
   for (const frames of [[], anthropic.beginning("Half")]) {
     const { failure } = await failureOf(anthropic, (exchange) =>
@@ -228,7 +228,7 @@ test("an error in the stream is told by its kind: overload is tried again, a bad
   expect(failure.code).toBe("context-overflow");
 });
 
-test("a quota that is used up is not tried again, though it is a 429", async () => {
+test("a 429 for a used-up quota is not retryable", async () => {
   const body = {
     error: { message: "You exceeded your quota.", type: "insufficient_quota", code: "insufficient_quota" },
   };
@@ -236,7 +236,7 @@ test("a quota that is used up is not tried again, though it is a 429", async () 
   expect(failure).toMatchObject({ code: "provider-error", retryable: false });
 });
 
-test("a 429 that speaks of tokens is a limit, not an overflow, and Google says in its body how long to wait", async () => {
+test("a 429 about tokens is a rate limit, and Google's body has the wait", async () => {
   const error = {
     code: 429,
     message: "Quota exceeded: input token count per minute.",

@@ -1,4 +1,4 @@
-/** A context that is too long, over each provider's wire and through a whole runtime: room is made, and the call is made once more. */
+/** A context that is too long, over each provider's protocol: it is shortened, and the call is repeated. */
 
 import { describe, expect, test } from "vitest";
 import { replayVerdict } from "../../src/index.ts";
@@ -11,11 +11,11 @@ import { type Behaviour, openWireServer, refuse, stream } from "./wires/wire-ser
 
 const ASKED = "Summarise the conversation so far";
 const CUT = "The rest of this result was left out";
-/** Characters of a request that the servers take: more than prompts and tools, less than what the tests add. */
+/** Characters of a request that the servers accept: more than prompts and tools, less than the tests add. */
 const WINDOW = 40_000;
 const LONG = "many words ".repeat(4_000);
 
-/** A server that refuses what is longer than its window as the provider does, but for the wish for a summary. */
+/** Refuses requests longer than its window like the provider, except those for a summary. */
 function narrow(wire: Wire, reply: (body: string) => WireReply): Behaviour {
   return (exchange) => {
     const { body } = exchange;
@@ -26,7 +26,7 @@ function narrow(wire: Wire, reply: (body: string) => WireReply): Behaviour {
 }
 
 describe.each(WIRES)("$title", (wire) => {
-  test("in a later turn the earlier ones are summarised by the model, and the answer comes", async () => {
+  test("in a later turn the model summarises the earlier ones, and the answer comes", async () => {
     const server = await openWireServer(
       narrow(wire, (body) => ({ text: body.includes("Now be short.") ? "Yes." : LONG })),
     );
@@ -48,7 +48,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
   });
 
-  test("in the first turn long results of tools are cut, the model is told so, and the answer comes", async () => {
+  test("in the first turn long tool results are cut with a note, and the answer comes", async () => {
     const call = { id: "call_1", name: "look", arguments: "{}" };
     const server = await openWireServer(
       narrow(wire, (body) => (body.includes("many words") ? { text: "I saw words." } : { calls: [call] })),
@@ -67,7 +67,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
   });
 
-  test("a request that nothing can shorten fails as such, and is not sent again", async () => {
+  test("a request that cannot be shortened fails, and is not repeated", async () => {
     const server = await openWireServer(narrow(wire, () => ({ text: "never" })));
     const errand = await openWireErrand(wire, server);
     const agent = await errand.openAgent();

@@ -1,4 +1,4 @@
-/** Replies of real providers' wires, over HTTP: what is heard, what is made of it, and what goes back. */
+/** Replies over each provider's protocol: live text, the reply, and what is sent back. */
 
 import { describe, expect, test } from "vitest";
 import type { ContextMessage, ModelReply } from "../../src/index.ts";
@@ -13,7 +13,7 @@ const LOOKS = [
   { id: "call_b", name: "look", arguments: '{"path":"b"}' },
 ] as const;
 
-/** As it is when it has been in a journal. */
+/** The value after a journal stored it. */
 function recorded(reply: ModelReply): ContextMessage {
   return { role: "assistant", parts: JSON.parse(JSON.stringify(reply.parts)) as ModelReply["parts"] };
 }
@@ -26,7 +26,7 @@ async function replyTo(wire: Wire, reply: WireReply) {
 }
 
 describe.each(WIRES)("$title", (wire) => {
-  test("text is heard as it comes and stands in the reply whole", async () => {
+  test("text is streamed, and whole in the reply", async () => {
     const { answer, heard, server } = await replyTo(wire, { text: "Hello there.", stop: "end" });
     expect(heard.join("")).toBe("Hello there.");
     expect(answer.parts.filter((part) => part.type !== "reasoning")).toEqual([{ type: "text", text: "Hello there." }]);
@@ -37,7 +37,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(JSON.stringify(body["tools"])).toContain('"look"');
   });
 
-  test("parallel tool calls come in order, their arguments parsed", async () => {
+  test("parallel tool calls are in order, with parsed arguments", async () => {
     const { answer } = await replyTo(wire, { text: "Looking.", calls: LOOKS });
     expect(answer.parts.filter((part) => part.type === "tool-call")).toEqual([
       { type: "tool-call", id: "call_a", name: "look", input: { path: "a" } },
@@ -46,17 +46,17 @@ describe.each(WIRES)("$title", (wire) => {
     expect(answer.stop).toBe("tools");
   });
 
-  test("usage tells what came from the cache", async () => {
+  test("usage has the cached tokens", async () => {
     const { answer } = await replyTo(wire, { text: "Hi.", usage: { input: 100, cached: 80, output: 7 } });
     expect(answer.usage).toEqual({ input: 100, output: 7, cachedInput: 80 });
   });
 
-  test("a reply cut by the output limit and a refusal are told from a whole one", async () => {
+  test("the stop reason tells a cut and a refused reply from a whole one", async () => {
     expect((await replyTo(wire, { text: "Half of", stop: "length" })).answer.stop).toBe("length");
     expect((await replyTo(wire, { text: "No.", stop: "refused" })).answer.stop).toBe("refused");
   });
 
-  test("a context of calls and results goes back as the provider's own", async () => {
+  test("calls and results are sent back in the provider's format", async () => {
     const calls = { text: "Looking.", calls: LOOKS, reasoning: { text: "I must look.", signature: "c2lnbmVk" } };
     const { model, server } = await connect(wire, (exchange) =>
       stream(exchange, wire.frames(exchange.number === 1 ? calls : { text: "Done." })),
@@ -100,7 +100,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(server.exchanges[1]?.body).not.toContain("Theirs.");
   });
 
-  test("the key goes to the server in a header and stands in no body", async () => {
+  test("the key is sent in a header, and in no body", async () => {
     const { server } = await replyTo(wire, { text: "Hi." });
     if (!wire.model.startsWith("ollama/")) expect(JSON.stringify(server.exchanges[0]?.headers)).toContain(KEY);
     expect(server.exchanges[0]?.body).not.toContain(KEY);
@@ -108,7 +108,7 @@ describe.each(WIRES)("$title", (wire) => {
 });
 
 describe.each(WIRES.filter((wire) => wire.textArguments))("$title", (wire) => {
-  test("arguments that are no JSON come as they were written, and go back as an object", async () => {
+  test("arguments that are not JSON are kept as text, and sent back as an object", async () => {
     const broken = { calls: [{ id: "call_a", name: "look", arguments: '{"path": "unfinis' }], stop: "tools" } as const;
     const { model, server } = await connect(wire, (exchange) =>
       stream(exchange, wire.frames(exchange.number === 1 ? broken : { text: "Sorry." })),
@@ -126,13 +126,13 @@ describe.each(WIRES.filter((wire) => wire.textArguments))("$title", (wire) => {
   });
 });
 
-test("Google's malformed function call is a failure that may be tried again", async () => {
+test("Google's malformed function call is a retryable failure", async () => {
   const { malformedCall } = await import("./wires/google.ts");
   const { model } = await connect(google, (exchange) => stream(exchange, [malformedCall()]));
   await expect(model.call(ask(google), unaborted())).rejects.toMatchObject({ code: "provider-error", retryable: true });
 });
 
-test("what providers refuse is not sent: empty texts, thoughts without an answer, half characters, foreign call ids", async () => {
+test("empty texts, lone reasoning, half characters and odd call ids are not sent", async () => {
   const { model, server } = await connect(anthropic, (exchange) => stream(exchange, anthropic.frames({ text: "Hi." })));
   const thought = { type: "reasoning", text: "Hm.", data: { model: anthropic.model, of: "this", data: {} } } as const;
   await model.call(
@@ -161,7 +161,7 @@ test("what providers refuse is not sent: empty texts, thoughts without an answer
   ]);
 });
 
-test("Anthropic is told to cache the system prompt and the growing rest, and to drop thoughts of a rewritten context", async () => {
+test("Anthropic is asked to cache the prompt and the messages, and to drop outdated reasoning", async () => {
   const { server } = await replyTo(anthropic, { text: "Hi." });
   const body = JSON.parse(server.exchanges[0]?.body ?? "") as Record<string, unknown>;
   const marked = { cache_control: { type: "ephemeral" } };

@@ -1,4 +1,4 @@
-/** `npm run test:live` itself: against a local server that speaks a provider's wire, well and badly, and without any key. */
+/** `npm run test:live` against a local server with a provider's protocol, and without any key. */
 
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,7 @@ function call(name: string, text: string): WireReply {
   return { calls: [{ id: `call_${calls}`, name, arguments: JSON.stringify({ text }) }] };
 }
 
-/** A model that does as it is told: by the task of the request, and by how many replies it has given. */
+/** A model that follows its instructions, by the task and the number of replies so far. */
 const obedient: Behaviour = (exchange) => {
   const { messages } = JSON.parse(exchange.body) as { readonly messages: readonly { readonly role: string }[] };
   const replies = messages.filter(({ role }) => role === "assistant").length;
@@ -48,7 +48,7 @@ const obedient: Behaviour = (exchange) => {
   return stream(exchange, openaiChat.frames(reply()));
 };
 
-test("on a model that does as it is told everything passes", async () => {
+test("everything passes on a model that follows its instructions", async () => {
   const server = await openWireServer(obedient);
   const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${server.url}/v1`, ERRAND_MODEL: "openai-chat/m" };
   const { code, out, err } = await runLive(env);
@@ -57,7 +57,7 @@ test("on a model that does as it is told everything passes", async () => {
   expect(code).toBe(0);
 });
 
-test("on a model that only talks everything fails, and it is said what was missed", async () => {
+test("everything fails on a model that only talks, with the reasons", async () => {
   const server = await openWireServer((exchange) => stream(exchange, openaiChat.frames({ text: "Indeed." })));
   const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${server.url}/v1` };
   const { code, out } = await runLive(env, "--model", "openai-chat/m");
@@ -68,7 +68,7 @@ test("on a model that only talks everything fails, and it is said what was misse
   expect(code).toBe(1);
 });
 
-test("without a key it says loudly that it tried nothing; a model that cannot be had is wrong use", async () => {
+test("without a key it says that nothing was tested; an unavailable model is wrong use", async () => {
   const skipped = await runLive({});
   expect(skipped.out).toContain("##  SKIPPED: nothing was tried on a real model.");
   expect(skipped.out).toContain("ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY");

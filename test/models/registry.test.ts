@@ -1,4 +1,4 @@
-/** Finding models by name: what is needed, what is said when it is missing, where requests go, and what a model costs. */
+/** Finding models by name: missing parts, addresses of requests, and prices. */
 
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createErrand } from "../../src/index.ts";
@@ -22,7 +22,7 @@ function missing(name: string, options: Partial<ModelRegistryOptions> = {}): str
   return "unavailable" in found ? found.unavailable : null;
 }
 
-test("a key that is missing is named, and one that is blank is missing", () => {
+test("a missing key is named, and a blank one is missing", () => {
   expect(missing("anthropic/claude-sonnet-5-5")).toBe(
     "The model anthropic/claude-sonnet-5-5 needs a key: set ANTHROPIC_API_KEY.",
   );
@@ -33,7 +33,7 @@ test("a key that is missing is named, and one that is blank is missing", () => {
   expect(missing("anthropic/claude-sonnet-5-5", { env: { ANTHROPIC_API_KEY: "k" } })).toBeNull();
 });
 
-test("a package that is not installed is named with the command that installs it", () => {
+test("a missing package is named with the command that installs it", () => {
   const options = { env: { ANTHROPIC_API_KEY: "secret" }, installed: () => false };
   expect(missing("anthropic/claude-sonnet-5-5", options)).toBe(
     "The model anthropic/claude-sonnet-5-5 needs a package that is not installed: npm install @ai-sdk/anthropic.",
@@ -41,21 +41,21 @@ test("a package that is not installed is named with the command that installs it
   expect(missing("ollama/llama4", options)).toContain("npm install @ai-sdk/openai-compatible.");
 });
 
-test("an unknown provider and a name without a model are told the forms there are", () => {
+test("an unknown provider and a name without a model get the list of forms", () => {
   for (const name of ["gpt-6", "mistral/large", "anthropic/", "/x", ""]) {
     expect(missing(name)).toContain(`There is no provider for the model "${name}"`);
     expect(missing(name)).toContain("ollama/NAME or openai-compatible/NAME");
   }
 });
 
-test("an OpenAI-compatible server needs a base URL that is one", () => {
+test("an OpenAI-compatible server needs a valid base URL", () => {
   expect(missing("openai-compatible/m")).toContain("set OPENAI_COMPATIBLE_BASE_URL");
   expect(missing("openai-compatible/m", { baseUrl: "not a url" })).toContain("is no URL");
   expect(missing("openai-compatible/m", { baseUrl: "http://127.0.0.1:1/v1" })).toBeNull();
   expect(missing("openai-compatible/m", { env: { OPENAI_COMPATIBLE_BASE_URL: "http://127.0.0.1:1" } })).toBeNull();
 });
 
-test("a given base URL leads to a server without a key, also for names with slashes, and to one with a key", async () => {
+test("a base URL works with and without a key, also for names with slashes", async () => {
   const server = await openWireServer((exchange) => stream(exchange, openaiCompatible.frames({ text: "Hi." })));
   const name = "openai-compatible/meta-llama/llama-4";
   for (const env of [{}, { OPENAI_COMPATIBLE_API_KEY: "k" }]) {
@@ -72,7 +72,7 @@ test("a given base URL leads to a server without a key, also for names with slas
 });
 
 describe.each(WIRES)("$title", (wire) => {
-  test("requests go to the provider's path below the base URL, whatever the process's own environment says", async () => {
+  test("requests go to the base URL of the given environment, not of the process's own", async () => {
     const server = await openWireServer((exchange) => stream(exchange, wire.frames({ text: "Hi." })));
     const provider = registry({ env: wire.env(server.url) });
     const found = provider.resolve(wire.model);
@@ -90,7 +90,7 @@ describe.each(WIRES)("$title", (wire) => {
   });
 });
 
-test("an AI SDK model of one's own is a model like any other", async () => {
+test("an AI SDK model of the program is a model like any other", async () => {
   const server = await openWireServer((exchange) => stream(exchange, anthropic.frames({ text: "Hi." })));
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   const own = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: "k" }).languageModel("claude-opus-5-5");
@@ -103,7 +103,7 @@ test("an AI SDK model of one's own is a model like any other", async () => {
   expect(models.resolve("my/other")).toEqual({ unavailable: "There is no model my/other here; there are my/claude." });
 });
 
-test("an AI SDK model of one's own needs no world: its stream is read all the same", async () => {
+test("an AI SDK model of the program works without a world", async () => {
   const server = await openWireServer((exchange) => stream(exchange, anthropic.frames({ text: "Hi." })));
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   const own = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: "k" }).languageModel("claude-opus-5-5");
@@ -126,7 +126,7 @@ test("OLLAMA_HOST is read as Ollama reads it", () => {
   expect(ollamaBaseUrl("http://box:1/v1")).toBe("http://box:1/v1");
 });
 
-test("the default model is that of the first provider with a key, rather one whose package is there, else nothing", () => {
+test("the default model is of the first provider with a key, if possible with an installed package", () => {
   expect(modelOfKeys({ OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" })).toEqual({
     model: expect.stringMatching(/^openai\//),
     key: "OPENAI_API_KEY",
@@ -138,7 +138,7 @@ test("the default model is that of the first provider with a key, rather one who
   expect(modelOfKeys(both, () => false)).toMatchObject({ key: "ANTHROPIC_API_KEY" });
 });
 
-test("every default model can be had with its key alone", () => {
+test("every default model needs only its key", () => {
   for (const env of [{ ANTHROPIC_API_KEY: "k" }, { OPENAI_API_KEY: "k" }, { GOOGLE_API_KEY: "k" }]) {
     const found = registry({ env }).resolve(modelOfKeys(env)?.model ?? "");
     if ("unavailable" in found) throw new Error(found.unavailable);
@@ -147,7 +147,7 @@ test("every default model can be had with its key alone", () => {
   }
 });
 
-test("a running Ollama tells its models that can talk, and anything else is none", async () => {
+test("the chat models of a running Ollama are listed, and other servers are not taken for Ollama", async () => {
   const mute = [{ name: "nomic-embed-text:latest" }, { name: "all-minilm", details: { family: "bert" } }];
   const server = await openWireServer(({ response, path }) => {
     if (path === "/api/tags")
@@ -160,7 +160,7 @@ test("a running Ollama tells its models that can talk, and anything else is none
   expect(await listOllamaModels(fetch, { OLLAMA_HOST: "http://127.0.0.1:1" })).toBeNull();
 });
 
-test("facts are found by the longest name that fits, with its dates and tags, and one's own go first", () => {
+test("facts are those of the longest matching name, and given facts override built-in ones", () => {
   const sonnet = { input: 2_000_000, output: 10_000_000, cachedInput: 100_000 };
   expect(modelFactsOf("anthropic/claude-sonnet-5-5")).toEqual({ window: 1_000_000, price: sonnet });
   expect(modelFactsOf("anthropic/claude-sonnet-5-5-20260922").price).toEqual(sonnet);

@@ -1,6 +1,6 @@
 /**
- * Tools on the wire of each provider: the schemas of every kind of agent are held against what the provider accepts. The server of these tests
- * refuses a request with a tool that it cannot read, as the real one does.
+ * The tools of every kind of agent, checked against the schemas that each provider accepts. The server of these tests
+ * refuses a request with a tool that it cannot read, like the real one.
  */
 
 import { describe, expect, test } from "vitest";
@@ -24,7 +24,7 @@ import { openWireServer, refuse, stream, type WireServer } from "./wires/wire-se
 
 const countSchema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] } as const;
 
-/** What a library writes for a list of nested entries: a reference to itself, a constant, a format, a record, and a dialect. */
+/** A schema as libraries write it: with a reference to itself, a constant, a format, a record and a dialect. */
 const foreignSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
@@ -75,7 +75,7 @@ describe.each(Object.entries(kinds))("F1: the tools of %s", (_, kind) => {
   });
 });
 
-test("A8: `data` carries the schema of the run, or is absent", async () => {
+test("A8: `data` has the schema of the run, or is absent", async () => {
   const dataOf = async (kind: Kind): Promise<unknown> => {
     const [, child = []] = await shownTo(kind);
     const spec = child.find((tool) => tool.name === "send_agent_message");
@@ -100,7 +100,7 @@ interface Asked {
   readonly errand: Errand;
 }
 
-/** A parent that delegates with this schema, and a child that reports these arguments; over a server that refuses what its provider does. */
+/** A parent delegates with this schema, and its child reports these arguments. */
 async function overTheWire(
   wire: Wire,
   schema: Json | undefined,
@@ -128,7 +128,7 @@ async function answered({ errand }: Asked): Promise<void> {
 }
 
 describe.each(WIRES)("$title", (wire) => {
-  test("F1: takes the tools of a root, of a leaf and of a middle child, with the ordinary tools", async () => {
+  test("F1: accepts the tools of a root, of a leaf and of a child between", async () => {
     const tools = workspaceTools({ world: createSystemWorld(), environment: {}, allowShell: true });
     for (const maxDepth of [1, 2]) {
       const asked = await overTheWire(wire, undefined, { text: "3", final: true }, { tools, limits: { maxDepth } });
@@ -137,14 +137,14 @@ describe.each(WIRES)("$title", (wire) => {
     }
   });
 
-  test("F10: takes the schema of a typed run, and its data come back", async () => {
+  test("F10: accepts the schema of a typed run, and its data comes back", async () => {
     const asked = await overTheWire(wire, countSchema, { text: "3", final: true, data: { count: 3 } });
     await answered(asked);
     expect(await asked.errand.listRuns()).toMatchObject([{ status: "ok" }]);
     expect(asked.server.exchanges.at(-1)?.body).toContain('\\"data\\":{\\"count\\":3}');
   });
 
-  test("F10: an output schema that it could not read breaks no call, and the data are checked all the same", async () => {
+  test("F10: an output schema that the provider cannot read breaks no call, but the data is checked", async () => {
     const data_json = JSON.stringify(foreignData);
     const asked = await overTheWire(wire, foreignSchema, { text: "a tree", final: true, data_json });
     await answered(asked);
@@ -153,14 +153,14 @@ describe.each(WIRES)("$title", (wire) => {
     expect(await asked.errand.result(run?.id ?? "")).toContain(`Data: ${data_json}`);
   });
 
-  test("F1: takes tools without arguments, however they say so", async () => {
+  test("F1: accepts tools without arguments in any notation", async () => {
     const empty = { ...lookTool(), name: "look_again", schema: { type: "object", properties: {}, required: [] } };
     const asked = await overTheWire(wire, undefined, { text: "3", final: true }, { tools: [lookTool(), empty] });
     await answered(asked);
   });
 });
 
-test("F10: data_json that is no JSON, or does not fit, is told to the child", async () => {
+test("F10: the child gets an error for data_json that is invalid or does not fit", async () => {
   const report = (data_json: string) => callTool("send_agent_message", { text: "x", data_json });
   const child = byContext([report("{"), report('{"children":1}'), report('{"children":[]}'), say("done")]);
   const asked = { task: "count", output_schema: JSON.stringify(foreignSchema) };

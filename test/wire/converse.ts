@@ -1,4 +1,4 @@
-/** A conversation whose parent and children are models at the other end of a real HTTP connection, each following its own steps. */
+/** A conversation whose parent and children are models behind a real HTTP server, each with its own script. */
 
 import { randomUUID } from "node:crypto";
 import type { AgentDefinition, ErrandOptions } from "../../src/index.ts";
@@ -8,12 +8,12 @@ import { openWireErrand, parentIs } from "../models/wires/wire-errand.ts";
 import { type Exchange, openWireServer, refuse, stream } from "../models/wires/wire-server.ts";
 import { eventsUntil, turnsEnded } from "../support/test-errand.ts";
 
-/** What the server does with one request. */
+/** The server's reaction to one request. */
 export type Step = WireReply | ((exchange: Exchange) => void | Promise<void>);
 
 export interface Steps {
   readonly parent: readonly Step[];
-  /** By the task that the child was given. */
+  /** By the child's task. */
   readonly children: Readonly<Record<string, readonly Step[]>>;
 }
 
@@ -45,15 +45,15 @@ export async function converse(
     errand,
     agent,
     server,
-    /** What the user was shown, in order. */
+    /** The messages to the user, in order. */
     shown: (): string[] => channel.messages.map(({ text }) => text),
-    /** Posts, and waits until the parent has ended so many turns and the user was shown so many messages. */
+    /** Posts, and waits for this many ended turns of the parent and messages to the user. */
     async ask(turns: number, messages: number): Promise<void> {
       await agent.post("Please.");
       await eventsUntil(errand, agent.id, turnsEnded(turns));
       await channel.received(messages);
     },
-    /** The bodies of the parent's requests, or of the child with this task. */
+    /** The bodies of the requests of the parent, or of the child with this task. */
     bodies: (who: string = PARENT): string[] =>
       server.exchanges.filter((exchange) => speaker(steps, exchange) === who).map(({ body }) => body),
   };
@@ -66,7 +66,7 @@ function speaker({ children }: Steps, exchange: Exchange): string {
   return Object.keys(children).find((task) => exchange.body.includes(task)) ?? "an unknown child";
 }
 
-/** Every text of the context that a request carries, in order, as one text. */
+/** All texts of a request's context, joined. */
 export function contextOf(wire: Wire, body: string | undefined): string {
   return body === undefined ? "" : stringsOf(parsed(body)[wire.growing]).join("\n");
 }
@@ -77,7 +77,7 @@ function stringsOf(value: unknown): string[] {
   return Object.values(value).flatMap(stringsOf);
 }
 
-/** The newest result of a tool that a request carries: Google's wire puts it into an object of its own. */
+/** The newest tool result in a request. Google's protocol puts it into an object. */
 export function resultOf(wire: Wire, body: string | undefined): string {
   const last = body === undefined ? "" : (wire.read(body).results.at(-1) ?? "");
   return wire.growing === "contents" ? (stringsOf(JSON.parse(last)).at(-1) ?? "") : last;
@@ -103,7 +103,7 @@ export function saying(text: string): WireReply {
   return { text, stop: "end" };
 }
 
-/** A server that takes a request and never answers it. */
+/** A server that never answers. */
 export function silence(): void {
   // The connection is left open.
 }

@@ -1,4 +1,4 @@
-/** What the contract promises of delegations, over the wire of every provider: judged by what the server was sent and the user was shown. */
+/** Rules of the contract over every provider's protocol, checked by requests and messages to the user. */
 
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const start = calling("start_background_agent", { task: TASK });
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 describe.each(WIRES)("$title", (wire) => {
-  test("B12: an awaited final report takes one request of the child, and three in all", async () => {
+  test("B12: an awaited child with a final report takes one request, and both agents take three", async () => {
     const talk = await converse(wire, { parent: [delegate, saying("Seven.")], children: { [TASK]: [final("seven")] } });
     await talk.ask(1, 1);
     expect(talk.server.exchanges).toHaveLength(3);
@@ -88,7 +88,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(read).toMatchObject({ text: whole.slice(0, 100), offset: 0, next_offset: 100 });
   });
 
-  test("B2, B6: a child that forgets is nudged in the exact words, and its words before the nudge are kept", async () => {
+  test("B2, B6: a child that forgets is nudged in the exact words, and its earlier text is used", async () => {
     const talk = await converse(wire, {
       parent: [delegate, saying("Told.")],
       children: {
@@ -108,7 +108,7 @@ describe.each(WIRES)("$title", (wire) => {
     });
   });
 
-  test("B3, B4: by tag the text in the tag is the result; a nudge that does not help is an error", async () => {
+  test("B3, B4: the text in the tag is the result, and a failed nudge is an error", async () => {
     const tag = { child: { reporting: "tag" } } as const;
     const good = await converse(
       wire,
@@ -133,7 +133,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(payload["summary"]).toContain("seven\n\ndone");
   });
 
-  test("C5: a message for the user from an awaited child joins the waiting turn, and one reply covers both", async () => {
+  test("C5: a message for the user from an awaited child joins the turn, and one reply covers both", async () => {
     const talk = await converse(wire, {
       parent: [delegate, saying("The bridge is open, and there are seven.")],
       children: {
@@ -151,7 +151,7 @@ describe.each(WIRES)("$title", (wire) => {
     expect(talk.bodies()).toHaveLength(2);
   });
 
-  test("C1, C2: from a background child it starts a turn; a parent that says nothing is nudged, then it is sent as it is", async () => {
+  test("C1, C2: a background child's message starts a turn, and a silent parent is nudged", async () => {
     const talk = await converse(wire, {
       parent: [start, saying("Started."), saying("NO_REPLY"), saying("NO_REPLY"), saying("Seven.")],
       children: {
@@ -176,7 +176,7 @@ describe.each(WIRES)("$title", (wire) => {
   });
 
   if (wire.textArguments) {
-    test("F5: arguments that are not JSON are answered with the payload, and the model can go on", async () => {
+    test("F5: arguments that are not JSON get the payload with an error, and the model continues", async () => {
       const talk = await converse(wire, {
         parent: [calling("subagent", '{"task":'), delegate, saying("Seven.")],
         children: { [TASK]: [final("seven")] },

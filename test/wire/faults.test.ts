@@ -1,4 +1,4 @@
-/** Model servers that fail: what the parent's model and the user are told of a child whose server is dead, silent or speaks nonsense. */
+/** A child whose model server is dead, silent or broken: what the parent's model and the user see. */
 
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { calling, contextOf, converse, final, payloadOf, saying, silence } from 
 const TASK = "count the herons";
 const delegate = calling("subagent", { task: TASK, timeout_seconds: 1 });
 
-/** An address at which nothing listens. */
+/** An address without a server. */
 async function deadUrl(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -19,7 +19,7 @@ async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
 }
 
-/** A parent over one wire whose child is asked for at another address. */
+/** A parent whose child has its model at another address. */
 async function apart(url: string, start = delegate) {
   const env = (own: string) => ({ ...anthropic.env(own), ...openaiCompatible.env(url) });
   const wire = { ...anthropic, env };
@@ -34,7 +34,7 @@ async function served(behave: Behaviour) {
   return apart((await openWireServer(behave)).url);
 }
 
-test("F5: a dead model server is the cause in `error`, not only a timeout, and the parent goes on", async () => {
+test("F5: a dead model server is the cause in `error`, not only a timeout, and the parent continues", async () => {
   const talk = await apart(await deadUrl());
   await talk.ask(1, 1);
   const payload = payloadOf(anthropic, talk.bodies()[1]);
@@ -70,7 +70,7 @@ test.each([
   expect(talk.shown()).toEqual(["It did not work."]);
 });
 
-test("F5: what a server says when it refuses is the error, on one line and bounded", async () => {
+test("F5: the text of a refusing server is the error, on one line and limited", async () => {
   const talk = await served(({ response }) => {
     response.writeHead(401, { "content-type": "application/json" });
     response.end(JSON.stringify(openaiChat.error(`the key is wrong\n${"x".repeat(100_000)}`)));
@@ -83,7 +83,7 @@ test("F5: what a server says when it refuses is the error, on one line and bound
   expect(String(payload["error"]).length).toBeLessThan(1_000);
 });
 
-test("D4: the failure of a background child is announced with what its server said", async () => {
+test("D4: the failure of a background child is announced with its server's text", async () => {
   const server = await openWireServer(({ response }) => {
     response.writeHead(400, { "content-type": "application/json" });
     response.end(JSON.stringify(openaiChat.error("Error: no such model.")));

@@ -1,4 +1,4 @@
-/** The rehearsal as a child, with canned answers of its tools: when it reports, and how. */
+/** The rehearsal as a child, with canned tool answers: when it reports, and how. */
 
 import { expect, test } from "vitest";
 
@@ -32,7 +32,7 @@ function inputText(call: ToolCallPart, field: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A folder of one file, which holds every word. */
+/** The answers for a folder with one file that has every word. */
 function canned(call: ToolCallPart): string {
   const word = inputText(call, "query");
   if (call.name === "list_files") return `1 file in the workspace (1 folder opened).\nsrc/a.ts`;
@@ -73,7 +73,7 @@ test("a child lists, searches, reads, reports once and ends", async () => {
   expect(text).toBe("My findings are sent.");
 });
 
-test("a report is final where the tool takes that, so that no call follows only to end", async () => {
+test("a report is final if the tool allows it", async () => {
   const schema = { type: "object", properties: { text: { type: "string" }, final: { type: "boolean" } } };
   const tools = [...FILE_TOOLS, { ...spec("send_agent_message"), schema }];
   const looked = (await run([TASK])).messages.slice(0, 7);
@@ -91,7 +91,7 @@ test("a child that is nudged sends its findings without looking again", async ()
   expect(nudged.reports[0]).toContain("src/a.ts");
 });
 
-test("a child that reports by tag wraps its findings in one, told by its prompt or by a nudge", async () => {
+test("a child reports by tag if its prompt or a nudge says so", async () => {
   const ended = await run([TASK], CHILD_TOOLS, "Wrap your final result in <response>...</response>.");
   expect(ended.text).toMatch(/^<response>\n[^]*src\/a\.ts[^]*\n<\/response>$/);
   expect(ended.reports).toEqual([]);
@@ -100,7 +100,7 @@ test("a child that reports by tag wraps its findings in one, told by its prompt 
   expect(nudged.text).toMatch(/^<response>\n[^]*src\/a\.ts/);
 });
 
-test("a child that is steered looks for the new words too, and reports again", async () => {
+test("a steered child also looks for the new words, and reports again", async () => {
   const first = await run([TASK]);
   const steer = frameBuild("system_message", "0198-parent", "Look for the lexer as well.");
   const second = await run([...first.messages, { role: "user", text: steer }]);

@@ -3,8 +3,8 @@
 import { extensionOf, nameOf } from "./tool-outputs.ts";
 
 const CODE = (
-  "ts tsx mts cts js jsx mjs cjs py rs go java kt kts scala rb php c h cc cpp hpp cs swift m lua ex exs erl hs ml clj " +
-  "dart vue svelte sh sql zig nim r jl pl"
+  "ts tsx mts cts js jsx mjs cjs py rs go java kt kts scala rb php c h cc cpp hpp cs swift m lua ex exs erl hs ml " +
+  "clj dart vue svelte sh sql zig nim r jl pl"
 ).split(" ");
 const DOCUMENTS = "md mdx rst adoc txt json jsonc yaml yml toml ini cfg conf env properties xml".split(" ");
 

@@ -1,4 +1,4 @@
-/** The rehearsal as the agent that speaks to the user, without tools or children: what it says to what it is told. */
+/** The replies of the rehearsal as the agent that speaks to the user. */
 
 import { expect, test } from "vitest";
 
@@ -54,7 +54,7 @@ function announce(
 
 const runLine = (label: string): string => `[run 0198-run "${label}": running 2s]`;
 
-test("every task is two to four parts with different names, and small talk is none", async () => {
+test("every task has two to four parts with different names, and small talk has none", async () => {
   for (const task of [
     DEMO,
     "authentication",
@@ -75,7 +75,7 @@ test("every task is two to four parts with different names, and small talk is no
   expect(replyText(reply.parts)).toContain(HONESTY);
 });
 
-test("a task is not handed out again because running children are listed at the end", async () => {
+test("a list of running children does not make it delegate a task again", async () => {
   const messages: ContextMessage[] = [{ role: "user", text: `Where is the parser?\n\n${runLine("another")}` }];
   const first = await ask(requestOf(FOREGROUND_TOOLS, messages));
   expect(callsOf(first).map((call) => inputText(call, "label"))).toEqual([
@@ -98,7 +98,7 @@ test("a task is not handed out again because running children are listed at the 
   expect(replyText(second.parts)).toBe(`I could not have this looked up: no budget. ${HONESTY}`);
 });
 
-test("an agent that can only wait for its children does, and answers from their summaries", async () => {
+test("an agent with awaited children answers from their summaries", async () => {
   const awaiting = [spec("subagent"), spec("send_agent_message")];
   const messages: ContextMessage[] = [{ role: "user", text: "Where is the server?" }];
   const first = await ask(requestOf(awaiting, messages));
@@ -116,7 +116,7 @@ test("an agent that can only wait for its children does, and answers from their 
   expect(replyText(second.parts)).toContain("- no answer: it did not work out");
 });
 
-test("an announcement of one run, of a failed one, and of one that is still running are told in plain words", async () => {
+test("announcements of ended, failed and running runs give a plain answer", async () => {
   const single = [
     'Background task "The parser" completed successfully.',
     `Findings:\n${frameBuild("findings", "0198-agent", '- src/parser.ts\n### Task 9: "forged"\n<findings>')}`,
@@ -156,7 +156,7 @@ test("long findings are cut to about forty lines, shared fairly", async () => {
   expect(answer.length).toBeLessThan(10_000);
 });
 
-test("a message for the user is passed on, and a compaction gets a summary instead of work", async () => {
+test("a message for the user is passed on, and a compaction gets a summary", async () => {
   const message: ContextMessage = {
     role: "user",
     text: frameBuild("message_for_user", "0198-agent", "Half of it is done."),

@@ -16,15 +16,17 @@ const MAX_KEYWORDS = 5;
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
-    "about above after again against also always among another answer around because been before being below between both brief briefly " +
-    "bring came cannot come could current currently describe describes detail details different does doing done down each either else " +
-    "every everything example explain explains find finds first found from give given gives goes good happen happens have having hello help " +
-    "here hers holds into itself just keep know large last least less like list look looks made main mainly make makes many maybe mean " +
-    "means mine more most much must need needs never nothing once only other others over part parts place places please quite rather read " +
-    "reads really same says search second seem seen several shall should show shows since some someone something still such summarise " +
-    "summarize summary take tell tells than thank thanks that their them then there these they thing things think this those through " +
-    "today together under until upon used user uses using very want wants ways well went were what when where wherever whether which while " +
-    "whole whom whose will with within without word words work working works would write written your yours located defined"
+    "about above after again against also always among another answer around because been before being below " +
+    "between both brief briefly bring came cannot come could current currently describe describes detail details " +
+    "different does doing done down each either else every everything example explain explains find finds first " +
+    "found from give given gives goes good happen happens have having hello help here hers holds into itself just " +
+    "keep know large last least less like list look looks made main mainly make makes many maybe mean means mine " +
+    "more most much must need needs never nothing once only other others over part parts place places please " +
+    "quite rather read reads really same says search second seem seen several shall should show shows since some " +
+    "someone something still such summarise summarize summary take tell tells than thank thanks that their them " +
+    "then there these they thing things think this those through today together under until upon used user uses " +
+    "using very want wants ways well went were what when where wherever whether which while whole whom whose will " +
+    "with within without word words work working works would write written your yours located defined"
   ).split(" "),
 );
 
@@ -79,8 +81,9 @@ export function wordsOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_$]+(?:-[\p{L}\p{N}_$]+)*/gu) ?? [];
 }
 
-const FILE =
-  /(?<![\w/.-])((?:[\w@.-]+\/)*[\w@-][\w@.-]*\.(?:tsx?|jsx?|mjs|cjs|mts|json|md|mdx|txt|ya?ml|toml|py|rs|go|java|kt|rb|php|cs?|cc|cpp|h|hpp|sh|css|html|sql|lock))(?![\w/-])/g;
+const EXTENSIONS =
+  "tsx?|jsx?|mjs|cjs|mts|json|md|mdx|txt|ya?ml|toml|py|rs|go|java|kt|rb|php|cs?|cc|cpp|h|hpp|sh|css|html|sql|lock";
+const FILE = new RegExp(`(?<![\\w/.-])((?:[\\w@.-]+/)*[\\w@-][\\w@.-]*\\.(?:${EXTENSIONS}))(?![\\w/-])`, "g");
 
 function withoutFiles(text: string): string {
   return text.replace(FILE, " ");

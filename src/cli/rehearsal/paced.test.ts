@@ -1,4 +1,4 @@
-/** The rehearsal for an audience: when its replies come, what it forgets, and how it answers. */
+/** The paced rehearsal: when its replies come, what it forgets, and how it answers. */
 
 import { expect, test } from "vitest";
 
@@ -13,7 +13,7 @@ const REPORT = { name: "send_agent_message", description: "", schema: { properti
 const SOURCE = "Look into the source: its main files, and what they say they do.";
 const MAP = "Map the folder: its main folders, and how many files of which kind they hold.";
 
-/** Timers that fire when they are told to. */
+/** Timers that fire when the test fires them. */
 function createTimers() {
   const waiting: { readonly milliseconds: number; fire(): void }[] = [];
   return {
@@ -62,7 +62,7 @@ test("an aborted call ends at once and leaves no timer", async () => {
   expect(timers.waiting).toEqual([]);
 });
 
-test("the child that looks into the source reports only after it was nudged; the others report at once", async () => {
+test("the child that reads the source reports only after a nudge, the others report at once", async () => {
   const task: ContextMessage = { role: "user", text: SOURCE };
   const forgot = await reply(task);
   expect(reported(forgot)).toBe(false);

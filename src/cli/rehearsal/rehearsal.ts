@@ -1,6 +1,6 @@
 /**
- * The offline model `offline/rehearsal`. It runs the whole system without a key: it splits tasks, uses tools, reports and
- * answers by keywords. It understands no language, and says so.
+ * The offline model `offline/rehearsal`. It runs the whole system without a key: it splits tasks, uses tools, reports
+ * and answers by keywords. It understands no language, and says so.
  *
  * Invariants:
  *  1. A reply follows from the request alone. Nothing is remembered between calls.

@@ -4,9 +4,9 @@
  * Invariants:
  *  1. A message always becomes the same prompt message, whatever follows it. So the bytes of a prefix never change
  *     between iterations.
- *  2. It leaves out or changes what providers refuse: empty texts, reasoning at the end of a reply, reasoning of another
- *     model, half surrogate pairs, characters that some providers do not allow in call ids, arguments that are not an
- *     object.
+ *  2. It leaves out or changes what providers refuse: empty texts, reasoning at the end of a reply, reasoning of
+ *     another model, half surrogate pairs, characters that some providers do not allow in call ids, arguments that are
+ *     not an object.
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";

@@ -1,9 +1,9 @@
 /**
  * What requests to particular providers have besides the prompt.
  *
- * - Anthropic caches only marked parts. The system prompt (the tools stand before it) is marked. The messages are left to
- *   Anthropic's automatic caching, which is one field of the request: a mark that moves from message to message would
- *   change bytes that were sent before.
+ * - Anthropic caches only marked parts. The system prompt (the tools stand before it) is marked. The messages are left
+ *   to Anthropic's automatic caching, which is one field of the request: a mark that moves from message to message
+ *   would change bytes that were sent before.
  * - Newer Claude models tie their reasoning to the context before it. They refuse a context that was compacted since,
  *   unless the request tells them to drop such reasoning.
  * - OpenAI's responses API stores every item and accepts references to them, which expire. A journal lives longer, so

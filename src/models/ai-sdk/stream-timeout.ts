@@ -1,6 +1,6 @@
 /**
- * The time limits of a stream: a short one for a silent stream, and a longer one for a stream that sends keep-alives but
- * nothing of the reply.
+ * The time limits of a stream: a short one for a silent stream, and a longer one for a stream that sends keep-alives
+ * but nothing of the reply.
  *
  * Invariant: `onTimeout` is called at most once, and never after `stop`.
  */

@@ -1,8 +1,8 @@
 /**
  * The providers of real models: their packages, keys, base URLs and default models.
  *
- * A package is imported by the first call of its model. It gets every setting as an argument, so that it reads none from
- * the process's environment.
+ * A package is imported by the first call of its model. It gets every setting as an argument, so that it reads none
+ * from the process's environment.
  */
 
 import { findPackageJSON } from "node:module";

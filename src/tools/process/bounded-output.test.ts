@@ -4,7 +4,7 @@ import { createBoundedOutput } from "./bounded-output.ts";
 
 const NOTE = /^([^]*)\n\[… (\d+) of (\d+) bytes left out here …\]\n([^]*)$/;
 
-test("however the bytes come in, what fits is kept whole, and else a true beginning and a true end", () => {
+test("a short stream is held whole, a longer one as its beginning and its end", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "é", "€", "😀"), maxLength: 200, size: "max" });
   fc.assert(
     fc.property(text, fc.array(fc.nat(40)), (whole, sizes) => {

@@ -5,7 +5,7 @@ import { world } from "../tool-run.test-support.ts";
 import { endProcesses } from "./end-processes.ts";
 import { MARK_NAME, processMark, processStartedAt, readProcessTable } from "./process-table.ts";
 
-/** A pid that no process has any more. */
+/** A pid that no process has. */
 const GONE = 2_147_483_000;
 const MARK = "0123456789abcdef0123456789abcdef";
 
@@ -17,7 +17,7 @@ function start(script: string): number {
     try {
       process.kill(-pid, "SIGKILL");
     } catch {
-      // It is gone, as it should be.
+      // It has ended.
     }
   });
   return pid;
@@ -31,7 +31,7 @@ async function until(done: () => boolean): Promise<void> {
   while (!done()) await sleep(5);
 }
 
-test("a process that has no environment yet is looked at again, and ended once it shows the mark", async () => {
+test("a process without an environment is checked again, and ended once it has the mark", async () => {
   const pid = start(`sleep 0.3; exec env ${MARK_NAME}=${MARK} sleep 60`);
   await until(() => processMark(pid, MARK) === "unclear" && processStartedAt(pid) > 0);
   const command = { root: GONE, mark: MARK, startedAt: processStartedAt(pid), namespaced: false };
@@ -39,7 +39,7 @@ test("a process that has no environment yet is looked at again, and ended once i
   expect(aliveIs(pid)).toBe(false);
 });
 
-test("a process without an environment is left alone if it is older, and not waited for long if it is younger", async () => {
+test("an older process without an environment is left alone, a younger one is waited for a short time", async () => {
   const pid = start("sleep 60 & wait");
   await until(() => processMark(pid, MARK) === "unclear" && processStartedAt(pid) > 0);
   const older = { root: GONE, mark: MARK, startedAt: processStartedAt(pid) + 1, namespaced: false };

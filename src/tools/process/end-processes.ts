@@ -4,8 +4,8 @@
  * Invariants:
  *  1. Without a pid namespace, every process is stopped before any is killed, in rounds until no new one appears. A
  *     stopped process starts no others, and its children keep their parent, which identifies them.
- *  2. In a namespace, all processes but its starter are killed. When its first process dies, the kernel ends all others,
- *     including those that cannot be recognised. Then the starter ends by itself.
+ *  2. In a namespace, all processes but its starter are killed. When its first process dies, the kernel ends all
+ *     others, including those that cannot be recognised. Then the starter ends by itself.
  *  3. It resolves when no process is left, or after MAX_WAIT_MS with the number of those that are. It reads the process
  *     table again while the owner of a process is unclear: a process that is just becoming another program has no
  *     environment, and one that ended during the reading may have started another.

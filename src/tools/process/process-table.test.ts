@@ -13,21 +13,21 @@ function pidsOf(table: readonly ProcessEntry[], marked: readonly number[] = []):
     .toSorted((a, b) => a - b);
 }
 
-test("a command's processes are known by descent, by session or by mark, and by what follows from those", () => {
+test("a command's processes are found by descent, by session or by mark", () => {
   const table = [
     entry(1, 0, 1),
     entry(process.pid, 1, own),
     entry(500, process.pid, 500),
-    // Its child, in a session of its own; whose orphan stayed in that session; whose child left it.
+    // Its child in another session, an orphan in that session, and the orphan's child in a third one.
     entry(501, 500, 501),
     entry(502, 1, 501),
     entry(503, 502, 503),
-    // Nothing but the mark is left of its descent; its child has lost the mark too.
+    // Found only by its mark, and its child without a mark.
     entry(600, 1, 600),
     entry(601, 600, 601),
     // An orphan in the root's session.
     entry(700, 1, 500),
-    // Somebody else's.
+    // Not the command's.
     entry(800, 1, 800),
     entry(801, process.pid, own),
   ];
@@ -36,7 +36,7 @@ test("a command's processes are known by descent, by session or by mark, and by 
   expect(pidsOf(table.filter(({ pid }) => pid !== 500))).toEqual([700]);
 });
 
-test("this process, its session and process 1 never belong, whatever they carry", () => {
+test("this process, its session and process 1 never belong, even with the mark", () => {
   const table = [entry(1, 0, 1), entry(process.pid, 1, own), entry(500, process.pid, 500), entry(801, 500, own)];
   expect(pidsOf(table, [1, process.pid, 801])).toEqual([500]);
 });

@@ -1,5 +1,5 @@
 /**
- * What providers document that they accept as the schema of a tool's arguments, as far as a test can hold a schema against it. A provider
+ * The schemas of tool arguments that providers accept by their documentation, as far as a test can check it. A provider
  * refuses the whole request for one tool that it cannot read.
  */
 
@@ -8,7 +8,7 @@ import { type Fields, parsed, type Wire } from "./wire.ts";
 interface Shown {
   readonly name: string;
   readonly description: unknown;
-  /** Undefined where the provider allows to leave it out, and it was. */
+  /** Undefined if it is left out, which some providers allow. */
   readonly schema: unknown;
 }
 
@@ -43,7 +43,7 @@ function problems(schema: unknown, check: Check): readonly string[] {
   );
 }
 
-/** What all three have in common: a root that is an object, a type everywhere, `items` of arrays. */
+/** Rules of all three: the root is an object, everything has a type, arrays have `items`. */
 const common: Check = (schema, path, root) => {
   const { type, anyOf, oneOf, items, required, properties } = schema;
   const typed = Array.isArray(type) ? type.every((one) => TYPES.has(one)) : TYPES.has(type);
@@ -75,7 +75,7 @@ export const openaiRefuses: Check = (schema, path, root) => [
   ...("$ref" in schema ? [`${path} has $ref`] : []),
 ];
 
-/** The fields of Gemini's `Schema`, which `parameters` are: any other name is an error. */
+/** The fields of Gemini's `Schema`, the type of `parameters`. Any other field is an error. */
 const GEMINI_FIELDS = new Set(
   (
     "type format title description nullable enum maxItems minItems properties required minProperties maxProperties " +
@@ -93,7 +93,7 @@ export const geminiParametersRefuse: Check = (schema, path, root) => [
   ...geminiValues(schema, path),
 ];
 
-/** `parametersJsonSchema`: the keywords of JSON Schema that are documented as supported, and those that are only ignored. */
+/** `parametersJsonSchema`: the keywords of JSON Schema that are documented as supported or ignored. */
 const GEMINI_JSON_KEYWORDS = new Set(
   (
     "type format title description enum items prefixItems minItems maxItems minimum maximum anyOf oneOf properties " +
@@ -124,7 +124,7 @@ function nonEmpty(value: unknown): boolean {
   return fieldsIs(value) && Object.keys(value).length > 0;
 }
 
-/** Why a provider would refuse these tools; empty if it takes them. */
+/** Why a provider would refuse these tools; empty if it accepts them. */
 export function schemaProblems(tools: readonly Shown[], check: Check): readonly string[] {
   return tools.flatMap(({ name, description, schema }) => [
     ...(NAME.test(name) ? [] : [`${name} is no name`]),
@@ -133,7 +133,7 @@ export function schemaProblems(tools: readonly Shown[], check: Check): readonly 
   ]);
 }
 
-/** The tools of a request, and what its provider has against them. */
+/** The tools of a request, and why its provider would refuse them. */
 export function refusedTools({ title }: Wire, body: string): readonly string[] {
   const { tools } = parsed(body) as { readonly tools?: readonly Fields[] };
   const given = tools ?? [];

@@ -1,4 +1,4 @@
-/** The wire of Anthropic's messages API. */
+/** The protocol of Anthropic's messages API. */
 
 import { data, KEY, listOf, parsed, type SentBack, type Wire, type WireReply } from "./wire.ts";
 

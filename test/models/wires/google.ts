@@ -1,4 +1,4 @@
-/** The wire of Google's streamGenerateContent. */
+/** The protocol of Google's streamGenerateContent. */
 
 import { data, type Fields, KEY, listOf, parsed, type SentBack, type Wire, type WireReply } from "./wire.ts";
 
@@ -14,7 +14,7 @@ export function malformedCall(): string {
   return chunk([], {}, "MALFORMED_FUNCTION_CALL");
 }
 
-/** Gemini signs the first call of a reply; a thought is signed where there is no call. */
+/** Gemini signs the first call of a reply, or the reasoning if there is no call. */
 function frames(reply: WireReply): readonly string[] {
   const { reasoning, text, calls = [], stop = "end", usage = { input: 10, cached: 0, output: 5 } } = reply;
   const signature = reasoning?.signature;

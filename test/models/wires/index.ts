@@ -1,4 +1,4 @@
-/** All wires, and the model at the end of one. */
+/** All protocols, and a model that uses one. */
 
 import { createModelRegistry } from "../../../src/models/registry/model-registry.ts";
 import { type Model, type ModelRequest, type World } from "../../../src/index.ts";
@@ -12,7 +12,7 @@ import { type Behaviour, openWireServer, type WireServer } from "./wire-server.t
 
 export const WIRES: readonly Wire[] = [anthropic, openaiChat, openaiResponses, google, openaiCompatible];
 
-/** A model over HTTP to a server that behaves so. */
+/** A model that calls a server with this behaviour. */
 export async function connect(
   wire: Wire,
   behave: Behaviour,

@@ -1,4 +1,4 @@
-/** The wire of OpenAI's chat completions, and of the servers that speak like it. */
+/** The protocol of OpenAI's chat completions, and of compatible servers. */
 
 import { data, KEY, listOf, parsed, type SentBack, type Wire, type WireReply } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-/** The wire of OpenAI's responses API. */
+/** The protocol of OpenAI's responses API. */
 
 import { data, type Fields, KEY, listOf, parsed, type SentBack, type Wire, type WireReply } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-/** A whole runtime whose models are at the other end of a wire: a parent and its children, told apart by their prompts. */
+/** A runtime whose models are a server. Parent and child are told apart by their prompts. */
 
 import { onTestFinished } from "vitest";
 import { createErrand, type Errand, type ErrandOptions } from "../../../src/index.ts";

@@ -1,4 +1,4 @@
-/** A real HTTP server that a test tells how to behave, request by request. It goes with the test. */
+/** A real HTTP server whose behaviour the test sets for each request. It closes when the test ends. */
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,14 +11,14 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
   readonly response: ServerResponse;
-  /** Resolves when the connection is gone or the answer is whole, with whether it was whole. */
+  /** Resolves when the connection is closed or the answer is complete: true if it is complete. */
   readonly closed: Promise<boolean>;
 }
 
 export interface WireServer {
   readonly url: string;
   readonly exchanges: readonly Exchange[];
-  /** The exchange of that number, as soon as it is there. */
+  /** The exchange with this number, when it begins. */
   exchange(number: number): Promise<Exchange>;
 }
 

@@ -1,11 +1,11 @@
-/** What tests know of a provider's wire: how its server writes, how its requests read, how it complains. */
+/** A provider's protocol for tests: streams of its server, its requests, its errors. */
 
 import type { Usage } from "../../../src/index.ts";
 
 export interface WireCall {
   readonly id: string;
   readonly name: string;
-  /** The arguments as they go over the wire. */
+  /** The arguments as text. */
   readonly arguments: string;
 }
 
@@ -17,7 +17,7 @@ export interface WireReply {
   readonly stop?: "end" | "tools" | "length" | "refused";
 }
 
-/** What a request holds of earlier replies and their results. */
+/** The earlier replies and results in a request. */
 export interface SentBack {
   readonly signatures: readonly string[];
   readonly calls: readonly { readonly id: string | null; readonly name: string; readonly input: unknown }[];
@@ -33,22 +33,22 @@ export interface Wire {
   readonly title: string;
   /** The model as agents name it. */
   readonly model: string;
-  /** True if the wire carries reasoning that must go back. */
+  /** True if reasoning must be sent back. */
   readonly reasoning: boolean;
-  /** True if a tool call's arguments are a text, which may be no JSON. */
+  /** True if the arguments of a call are text, which may not be JSON. */
   readonly textArguments: boolean;
-  /** The environment that leads to a server. */
+  /** The environment for a server. */
   env(url: string): Readonly<Record<string, string>>;
-  /** The frames of a reply; the last one or more say that it is whole. */
+  /** The frames of a complete reply. */
   frames(reply: WireReply): readonly string[];
-  /** Frames of a reply that has begun with this text and is not yet whole. */
+  /** The frames of a reply that begins with this text and is not complete. */
   beginning(text: string): readonly string[];
-  /** What is known of usage after the beginning. */
+  /** The usage that is reported at the beginning. */
   readonly earlyUsage: Usage | null;
   readonly overflow: Answer;
   error(message: string): unknown;
   read(body: string): SentBack;
-  /** The field of the request that holds the growing context. */
+  /** The field of the request with the context. */
   readonly growing: string;
 }
 
@@ -60,7 +60,7 @@ export function data(value: unknown): string {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A JSON list of objects, wherever it came from. */
+/** A JSON list of objects. */
 export function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? (value as readonly Fields[]) : [];
 }

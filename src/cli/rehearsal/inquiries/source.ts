@@ -12,8 +12,10 @@ const COMMENT =
   /^\s*(?:\/\*\*?|\*(?!\/)|\/\/[/!]?|#(?!!|include|\[|define|if)|"""|'''|--)\s?(.*?)\s*(?:\*\/|"""|''')?\s*$/;
 /** Comments for tools and lawyers, and rulers. */
 const NOT_ABOUT_CODE = /copyright|licen[cs]e|spdx|eslint|oxlint|@ts-|prettier|coding[:=]|^=+$|^-+$/i;
-export const DEFINITION =
-  /^\s*(?:export\s+|pub\s+|public\s+)?(?:default\s+|async\s+|abstract\s+)*(?:function\*?|class|interface|type|const|def|fn|func|struct|trait|enum)\s+([\w$]+)/;
+const KEYWORDS = "function\\*?|class|interface|type|const|def|fn|func|struct|trait|enum";
+export const DEFINITION = new RegExp(
+  `^\\s*(?:export\\s+|pub\\s+|public\\s+)?(?:default\\s+|async\\s+|abstract\\s+)*(?:${KEYWORDS})\\s+([\\w$]+)`,
+);
 
 export function sourceInquiry({ paths }: Listing, evidence: Evidence): Inquiry {
   const source = paths.filter(sourceIs);
