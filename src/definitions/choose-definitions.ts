@@ -19,6 +19,8 @@ export interface Choice {
   readonly state: "used" | "shadowed" | "untrusted" | "no-model" | "unusable";
   /** What is used instead of a shadowed definition. */
   readonly shadowedBy: string | null;
+  /** Why a definition that could be used is not; null if it is used. */
+  readonly objection: string | null;
 }
 
 /** Why a definition must not be used. */
@@ -35,7 +37,7 @@ export function chooseDefinitions<One extends Candidate>(
 ): (One & Choice)[] {
   const winners = new Map<string, string>();
   return candidates.map((candidate) => {
-    if (candidate.found === null) return { ...candidate, state: "unusable", shadowedBy: null };
+    if (candidate.found === null) return { ...candidate, state: "unusable", shadowedBy: null, objection: null };
     const { name } = candidate.found;
     const shadowedBy = winners.get(name) ?? takenBy(name);
     const reason =
@@ -44,9 +46,10 @@ export function chooseDefinitions<One extends Candidate>(
         : ({ state: "shadowed", text: `"${name}" is already given by ${shadowedBy}` } as const);
     if (reason === null) {
       winners.set(name, candidate.path);
-      return { ...candidate, state: "used", shadowedBy };
+      return { ...candidate, state: "used", shadowedBy, objection: null };
     }
     const warning: Warning = { text: `it was left out: ${reason.text}`, line: null };
-    return { ...candidate, state: reason.state, shadowedBy, warnings: [...candidate.warnings, warning] };
+    const warnings = [...candidate.warnings, warning];
+    return { ...candidate, state: reason.state, shadowedBy, objection: reason.text, warnings };
   });
 }

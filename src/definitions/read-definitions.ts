@@ -195,7 +195,7 @@ async function readContext(
   const source = { path, kind: "context", program: "agents.md", place: "project", linked: false, found: null } as const;
   if ("problem" in read) {
     const warning = { text: `it was left out: ${read.problem}`, line: read.line };
-    const state = { state: "unusable", shadowedBy: null, hash: null } as const;
+    const state = { state: "unusable", shadowedBy: null, objection: null, hash: null } as const;
     return { context: null, sources: [{ ...source, ...state, warnings: [warning] }] };
   }
   const cut: Warning = { text: `only its first ${CONTEXT_BYTES} bytes are used`, line: null };
@@ -203,7 +203,7 @@ async function readContext(
     .replaceAll("\r\n", "\n")
     .replace(/^\uFEFF/, "")
     .trim();
-  const state = { state: "used", shadowedBy: null, hash: hash("sha256", read.text) } as const;
+  const state = { state: "used", shadowedBy: null, objection: null, hash: hash("sha256", read.text) } as const;
   return {
     context: text === "" ? null : { path, text, cut: read.cut },
     sources: [{ ...source, ...state, warnings: read.cut ? [cut] : [] }],
