@@ -29,7 +29,7 @@ const writer = "src/cli/terminal-writer.ts";
 /** These print constant texts before anything else is loaded: an error for an old Node.js, and the version. */
 const printers = new Set([writer, "src/cli/main.ts", "src/cli/start.ts"]);
 /** The last one writes to its own pipe. */
-const writesToDescriptors = new Set([...printers, "src/cli/commands/run/starting-word.ts"]);
+const writesToDescriptors = new Set([...printers, "src/cli/commands/run/handover.ts"]);
 const printingProperties = /^(stdout|stderr|_rawDebug)$/;
 const printingModules = /^(node:)?console$/;
 

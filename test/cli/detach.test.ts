@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { withBoundedLog } from "../../src/cli/commands/run/bounded-log.ts";
+import { withBoundedLog } from "../../src/cli/commands/run/background.ts";
 import {
   type Finished,
   type HowToRun,

@@ -9,6 +9,7 @@
 
 import { answerOf } from "../../view/channel-message.ts";
 import { jsonText } from "../../core/text/json-text.ts";
+import type { CommandCall } from "../command.ts";
 import type { Host } from "../host.ts";
 import type { Problem } from "../problem.ts";
 import { treeTotals } from "../../view/tree-model.ts";
@@ -18,6 +19,15 @@ import { JSON_VERSION, type JsonLine } from "./json-types.ts";
 export function jsonLine(value: JsonLine): string {
   return `${jsonText({ v: JSON_VERSION, ...value })}
 `;
+}
+
+/** Prints what a command found: the record with `--json`, else the text. */
+export function print(
+  { options, host }: Pick<CommandCall, "options" | "host">,
+  record: JsonLine,
+  text: () => string,
+): void {
+  host.out(options.json === true ? jsonLine(record) : `${text()}\n`);
 }
 
 export function problemRecord({ code, message, remedy }: Problem): JsonLine {

@@ -1,15 +1,8 @@
-/**
- * `errand run [TASK|-]`: what its words and options mean. With `--detach` and `--json` one object: `{ type: "detached", tree, pid, store, log }`.
- */
+/** `errand run [TASK|-]`. */
 
 import { createErrand } from "../../../runtime/create-runtime.ts";
 import type { TreeEvent } from "../../../runtime/errand.ts";
 import { printDefinitionNotices } from "../../definitions/definition-notices.ts";
-import { createStarter, type Starter } from "./starting-word.ts";
-import { detachRun } from "./detach-run.ts";
-import { readHanded } from "./handed.ts";
-import { logPathOf, withBoundedLog } from "./bounded-log.ts";
-import { nothingLeft } from "./nothing-left.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { problemOf } from "../../problem.ts";
@@ -21,6 +14,9 @@ import { timeoutOf } from "../../work/timeout.ts";
 import { ownStore } from "../../store/own-store.ts";
 import { databaseIs } from "../../store/scope.ts";
 import { dateLabel } from "../../../view/amounts.ts";
+import { logPathOf, storeDone, withBoundedLog } from "./background.ts";
+import { detachRun } from "./detach-run.ts";
+import { type Answerer, createAnswerer, readTask } from "./handover.ts";
 
 const EXAMPLE = 'errand run "your task"';
 
@@ -28,7 +24,7 @@ export const runCommand: CommandAction = async (call) => {
   const { options, host } = call;
   const timeoutMs = timeoutOf(options.timeout);
   if (options.detached === true) {
-    const { task, scope } = readHanded(await host.readInput());
+    const { task, scope } = readTask(await host.readInput());
     return detached({ ...call, scope }, task, timeoutMs);
   }
   const task = await taskOf(call);
@@ -36,12 +32,15 @@ export const runCommand: CommandAction = async (call) => {
   return workOnTrees(call, await workOf(call, task, timeoutMs, () => undefined));
 };
 
-/** The task's words, and what was piped in beside them; or that alone; or the demonstration. */
+/** The argument, followed by what is piped in; or one of them; or the task of the demonstration. */
 async function taskOf(call: CommandCall): Promise<string> {
   const { args, options, host } = call;
   const [given] = args;
-  // Somebody types it, or there is none: the user should know what it costs before it begins.
-  if (given === undefined || (given === "-" && host.keys !== null)) await sayModel(call);
+  // The user types the task now, or gives none: they should know which model it will cost before it begins.
+  if (options.json !== true && (given === undefined || (given === "-" && host.keys !== null))) {
+    const { model, because } = (await newRoot(call)).choice;
+    host.err(`agents will use ${model} (because ${because})\n`);
+  }
   if (given === "-") return givenText(given, "task", EXAMPLE, host);
   const words = given === undefined ? null : await givenText(given, "task", EXAMPLE, host);
   const piped = await pipedText(host);
@@ -50,17 +49,11 @@ async function taskOf(call: CommandCall): Promise<string> {
   return words ?? DEMO_TASK;
 }
 
-async function sayModel(call: CommandCall): Promise<void> {
-  if (call.options.json === true) return;
-  const { model, because } = (await newRoot(call)).choice;
-  call.host.err(`agents will use ${model} (because ${because})\n`);
-}
-
 async function workOf(
   call: CommandCall,
   task: string,
   timeoutMs: number | null,
-  accepted: Starter["accepted"],
+  accepted: Answerer["accepted"],
 ): Promise<WorkRequest> {
   const { scope, host } = call;
   const { agent: root, choice, read, runtimeOptions } = await newRoot(call);
@@ -68,7 +61,7 @@ async function workOf(
   return {
     ...choice,
     timeoutMs,
-    open: (told) => ownStore(scope, host, (store) => createErrand({ ...runtimeOptions, store, ...told })),
+    open: (handlers) => ownStore(scope, host, (store) => createErrand({ ...runtimeOptions, store, ...handlers })),
     begin: [
       async (errand, channel) => {
         const { agent } = await errand.start(task, { agent: root, channel });
@@ -79,22 +72,22 @@ async function workOf(
   };
 }
 
-/** The process that `--detach` started. Once the task is taken it belongs to nobody but its log. */
+/** The process that `--detach` started. */
 async function detached(call: CommandCall, task: string, timeoutMs: number | null): Promise<ExitCode> {
   const { scope } = call;
   const { world } = call.host;
   const host = withBoundedLog(call.host, logPathOf(scope, call.host));
-  const starter = createStarter();
+  const answerer = createAnswerer();
   try {
     const work = await workOf({ ...call, host }, task, timeoutMs, (tree) => {
       host.err(`${dateLabel(world.wall())} pid ${process.pid} works on tree ${tree}\n`);
-      starter.accepted(tree);
+      answerer.accepted(tree);
     });
-    // What else there is to do in a database is for its workers.
-    const alone = databaseIs(scope) ? {} : { storeDone: (store: string) => nothingLeft(store, world) };
-    return await workOnTrees({ ...call, host }, { ...work, ...alone });
+    // It stays until its store has nothing to do. In a database the workers do the rest.
+    const rest = databaseIs(scope) ? {} : { storeDone: (store: string) => storeDone(store, world) };
+    return await workOnTrees({ ...call, host }, { ...work, ...rest });
   } catch (thrown) {
-    if (starter.refused(problemOf(thrown))) return EXIT.failed;
+    if (answerer.refused(problemOf(thrown))) return EXIT.failed;
     throw thrown;
   }
 }
