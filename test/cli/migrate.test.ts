@@ -251,7 +251,9 @@ describe("refused", () => {
     const tree = await worked();
     sql("update trees set format = 99");
     expect(await refusal(migrate(), "store-too-new")).toContain("in format 99");
-    sql('update trees set format = 1; update journal set head = replace(head, \'"type":\', \'"type": \') where seq = 3');
+    sql(
+      "update trees set format = 1; update journal set head = replace(head, '\"type\":', '\"type\": ') where seq = 3",
+    );
     expect(await refusal(migrate(), "store-corrupt")).toContain(`${tree} in The SQLite store`);
     expect(await inDatabase(treesOf)).toEqual([]);
   });

@@ -1,7 +1,4 @@
-/**
- * `errand agents [NAME]`. With `--json` a line is `{ type, name, description, source, place, program, state, shadowedBy, model, tools, …, bytes }`;
- * `type` is `agent`, `skill`, `context` for AGENTS.md, or `file` for one that came to nothing. With a name it has its `prompt` too.
- */
+/** `errand agents [NAME]`: the agents and skills that can be used here, or one of them with its prompt. */
 
 import { ErrandError } from "../../../errors.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
@@ -17,7 +14,7 @@ import { didYouMean } from "../../text/did-you-mean.ts";
 export const agentsCommand: CommandAction = async (call) => {
   const all = listed(await folderDefinitions(call, agentOptions(call).tools, ({ model }) => model), call.host);
   const [name] = call.args;
-  return name === undefined ? list(all, call) : one(name, all, call);
+  return name === undefined ? list(all, call) : showNamed(name, all, call);
 };
 
 function list(all: readonly Listed[], { options, host }: CommandCall): ExitCode {
@@ -40,9 +37,10 @@ function list(all: readonly Listed[], { options, host }: CommandCall): ExitCode 
   return EXIT.done;
 }
 
-/** The one in use first, then those that it shadows and those that wait for trust. */
-function one(name: string, all: readonly Listed[], { options, host }: CommandCall): ExitCode {
-  const found = all.filter((item) => item.name === name).toSorted((a, b) => useOf(a) - useOf(b));
+/** First the definition in use, then those that it shadows and those that need trust. */
+function showNamed(name: string, all: readonly Listed[], { options, host }: CommandCall): ExitCode {
+  const named = all.filter((item) => item.name === name);
+  const found = [...named.filter(({ state }) => state === "used"), ...named.filter(({ state }) => state !== "used")];
   if (found.length === 0) {
     const names = all.flatMap((item) => (item.name === null ? [] : [item.name]));
     throw new ErrandError("definition-unknown", `There is no agent or skill "${name}"${didYouMean(name, names)}`, {
@@ -56,10 +54,6 @@ function one(name: string, all: readonly Listed[], { options, host }: CommandCal
   if (options.json === true) for (const item of found) host.out(jsonLine(listedRecord(item, true)));
   else host.out(`${[first ?? [], ...rest].map((lines) => lines.join("\n")).join("\n\n")}\n`);
   return EXIT.done;
-}
-
-function useOf({ state }: Listed): number {
-  return state === "used" ? 0 : 1;
 }
 
 function byName(a: Listed, b: Listed): number {

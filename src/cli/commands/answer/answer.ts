@@ -1,8 +1,6 @@
 /**
- * `errand answer [QUESTION] [yes|no] [NOTE]`. Without words, and with `--json`, a line for each open question:
- * `{ type: "question", id, tree, agent, run, who, tool, input, text, askedAt, seen, rule, change }`: `change` is the difference that the call would make to
- * its file, and `seen` the mark of that file, which an answer sends along. An answer is one object:
- * `{ type: "answered", id, tree, allow, taken }`, where `taken` says whether an owner had it when the command ended.
+ * `errand answer [QUESTION] [yes|no] [NOTE]`: lists the open questions, or answers one. `seen` is the mark of the file that a call would
+ * change: an answer sends it along, so what is allowed is what was shown.
  */
 
 import { asStepKey, asTreeId } from "../../../core/values/ids.ts";
@@ -11,7 +9,7 @@ import { sha256 } from "../../../runtime/create-runtime.ts";
 import { type OpenQuestion, openQuestions } from "../../../runtime/messages/open-questions.ts";
 import type { PostInput } from "../../../runtime/messages/mail.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
-import { jsonLine } from "../../display/jsonl.ts";
+import { print } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { differentAnswerPending } from "../../questions/pending-answers.ts";
 import { deliverAsMail, newPostId } from "../../../runtime/messages/deliver.ts";
@@ -23,7 +21,7 @@ import { type QuestionView, viewLines, viewQuestion } from "../../questions/ques
 import { createColours } from "../../text/colours.ts";
 import { databaseIs } from "../../store/scope.ts";
 
-/** Digits of a mark that are enough to be typed. */
+/** How many digits of a mark are enough to type. */
 const MARK_LENGTH = 12;
 const NO_COLOURS = createColours(null);
 
@@ -43,26 +41,23 @@ async function list(open: readonly OpenQuestion[], call: CommandCall): Promise<v
   for (const question of open) {
     const view = await viewOf(question, call);
     const { seen = null, rule } = view;
-    const change =
-      view.body.length === 0
-        ? null
-        : viewLines({ ...view, head: [] }, NO_COLOURS, true)
-            .slice(1)
-            .join("\n");
-    if (options.json === true) host.out(jsonLine({ type: "question", ...question, seen, rule, change }));
-    else {
+    const changed = viewLines({ ...view, head: [] }, NO_COLOURS, true)
+      .slice(1)
+      .join("\n");
+    const change = view.body.length === 0 ? null : changed;
+    print(call, { type: "question", ...question, seen, rule, change }, () => {
       const next = seen === null ? [] : [`  errand answer ${question.id} yes --seen ${seen.slice(0, MARK_LENGTH)}`];
-      host.out(`${[question.id, ...viewLines(view, colours), ...next].join("\n")}\n`);
-    }
+      return [question.id, ...viewLines(view, colours), ...next].join("\n");
+    });
   }
 }
 
-/** As the person sees it who answers. Workers that share a database have files of their own, which are not to be seen here. */
+/** The question as the user sees it. The files of workers that share a database are not on this machine, so no change is shown. */
 function viewOf({ tool, input, who }: OpenQuestion, { scope, host }: CommandCall): Promise<QuestionView> {
   return viewQuestion({ who, tool, input }, databaseIs(scope) ? null : host.folder);
 }
 
-/** The one open question whose id begins so. */
+/** The open question whose id begins with `given`. */
 function questionOf(open: readonly OpenQuestion[], given: string): OpenQuestion {
   const found = open.filter(({ id }) => id.startsWith(given));
   const [first] = found;
@@ -101,7 +96,7 @@ function requireSeen({ id }: OpenQuestion, { seen = "" }: QuestionView, wanted: 
 }
 
 async function answer(view: View, question: OpenQuestion, call: CommandCall): Promise<ExitCode> {
-  const { options, host } = call;
+  const { host } = call;
   const tree = asTreeId(question.tree);
   const key = asStepKey(question.id.slice(question.tree.length + 1));
   const file = await view.holder(tree);
@@ -112,26 +107,21 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
   const allow = choice.type !== "no";
   const always = choice.type === "conversation" || choice.type === "project" ? ({ always: true } as const) : {};
   const seen = allow && shown.seen !== undefined ? { seen: shown.seen } : {};
-  const input: PostInput = {
-    type: "answer-given",
-    id: newPostId(host.world),
-    question: key,
-    allow,
-    ...seen,
-    ...always,
-  };
+  const id = newPostId(host.world);
+  const input: PostInput = { type: "answer-given", id, question: key, allow, ...seen, ...always };
   const note = choice.type === "no" ? choice.note : "";
   const given = { tree, input, texts: [host.redactor.text(note)] };
   if (await differentAnswerPending(file.store, given)) throw answeredAlready(question);
   const { taken, late } = await deliverAsMail(file, given, host.world);
-  // Looked at again: of two answers that came together the first in the mail counts.
+  // Of two answers that came at the same time the first one in the mail counts.
   if (late !== null || (!taken && (await differentAnswerPending(file.store, given)))) throw answeredAlready(question);
   if (choice.type === "project" && shown.rule !== null) host.out(`${await keepProjectRule(host, shown.rule)}\n`);
-  if (options.json === true) host.out(jsonLine({ type: "answered", id: question.id, tree, allow, taken }));
-  else {
-    const next = taken ? `watch it with: errand logs -f ${tree}` : `go on with: errand resume ${tree}`;
-    host.out(`${allow ? "allowed" : "refused"}; ${next}\n`);
-  }
+  const next = taken ? `watch it with: errand logs -f ${tree}` : `go on with: errand resume ${tree}`;
+  print(
+    call,
+    { type: "answered", id: question.id, tree, allow, taken },
+    () => `${allow ? "allowed" : "refused"}; ${next}`,
+  );
   return EXIT.done;
 }
 
@@ -141,7 +131,7 @@ function answeredAlready({ id }: OpenQuestion): ErrandError {
   });
 }
 
-/** What the words of the command say, or, in a terminal, the user at it; null when they left. */
+/** The answer of the arguments, or of the user in the terminal; null if the user left. */
 function choiceOf(question: OpenQuestion, shown: QuestionView, call: CommandCall): Promise<Answer | null> {
   const { options, host } = call;
   const [given = "", word, note = ""] = call.args;

@@ -1,22 +1,21 @@
-/**
- * `errand cancel TREE|RUN`. With `--json` one object: `{ type: "cancelled", tree, run, runs, by, taken }`, where `run` is null for a whole
- * tree and `runs` is how many ended by it.
- */
+/** `errand cancel TREE|RUN`. */
 
 import type { Store, StoredRun } from "../../../contracts/store.ts";
 import { ErrandError } from "../../../errors.ts";
 import type { PostInput } from "../../../runtime/messages/mail.ts";
 import { workspaceTools } from "../../../tools/index.ts";
 import type { CommandAction } from "../../command.ts";
-import { jsonLine } from "../../display/jsonl.ts";
+import { print } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
 import { deliver, newPostId } from "../../../runtime/messages/deliver.ts";
 import { findId, type Found } from "../../store/find-id.ts";
 import { requireTrusted, withView } from "../../store/open-view.ts";
 import { countLabel } from "../../../view/amounts.ts";
 
-export const cancelCommand: CommandAction = ({ args: [given = ""], options, scope, host }) =>
-  withView(scope, async (store, view) => {
+export const cancelCommand: CommandAction = (call) =>
+  withView(call.scope, async (store, view) => {
+    const { args, scope, host } = call;
+    const [given = ""] = args;
     const found = await findId(store, given, scope);
     const file = await view.holder(found.tree.id);
     requireTrusted(file);
@@ -43,17 +42,14 @@ export const cancelCommand: CommandAction = ({ args: [given = ""], options, scop
     if (late !== null) throw run === null ? resting(tree) : ended(run);
     const left = taken ? await openRuns(store, found) : open;
     const runs = Math.max(0, open.length - left.length);
-    if (options.json === true) {
-      host.out(jsonLine({ type: "cancelled", tree, run: run?.id ?? null, runs, by, taken }));
-    } else {
-      const what = run === null ? `tree ${tree}` : `run ${run.id}`;
-      const done = taken ? `cancelled ${what}: ${countLabel(runs, "run")} ended` : `asked the owner to cancel ${what}`;
-      host.out(`${done}\n`);
-    }
+    const what = run === null ? `tree ${tree}` : `run ${run.id}`;
+    print(call, { type: "cancelled", tree, run: run?.id ?? null, runs, by, taken }, () =>
+      taken ? `cancelled ${what}: ${countLabel(runs, "run")} ended` : `asked the owner to cancel ${what}`,
+    );
     return EXIT.done;
   });
 
-/** The runs that have not ended, of a tree, or of a run and all below it. */
+/** The runs that have not ended: all of a tree, or a run and all below it. */
 async function openRuns(store: Store, found: Found): Promise<readonly StoredRun[]> {
   const runs = await store.runs({ tree: found.tree.id, limit: Number.MAX_SAFE_INTEGER });
   const within = new Set(found.kind === "tree" ? [0] : []);

@@ -1,4 +1,4 @@
-/** `errand fork AGENT --at SEQ [--agent NAME] [--model M] [TASK]`: what its words and options mean. The lines of `--json` are those of `run`. */
+/** `errand fork AGENT --at SEQ [--agent NAME] [--model M] [TASK]`. */
 
 import { ErrandError } from "../../../errors.ts";
 import { createErrand } from "../../../runtime/create-runtime.ts";
@@ -37,8 +37,8 @@ export const forkCommand: CommandAction = async (call) => {
   return workOnTrees(call, {
     ...chosen,
     timeoutMs,
-    open: (told) =>
-      ownFile(path, (store) => createErrand({ ...agents, ...definitions.options, store, model, ...told })),
+    open: (handlers) =>
+      ownFile(path, (store) => createErrand({ ...agents, ...definitions.options, store, model, ...handlers })),
     begin: [
       async (errand, channel) => {
         const fork = await errand.fork(tree, { at, channel, ...(agent === undefined ? {} : { agent }) });
@@ -65,13 +65,13 @@ interface Origin extends ModelChoice {
   readonly tree: string;
   /** The store that has it. */
   readonly path: string;
-  /** Its root's definition. */
+  /** The name of its root's definition. */
   readonly root: string;
-  /** Its definitions there, by their names. */
+  /** Its definitions at that row, by their names. */
   readonly recorded: TreeModel["definitions"];
 }
 
-/** The tree that is forked, and the model to go on with: the one asked for, else the one it had there. */
+/** The tree to fork, and the model to go on with: the one that was typed, else the one it had at that row. */
 function origin(given: string, at: number, { options, scope }: CommandCall): Promise<Origin> {
   return withView(scope, async (store, view) => {
     const found = await findId(store, given, scope);

@@ -1,7 +1,4 @@
-/**
- * `errand logs TREE [-f]`: the journal for people. With `--json` a line is a row: `{ type: "event", tree, seq, at, late, facts, texts }`, with
- * the facts as src/core/event.ts names them.
- */
+/** `errand logs TREE [-f]`: the journal for people. With `--json` a line is a row, with the facts as src/core/event.ts names them. */
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import { readEvent } from "../../store/read-tree.ts";
@@ -25,7 +22,7 @@ export const logsCommand: CommandAction = ({ args: [given = ""], options, scope,
     const lines = createEventLines(createColours(host.colours.out));
     let seen = 0;
 
-    /** False when nobody reads it any more. */
+    /** False if the reader of the output has gone. */
     async function print(): Promise<boolean> {
       for (let page = await store.rows(tree.id, seen + 1, ROWS_AT_A_TIME); page.length > 0;) {
         for (const row of page) {
@@ -44,7 +41,7 @@ export const logsCommand: CommandAction = ({ args: [given = ""], options, scope,
     return options.follow === true && read ? follow(store, tree, print, host) : EXIT.done;
   });
 
-/** Goes on until nothing can come any more, or until it is interrupted. */
+/** Prints new rows until the tree is closed or expired, or until it is interrupted. */
 async function follow(
   store: Store,
   tree: TreeRecord,

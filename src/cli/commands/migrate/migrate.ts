@@ -1,7 +1,4 @@
-/**
- * `errand migrate --from FILE --to URL` and `errand migrate --finish`. With `--json` a `{ type: "progress", pass, trees, of, rows }` now and then,
- * and at the end `{ type: "migrated", from, to, trees, rows, mail, already, elapsedMs }` or `{ type: "format", store, before, format }`.
- */
+/** `errand migrate --from FILE --to URL` and `errand migrate --finish`. */
 
 import { JOURNAL_FORMAT } from "../../../core/journal/revision.ts";
 import { ErrandError } from "../../../errors.ts";
@@ -10,11 +7,11 @@ import type { Move, Moved } from "../../../runtime/moving/move-store.ts";
 import { postgresUrlIs, storeName } from "../../../stores/store-url.ts";
 import { countLabel, elapsedLabel } from "../../../view/amounts.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
-import { jsonLine } from "../../display/jsonl.ts";
+import { jsonLine, print } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { explainOwned, withView } from "../../store/open-view.ts";
 
-/** Work that takes longer says how far it is, this often. */
+/** How often the progress is printed. */
 const PROGRESS_MS = 1_000;
 
 export const migrateCommand: CommandAction = async (call) => {
@@ -29,7 +26,7 @@ export const migrateCommand: CommandAction = async (call) => {
 };
 
 async function move(from: string, to: string, call: CommandCall): Promise<ExitCode> {
-  const { options, host } = call;
+  const { host } = call;
   requireEnds(from, to);
   const began = host.world.monotonic();
   const toName = storeName(to);
@@ -45,8 +42,9 @@ async function move(from: string, to: string, call: CommandCall): Promise<ExitCo
     },
   });
   const elapsedMs = host.world.monotonic() - began;
-  if (options.json === true) host.out(jsonLine({ type: "migrated", from, to: toName, ...moved, elapsedMs }));
-  else host.out(`${lines(from, toName, moved, elapsedMs).join("\n")}\n`);
+  print(call, { type: "migrated", from, to: toName, ...moved, elapsedMs }, () =>
+    lines(from, toName, moved, elapsedMs).join("\n"),
+  );
   return EXIT.done;
 }
 
@@ -80,19 +78,19 @@ function lines(from: string, to: string, { trees, rows, mail, already }: Moved, 
   ];
 }
 
-async function finish({ options, scope, host }: CommandCall): Promise<ExitCode> {
-  const stores = await withView(scope, (_store, { files }) =>
+async function finish(call: CommandCall): Promise<ExitCode> {
+  const stores = await withView(call.scope, (_store, { files }) =>
     Promise.all(files.map(async ({ path, store }) => ({ path, before: await store.format() }))),
   );
   for (const { path, before } of stores) {
     await finishUpgrade(path, before).catch((thrown: unknown) => {
       throw explainOwned(thrown);
     });
-    const now = { store: storeName(path), before, format: JOURNAL_FORMAT };
-    if (options.json === true) host.out(jsonLine({ type: "format", ...now }));
-    else if (before === JOURNAL_FORMAT)
-      host.out(`nothing to do: new trees are written in format ${before}, the newest that this version knows\n`);
-    else host.out(`new trees are written in format ${JOURNAL_FORMAT} from now on; it was ${before}\n`);
+    print(call, { type: "format", store: storeName(path), before, format: JOURNAL_FORMAT }, () =>
+      before === JOURNAL_FORMAT
+        ? `nothing to do: new trees are written in format ${before}, the newest that this version knows`
+        : `new trees are written in format ${JOURNAL_FORMAT} from now on; it was ${before}`,
+    );
   }
   return EXIT.done;
 }

@@ -1,8 +1,4 @@
-/**
- * `errand ps`: the trees of a store, one a line, newest first. With `--json` a line is
- * `{ type: "tree", id, agent, kind, state, openRuns, rows, createdAt, updatedAt, owner, unplaced }`, where `owner` names the process that owns the store, or
- * is null, and `unplaced` says what the last process that wanted to run the tree lacked. Of a folder with several stores, the trees of all.
- */
+/** `errand ps`: the trees of the stores, one a line, newest first. */
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import { readClock } from "../../../runtime/clock.ts";
@@ -48,7 +44,7 @@ export const psCommand: CommandAction = ({ options, scope, host }) =>
     return EXIT.done;
   });
 
-/** Who works on them, if anybody does. */
+/** Which processes work on the trees. */
 async function ownerLines({ files }: View, trees: readonly TreeRecord[]): Promise<string[]> {
   if (files.some((file) => !file.trusted)) return ["the store is not trusted: it can be read, and nothing of it runs"];
   const owners = (await Promise.all(files.map((file) => file.owner()))).filter((owner) => owner !== null);
@@ -57,7 +53,7 @@ async function ownerLines({ files }: View, trees: readonly TreeRecord[]): Promis
   return [`no process owns the store${waiting ? "; errand resume goes on with what waits" : ""}`];
 }
 
-/** Trees at which a process must look, and those that wait for a person. */
+/** Trees that have something to do, and those that wait for a person. */
 async function treesWithWork(store: Store): Promise<TreeRecord[]> {
   const asking = await store.trees({ asking: true, limit: Number.MAX_SAFE_INTEGER });
   const ids = new Set([...(await store.unfinished(Number.MAX_SAFE_INTEGER)), ...asking.map((tree) => tree.id)]);

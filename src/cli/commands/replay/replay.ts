@@ -1,13 +1,9 @@
-/**
- * `errand replay TREE|RUN|FILE|-`. With `--json` a `{ type: "progress", rows }` now and then, and at the end
- * `{ type: "replay", source, tree, agent, rows, facts, agents, decided, erased, foreign, verdict, ok, difference, elapsedMs }`, where
- * `difference` is null or `{ row, line, what, recorded, expected }`.
- */
+/** `errand replay TREE|RUN|FILE|-`: proves a journal of a store or of a file. */
 
 import { ErrandError } from "../../../errors.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import type { JsonLine } from "../../display/json-types.ts";
-import { jsonLine } from "../../display/jsonl.ts";
+import { jsonLine, print } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
 import { differenceLines } from "./difference-lines.ts";
 import { fileChunks, fileThere, linesOf } from "../../files/file-lines.ts";
@@ -19,19 +15,18 @@ import { countLabel, elapsedLabel } from "../../../view/amounts.ts";
 import { createColours } from "../../text/colours.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 
-/** Work that takes longer says how far it is, this often. */
+/** How often the progress is printed. */
 const PROGRESS_MS = 1_000;
 const ID_LIKE = /^[0-9a-f-]{6,36}$/i;
 const ROWS_LISTED = 20;
 
 export const replayCommand: CommandAction = async (call) => {
-  const { options, host } = call;
+  const { host } = call;
   const [given = ""] = call.args;
   const began = host.world.monotonic();
   const { source, proof } = await prove(given, call);
   const elapsedMs = host.world.monotonic() - began;
-  if (options.json === true) host.out(jsonLine(record(source, proof, elapsedMs)));
-  else host.out(`${lines(source, proof, elapsedMs, call).join("\n")}\n`);
+  print(call, record(source, proof, elapsedMs), () => lines(source, proof, elapsedMs, call).join("\n"));
   return proof.good ? EXIT.done : EXIT.failed;
 };
 
@@ -52,7 +47,7 @@ async function prove(given: string, call: CommandCall): Promise<{ source: string
   });
 }
 
-/** Says how far it is, when it takes long. */
+/** Prints the number of rows now and then. */
 function progress({ options, host }: CommandCall): () => void {
   let rows = 0;
   let next = host.world.monotonic() + PROGRESS_MS;

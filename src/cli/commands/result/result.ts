@@ -1,7 +1,6 @@
 /**
- * `errand result RUN|TREE`: the whole findings on standard output, and how the run ended on standard error; of a tree, what it answered last. With
- * `--json` one object: `{ type: "result", run, tree, name, status, reason, error, report, text, artifacts, data }`; for a tree `run` is null, and
- * `text` too if it said nothing. A run that did not end well is exit 1.
+ * `errand result RUN|TREE`: of a run, all its findings on standard output, and how it ended on standard error; of a tree, its last answer.
+ * The exit code is 1 if a run did not end well.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../../contracts/store.ts";
@@ -29,7 +28,6 @@ export const resultCommand: CommandAction = (call) =>
     return EXIT.done;
   });
 
-/** What it left is printed however it ended; the exit code says whether it ended well. */
 async function printRun(store: Store, run: StoredRun, { options, host }: CommandCall): Promise<ExitCode> {
   const { id, tree, name, state, status, reason, report } = run;
   if (state !== "ended") {
@@ -60,7 +58,7 @@ async function printTree(store: Store, tree: TreeRecord, { options, host }: Comm
     });
   }
   const { problem } = outcomeOf(model);
-  // Null: it was made, and never had a turn.
+  // Null: the root never had a turn.
   if (problem !== null && model.agents.get(0)?.outcome !== null) throw problem.thrown;
   const text = lastAnswer(await readHistory(store, tree.id, 0, sha256));
   if (options.json === true) {
@@ -70,7 +68,7 @@ async function printTree(store: Store, tree: TreeRecord, { options, host }: Comm
   else host.out(`${terminalText(text).trimEnd()}\n`);
 }
 
-/** What `run` would have printed since the user's last message: the answer to that (rule D13). */
+/** What `run` would have printed as the answer to the user's last message (rule D13). */
 function lastAnswer(history: readonly HistoryItem[]): string | null {
   const asked = history.findLastIndex(({ from, kind }) => from === "user" && kind !== "permission");
   const said = history.slice(asked + 1);

@@ -1,7 +1,4 @@
-/**
- * `errand resume [TREE]`: what its words mean. The lines of `--json` are those of `run`, without the past; several
- * trees of a store mix.
- */
+/** `errand resume [TREE]`: goes on with one tree, or with all that have something to do. */
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import type { TreeId } from "../../../core/values/ids.ts";
@@ -24,16 +21,16 @@ import { countLabel } from "../../../view/amounts.ts";
 
 interface Unfinished {
   readonly tree: TreeRecord;
-  /** Mail that nobody has taken yet. */
+  /** Ids of mail that no process has taken yet. */
   readonly mail: ReadonlySet<string>;
   readonly model: string;
 }
 
-/** What there is to do in one store. */
+/** The work to do in one store. */
 interface StoreWork {
   readonly path: string;
   readonly found: readonly Unfinished[];
-  /** The process that does it already, or null. */
+  /** The process that owns the store, or null. */
   readonly owner: string | null;
 }
 
@@ -42,7 +39,7 @@ export const resumeCommand: CommandAction = async (call) => {
   const timeoutMs = timeoutOf(options.timeout);
   const stores = await withView(scope, (_store, view) => unfinishedWork(view, call));
   const named = args[0] !== undefined || scope.kind === "named";
-  // What other processes of this folder work on is theirs, unless a person asks for it.
+  // Stores that other processes own are left to them, unless the user named one.
   const free = stores.filter(({ owner }) => named || owner === null);
   const found = free.flatMap((store) => store.found);
   if (found.length === 0) {
@@ -57,7 +54,7 @@ export const resumeCommand: CommandAction = async (call) => {
   );
   requireModels(found, call);
   let code: ExitCode = EXIT.done;
-  // One store after the other: each is owned while its trees are worked on.
+  // One store after the other, because each must be owned while its trees are worked on.
   for (const store of free) {
     const ended = await resumeStore(call, store, timeoutMs);
     if (code === EXIT.done) code = ended;
@@ -71,14 +68,14 @@ async function resumeStore(call: CommandCall, { path, found }: StoreWork, timeou
   if (first === undefined) return EXIT.done;
   const released = found.filter(({ tree }) => tree.status === "quarantined").map(({ tree }) => tree.id);
   const { model } = first;
-  const open: WorkRequest["open"] = (told) =>
-    ownFile(path, (store) => openReleased(call, store, released, { model, ...told }));
+  const open: WorkRequest["open"] = (handlers) =>
+    ownFile(path, (store) => openReleased(call, store, released, { model, ...handlers }));
   let left = found.length;
   const begin = found.map(({ tree, mail }): WorkRequest["begin"][number] => async (errand, channel) => {
     const reason = await unplacedReason(errand, tree.id);
     if (reason !== null) {
       left -= 1;
-      // The notice has told of it; where nothing else is left to do, that is how the command ends.
+      // A notice was printed. If no tree is left, this is the error of the command.
       if (left === 0) throw treeUnplaced(tree.id, reason);
       return null;
     }
@@ -97,7 +94,7 @@ function underWay(owners: string): ErrandError {
   });
 }
 
-/** True from the end of the past on, once the mail that waited there was taken. */
+/** True from row `past` on, once the mail that was waiting there has been taken. */
 function begunAfter(past: number, mail: ReadonlySet<string>): WorkTargetBegun {
   const waiting = new Set(mail);
   return ({ seq, facts: [input] }) => {
@@ -106,7 +103,7 @@ function begunAfter(past: number, mail: ReadonlySet<string>): WorkTargetBegun {
   };
 }
 
-/** A tree whose model cannot be had would only fail; it is left as it is. */
+/** A tree whose model is not available would only fail, so it is left as it is. */
 function requireModels(found: readonly Unfinished[], { models }: CommandCall): void {
   for (const { model } of found) {
     const refusal = modelRefusal(model, models);
@@ -137,10 +134,7 @@ async function openReleased(
   }
 }
 
-/**
- * The tree that was named, or all that have something to do, by their stores; and those that wait for a person are
- * told of.
- */
+/** The tree that was named, or all that have something to do, by their stores. Prints how many quarantined trees wait for a person. */
 async function unfinishedWork(view: View, call: CommandCall): Promise<StoreWork[]> {
   const { args, scope, host } = call;
   for (const file of view.files) requireTrusted(file);

@@ -1,4 +1,4 @@
-/** What a run was asked to do, from the row of the journal that created it. */
+/** Reads the task of a run from the journal row that created it. */
 
 import type { Store, StoredRun } from "../../../contracts/store.ts";
 import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
@@ -6,7 +6,7 @@ import { readEvent } from "../../store/read-tree.ts";
 import { callArguments } from "../../../view/call-about.ts";
 
 export interface RunTask {
-  /** Null when the text is gone. */
+  /** Null if the text was erased. */
   readonly task: string | null;
   readonly context: string | null;
   readonly files: readonly string[];

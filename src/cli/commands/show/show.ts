@@ -1,8 +1,4 @@
-/**
- * `errand show TREE|RUN`. With `--json`: for a tree `{ type: "tree", … }` as `errand ps` prints it and a `{ type: "run", … }` for each of
- * its runs; for a run one `{ type: "run", …, task, context, files, error, result }`. A run's fields are those of the store; `result` is null while it is
- * open.
- */
+/** `errand show TREE|RUN`: a tree with its runs, or a run with its task and its result. */
 
 import type { Store, StoredRun, TreeRecord } from "../../../contracts/store.ts";
 import { readClock } from "../../../runtime/clock.ts";
@@ -33,7 +29,7 @@ export const showCommand: CommandAction = (call) =>
     return EXIT.done;
   });
 
-/** Prints JSON itself; returns the lines for people. */
+/** Prints the JSON lines, or returns the lines for people. */
 async function showTree(
   store: Store,
   tree: TreeRecord,
@@ -62,7 +58,7 @@ async function showTree(
   ];
 }
 
-/** Why the last turn of the root, and runs, did not end well: in the words of whoever refused. */
+/** Why the last turn of the root, and runs, did not end well. */
 async function failureLines(store: Store, tree: TreeRecord, runs: readonly StoredRun[]): Promise<string[]> {
   const lines: string[] = [];
   const readable = tree.status !== "expired" && formatKnown(tree);

@@ -1,9 +1,4 @@
-/**
- * `errand stores`: the stores that this user's Errand made or may run, one a line. With `--json` a line is
- * `{ type: "store", path, id, project, projectThere, there, trusted, trees, unfinished, owner, bytes }`; `project` is
- * the folder whose store it is, or null, and
- * what cannot be known of a store that is gone or cannot be read is null.
- */
+/** `errand stores`: the stores that this user's Errand made or may run. */
 
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,7 +7,7 @@ import { canonicalPath } from "../../../stores/sqlite/open-database.ts";
 import { postgresUrlIs, storeName } from "../../../stores/store-url.ts";
 import { registerOf } from "../../../stores/trust/trust-status.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
-import { jsonLine } from "../../display/jsonl.ts";
+import { print } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
 import { everyTree } from "../../../runtime/trees/every-tree.ts";
 import { requireFile, withStore } from "../../store/open-view.ts";
@@ -20,11 +15,13 @@ import { projectFiles, projectFolders, readProjectRecord } from "../../store/sco
 import { countLabel } from "../../../view/amounts.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 
+/** A field is null if it cannot be known, because the store is gone or cannot be read. */
 interface StoreLine {
   readonly path: string;
   readonly id: string | null;
+  /** The folder whose store it is. */
   readonly project: string | null;
-  /** False: the folder moved or is gone. Null without a project. */
+  /** False if the folder was moved or removed. */
   readonly projectThere: boolean | null;
   readonly there: boolean;
   readonly trusted: boolean;
@@ -40,13 +37,12 @@ export const storesCommand: CommandAction = async (call) => {
   for (const [path, project] of pathsOf(call)) lines.push(await storeLine(path, project));
   if (lines.length === 0 && options.json !== true) host.err("there are no stores yet\n");
   for (const line of lines) {
-    if (options.json === true) host.out(jsonLine({ type: "store", ...line }));
-    else host.out(`${textOf(line).map(terminalLine).join("\n  ")}\n`);
+    print(call, { type: "store", ...line }, () => textOf(line).map(terminalLine).join("\n  "));
   }
   return EXIT.done;
 };
 
-/** Stores with the project that each belongs to: those of folders first, then others of the register. */
+/** The paths of the stores, with the project of each: first those of folders, then others of the register. */
 function pathsOf({ scope, host }: CommandCall): ReadonlyMap<string, string | null> {
   if (scope.kind === "named" && scope.from === "--store") {
     requireFile(scope.store);
@@ -58,7 +54,7 @@ function pathsOf({ scope, host }: CommandCall): ReadonlyMap<string, string | nul
       paths.set(canonicalPath(file), readProjectRecord(dirname(file))?.project ?? null);
     }
   }
-  // What was deleted is no store any more, though its entry is left.
+  // The register keeps the entries of deleted stores.
   const others = registerOf(trustParts())
     .list()
     .filter(({ path }) => existsSync(path));

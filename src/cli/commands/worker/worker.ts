@@ -1,7 +1,4 @@
-/**
- * `errand worker`: what its options mean. With `--json` the first line is `{ type: "worker", name, store, agents, model, because }`, then `notice { code, text }`
- * and `error { code, message, remedy }` as they come, and last `{ type: "done", exit }`.
- */
+/** `errand worker`: takes trees of a shared database until it is stopped. */
 
 import { ErrandError } from "../../../errors.ts";
 import { createErrand, workerName } from "../../../runtime/create-runtime.ts";
@@ -17,9 +14,9 @@ import { chooseModel, requireBaseUrlFits } from "../../work/choose-model.ts";
 import { type Stop, watchStops } from "../../work/stops.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 
-/** What is under way when it is stopped has so long to end; the rest is taken up by the others. */
+/** How long work under way may take to end when the worker is stopped. Other workers take up the rest. */
 const CLOSE_WITHIN_MS = 5_000;
-/** Failures of the store itself. Any other is that of one tree, and the others go on. */
+/** Failures of the store itself. Any other failure is that of one tree, and the other trees go on. */
 const FATAL: ReadonlySet<string> = new Set(["store-failed", "store-unreadable", "store-refused", "store-closed"]);
 
 export const workerCommand: CommandAction = async (call) => {
@@ -38,7 +35,7 @@ export const workerCommand: CommandAction = async (call) => {
       ...definitions.options,
       store,
       model,
-      // Nobody answers at a worker's terminal.
+      // No user answers at the terminal of a worker.
       onModelCallLimit: "end",
       recover: true,
       onNotice: say.notice,
