@@ -1,13 +1,13 @@
 /**
- * Cells as every database has them: rows as they were read, numbers, codes, and what may be empty. What a string looks like in a cell
- * is each database's own business.
+ * Cells that are the same in every database: numbers, and columns that may be empty. Each database stores strings in
+ * its own way.
  *
- * Invariant: a cell of another kind than its column promises is `store-corrupt`.
+ * Invariant: a cell of another kind than its column requires is `store-corrupt`.
  */
 
 import { ErrandError } from "../errors.ts";
 
-/** What a statement gives: a row, or undefined where there is none. */
+/** A row that a statement returned, or undefined if there is none. */
 export type Row = Readonly<Record<string, unknown>> | undefined;
 
 /** Passes null through, for columns that may be empty. */
@@ -18,9 +18,9 @@ export function optionalCell<Value, Cell>(value: Value | null, cell: (value: Val
 export function cellCorrupt(row: Row, column: string): ErrandError {
   return new ErrandError(
     "store-corrupt",
-    `The store holds ${typeof row?.[column]} where column ${column} promises otherwise.`,
+    `The store contains ${typeof row?.[column]} in column ${column}, which requires another type.`,
     {
-      remedy: "Restore the store from a backup; it was changed by something other than Errand.",
+      remedy: "Restore the store from a backup; something other than Errand changed it.",
       details: { column },
     },
   );
@@ -40,7 +40,7 @@ export function found<Value>(row: Row, read: (row: Row) => Value): Value | null 
   return row === undefined ? null : read(row);
 }
 
-/** By a text, in an order that is the same whatever the database sorts by. */
+/** Sorted by a text, in an order that does not depend on the database. */
 export function inOrder<Item>(items: readonly Item[], text: (item: Item) => string): Item[] {
   return items.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
 }

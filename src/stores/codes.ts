@@ -1,4 +1,7 @@
-/** Literal unions that databases store as small integers. Stored data contains these codes: add to them, never change one. */
+/**
+ * Literal unions that databases store as small integers. Stored data contains these codes: add to them, never change
+ * one.
+ */
 
 import type { TreeRecord, TreeStatus } from "../contracts/store.ts";
 import type { DeliveryState, ReportKind, RunMode, RunState, RunStatus } from "../core/journal/journal.ts";

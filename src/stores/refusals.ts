@@ -1,13 +1,11 @@
-/**
- * What every store says when it refuses: one wording for one refusal, whatever the store.
- */
+/** Errors of refusals, the same for every store. */
 
 import type { RunNumber, PostId, TreeId } from "../core/values/ids.ts";
 import { errorText, ErrandError } from "../errors.ts";
 
 export function treeConflict(tree: TreeId, why: string): ErrandError {
   return new ErrandError("commit-conflict", `The commit for tree ${tree} was refused: ${why}.`, {
-    remedy: "Load the tree again and decide on what it says now.",
+    remedy: "Load the tree again and decide again.",
     details: { tree },
   });
 }
@@ -32,18 +30,18 @@ export function treeUnknown(tree: TreeId): ErrandError {
   });
 }
 
-/** A patch that holds only some columns found no run to change. */
+/** A patch that has only some columns found no run to change. */
 export function patchedRunUnknown(tree: TreeId, run: RunNumber): ErrandError {
   return new ErrandError("run-unknown", `Tree ${tree} has no run ${run} to change.`, {
-    remedy: "Give the first patch of a run all of its columns.",
+    remedy: "Give the first patch of a run all columns.",
     details: { tree, run },
   });
 }
 
-/** A value of the commit cannot be stored: nothing of the commit was kept, and the store works on. */
+/** A value of the commit cannot be stored. Nothing of the commit was stored, and the store still works. */
 export function rowRefused(description: string, cause: unknown): ErrandError {
-  return new ErrandError("row-refused", `${description} cannot hold a row (${errorText(cause)}).`, {
-    remedy: "Its tree is tried alone, and quarantined if that fails too; all other trees go on.",
+  return new ErrandError("row-refused", `${description} cannot store a row (${errorText(cause)}).`, {
+    remedy: "Its tree is tried alone, and quarantined if that fails too; all other trees continue.",
     cause,
   });
 }

@@ -1,18 +1,18 @@
-/** What names a store: a file, or the URL of a database. */
+/** Names of stores: the path of a file, or the URL of a database. */
 
-/** True for what names a PostgreSQL store rather than a file. */
+/** True for the URL of a PostgreSQL store. */
 export function postgresUrlIs(store: string): boolean {
   return /^postgres(ql)?:/i.test(store);
 }
 
-/** A store's name as people may see it: a URL without its user and password. */
+/** A store's name for people: a URL without its user and password. */
 export function storeName(store: string): string {
   if (!postgresUrlIs(store)) return store;
   const read = URL.parse(store);
   return read === null || read.hostname === "" ? "the database" : `postgres://${read.host}${read.pathname}`;
 }
 
-/** The password that a store's URL holds, as it stands there and as it is meant. A password that repeats the user's name is none. */
+/** The password in a store's URL, encoded and decoded. A password that equals the user's name is no secret. */
 export function storeSecrets(store: string): readonly string[] {
   const { username = "", password = "" } = (postgresUrlIs(store) ? URL.parse(store) : null) ?? {};
   if (password === "" || password === username) return [];

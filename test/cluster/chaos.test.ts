@@ -3,7 +3,7 @@ import { scratchFolder } from "../crash/processes.ts";
 import { createServer } from "../support/postgres/databases.ts";
 import { chaos } from "./chaos.ts";
 
-test("3 workers, killed, paused and terminated at random, and a restart of the database: nothing is lost, doubled or contradicted", async () => {
+test("3 workers are killed, paused and terminated, and the database restarts: nothing is lost or doubled", async () => {
   const server = await createServer();
   const scratch = scratchFolder();
   onTestFinished(async () => {

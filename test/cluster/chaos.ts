@@ -1,5 +1,6 @@
 /**
- * Chaos: several workers carry many conversations while they are killed, paused and terminated at random moments and the database is restarted.
+ * Chaos: several workers run many conversations while they are killed, paused and terminated at random moments, and
+ * the database restarts.
  * In the end the database is judged: nothing lost, doubled or contradicted.
  */
 

@@ -1,6 +1,7 @@
 /**
- * The people who talk to a cluster: each reference conversation from its first message to its last answer, by mail, from a process that runs no
- * tree. What was acknowledged to them is the evidence that the judge holds the database against.
+ * The people who talk to a cluster: each reference conversation from its first message to its last answer, by mail,
+ * from a process that runs no tree. What was acknowledged to them is the evidence that the judge holds the database
+ * against.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,7 +42,8 @@ async function makeTrees(options: ErrandOptions, count: number): Promise<TreeId[
 }
 
 export async function createTalks(url: string, toolFile: string, count: number): Promise<Talks> {
-  // The same definitions and tools as the workers have: nothing about an agent changes when it goes from one process to another.
+  // The same definitions and tools as the workers have: nothing about an agent changes when it goes from one process to
+  // another.
   const models = [referenceModels(null)];
   const tools = referenceTools(toolFile, null, () => undefined);
   const options: ErrandOptions = { store: url, models, tools, agents: DEFINITIONS, recover: false };

@@ -1,9 +1,11 @@
 /**
- * `npm run torture:cluster -- [--rounds N] [--trees N] [--folder F] [--record]`: the long run against workers. Rounds (kills, pauses, terminations)
- * go in stretches, each with a database, a seed and conversations of its own, and one restart of the server.
+ * `npm run torture:cluster -- [--rounds N] [--trees N] [--folder F] [--record]`: the long run against workers. Rounds
+ * (kills, pauses, terminations) go in stretches, each with a database, a seed and conversations of its own, and one
+ * restart of the server.
  *
  * Invariants:
- *  1. What is done stands in `state.json` of the folder, written whole; the same command goes on from there. Another folder begins anew.
+ *  1. What is done stands in `state.json` of the folder, written whole; the same command goes on from there. Another
+ *     folder begins anew.
  *  2. A stretch that found something keeps its folder, is not counted as done, and makes the exit code 1.
  *  3. `--record` writes the figures into docs/reliability.md, between its marks.
  */

@@ -53,7 +53,7 @@ describe("a commit in SQLite", () => {
     expect(await queries.rows(one, 1, 9)).toEqual([row(1)]);
   });
 
-  test("a tree that works on writes rows alone, and its record is as new as they are; at rest its row is written too", async () => {
+  test("a busy tree writes only journal rows, an idle tree also its own row; the record is as new as either", async () => {
     const written = (): unknown => db.prepare("select next_seq, updated_at from trees").get();
     await writes.commit(commitOf(birth(one, { busy: true, wakeAt: null })));
     await writes.commit(commitOf(part(one, 2, 3, { busy: true, wakeAt: null, at: 7_000 })));
@@ -63,14 +63,14 @@ describe("a commit in SQLite", () => {
     expect(written()).toEqual({ next_seq: 5, updated_at: 8_000 });
   });
 
-  test("a tree at rest that lost the end of its journal still tells where that was", async () => {
+  test("an idle tree that lost the end of its journal still reports where it was", async () => {
     await writes.commit(commitOf(birth(one, { busy: false })));
     await writes.commit(commitOf(part(one, 2, 4, { busy: false })));
     db.exec("delete from journal where seq > 2");
     expect(await queries.tree(one)).toMatchObject({ nextSeq: 5, hash: row(4).hash });
   });
 
-  test("a tree that was quarantined since its last commit is open again after the next one that says so", async () => {
+  test("a tree that was quarantined since its last commit is open again after a commit that says so", async () => {
     await writes.commit(commitOf(birth(one, { busy: true })));
     await writes.commit(commitOf(part(one, 2, 2, { busy: true })));
     await writes.markFailure(one, true);
@@ -99,7 +99,7 @@ describe("a commit in SQLite", () => {
     expect(db.prepare("select payload, seq from posts").all()).toEqual([{ payload: null, seq: 1 }]);
   });
 
-  test("trees share the texts that they have in common; each keeps its own until no tree has them", async () => {
+  test("trees share equal texts; a text is deleted when no tree has it", async () => {
     const [worker, boss, other] = ["worker", "boss", "other"].map((text) => ({ hash: `hash of ${text}`, text }));
     if (worker === undefined || boss === undefined || other === undefined) return expect.fail("three texts");
     const two = treeNumber(2);
@@ -136,11 +136,11 @@ describe("a commit in SQLite", () => {
     expect(await texts(treeNumber(5))).toEqual(["boss", "worker"]);
   });
 
-  test("nothing that is asked or written looks through rows that grow with the work, where those are many", () => {
+  test("no statement scans rows that grow with the work", () => {
     const asked: string[] = [];
     const listed = (sql: string): (() => never) => {
       asked.push(sql);
-      return () => expect.fail("it is not to be run");
+      return () => expect.fail("it must not be run");
     };
     createQueries(listed, runNow);
     createOwnerWrites(listed, createTransaction(db, "The store"), fence, runNow);

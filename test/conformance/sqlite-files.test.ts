@@ -21,7 +21,8 @@ describe("files", () => {
         process.umask(0o${umask});
         process.chdir(${JSON.stringify(home)});
         openSqliteStore({ path: "store.db", access: "own" });
-        console.log(JSON.stringify(readdirSync(".").map((name) => name + " " + (statSync(name).mode & 0o777).toString(8))));`;
+        const mode = (name) => (statSync(name).mode & 0o777).toString(8);
+        console.log(JSON.stringify(readdirSync(".").map((name) => name + " " + mode(name))));`;
       const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
       expect(JSON.parse(stdout)).toEqual([
         "store.db 600",
@@ -41,26 +42,31 @@ describe("files", () => {
     expect(await store.tree(one)).not.toBeNull();
   });
 
-  test.each(["own", "read"] as const)("what is not a store is refused to %s, and not changed", async (access) => {
-    const text = join(folder(), "notes.txt");
-    writeFileSync(text, "not a database ".repeat(100));
-    const foreign = join(folder(), "foreign.db");
-    const other = new DatabaseSync(foreign);
-    other.exec("create table t (a); insert into t values (1)");
-    other.close();
-    const newer = join(folder(), "newer.db");
-    await openSqliteStore({ path: newer, access: "own" }).close();
-    const raised = new DatabaseSync(newer);
-    raised.exec("pragma user_version = 999");
-    raised.close();
-    const codes = { [text]: "store-unreadable", [foreign]: "store-unreadable", [newer]: "store-too-new" };
-    for (const [file, code] of Object.entries(codes)) {
-      const before = readFileSync(file);
-      expect(() => open({ path: file, access })).toThrow(expect.objectContaining({ code, remedy: expect.any(String) }));
-      expect(readFileSync(file).equals(before)).toBe(true);
-      expect(existsSync(`${file}-owner`)).toBe(file === newer);
-    }
-  });
+  test.each(["own", "read"] as const)(
+    "a file that is not a store is refused to %s, and not changed",
+    async (access) => {
+      const text = join(folder(), "notes.txt");
+      writeFileSync(text, "not a database ".repeat(100));
+      const foreign = join(folder(), "foreign.db");
+      const other = new DatabaseSync(foreign);
+      other.exec("create table t (a); insert into t values (1)");
+      other.close();
+      const newer = join(folder(), "newer.db");
+      await openSqliteStore({ path: newer, access: "own" }).close();
+      const raised = new DatabaseSync(newer);
+      raised.exec("pragma user_version = 999");
+      raised.close();
+      const codes = { [text]: "store-unreadable", [foreign]: "store-unreadable", [newer]: "store-too-new" };
+      for (const [file, code] of Object.entries(codes)) {
+        const before = readFileSync(file);
+        expect(() => open({ path: file, access })).toThrow(
+          expect.objectContaining({ code, remedy: expect.any(String) }),
+        );
+        expect(readFileSync(file).equals(before)).toBe(true);
+        expect(existsSync(`${file}-owner`)).toBe(file === newer);
+      }
+    },
+  );
 
   test.each([
     ["a folder", () => folder()],
@@ -76,7 +82,7 @@ describe("files", () => {
     }
   });
 
-  test("what waits for the disk does so also after a commit that trailed: mail of the owner's own, and closing", async () => {
+  test("the owner's own mail and closing wait for the disk, also after a commit with a deferred fsync", async () => {
     const exec = vi.spyOn(DatabaseSync.prototype, "exec");
     onTestFinished(() => exec.mockRestore());
     const level = (): string | undefined =>

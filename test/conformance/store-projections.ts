@@ -15,7 +15,7 @@ const DELIVERIES: readonly DeliveryState[] = ["open", "pending", "placed", "unde
 
 export function describeProjections(subject: () => StoreUnderTest): void {
   describe("runs", () => {
-    test("of two trees that hold a run of one id, as a fork and its origin do, the id names that of the tree made first", async () => {
+    test("if a fork and its origin have a run of the same id, the id finds the run of the older tree", async () => {
       const { store } = subject();
       const run = sampleRun(1);
       await store.commit(commitOf(birth(one, { runs: [run] })));

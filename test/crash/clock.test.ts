@@ -1,4 +1,7 @@
-/** I22: the wall clock of a real process jumps by a day, while it lives and between two lives of it; deadlines stay where they were. */
+/**
+ * I22: the wall clock of a real process jumps by a day, while it lives and between two lives of it; deadlines stay
+ * where they were.
+ */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +26,10 @@ interface Clock {
   jump(seconds: number): void;
 }
 
-/** A wall clock that the test moves, monotonic time left alone: libfaketime below Node.js, or else one injected into Errand. */
+/**
+ * A wall clock that the test moves, monotonic time left alone: libfaketime below Node.js, or else one injected into
+ * Errand.
+ */
 function clockFor(site: Site, library: string | null): Clock {
   const file = join(site.folder, "offset");
   if (library === null) {

@@ -1,6 +1,7 @@
 /**
- * Every crash point of the reference scenario. The process is killed on the way into each system call that changes a file of the store or
- * one outside: the first, the second, and so on until it is no longer killed because it has none left. After each, a new process goes on.
+ * Every crash point of the reference scenario. The process is killed on the way into each system call that changes a
+ * file of the store or one outside: the first, the second, and so on until it is no longer killed because it has none
+ * left. After each, a new process goes on.
  */
 
 import { mkdirSync } from "node:fs";

@@ -102,7 +102,7 @@ function smallDisk(name: string, bytes: number): string | null {
   mkdirSync(folder);
   if (spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", folder], { stdio: "ignore" }).status !== 0) {
     process.stdout.write(
-      "\nNOTHING CAN BE MOUNTED HERE: a store that may not grow and the modes of files stand for a full and a locked disk.\n\n",
+      "\nNOTHING CAN BE MOUNTED HERE: a size limit and file modes stand for a full and a locked disk.\n\n",
     );
     return null;
   }
@@ -138,7 +138,7 @@ test(
 
 /** What is left where there is neither strace nor a disk of one's own. SQLite itself says that there is no room. */
 test(
-  "a store that may not grow: new work is refused, nothing acknowledged is lost, and the same process goes on when it may",
+  "a store that cannot grow: new work is refused, nothing acknowledged is lost, and the process continues when it can",
   async () => {
     const site = newSite("pages");
     const pagesFile = join(site.folder, "pages");
@@ -166,7 +166,10 @@ function withoutFreePages(path: string): void {
   store.close();
 }
 
-/** Resolves when the program has told nothing for a while but that the disk is full: results wait for room, new work is refused. */
+/**
+ * Resolves when the program has told nothing for a while but that the disk is full: results wait for room, new work is
+ * refused.
+ */
 async function untilStuck(site: Site): Promise<void> {
   const told = (): number => recordOf(site.record).filter((line) => !("full" in line)).length;
   for (let before = -1; before < told(); await sleep(1_500)) before = told();

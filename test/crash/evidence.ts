@@ -1,4 +1,7 @@
-/** What the world outside saw of a store's life: acknowledgements on the program's output, the tool's lines, the channel's lines. */
+/**
+ * What the world outside saw of a store's life: acknowledgements on the program's output, the tool's lines, the
+ * channel's lines.
+ */
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
@@ -42,7 +45,10 @@ export function linesOf(path: string): readonly string[] {
 /** Stands at the end of a line of which only half was written. */
 const TORN = "\u0000";
 
-/** To be called before another process writes to the file: what was killed in the middle of a line has acknowledged nothing with it. */
+/**
+ * To be called before another process writes to the file: what was killed in the middle of a line has acknowledged
+ * nothing with it.
+ */
 export function markTorn(path: string): void {
   if (!existsSync(path)) return;
   const text = readFileSync(path, "utf8");

@@ -1,6 +1,7 @@
 /**
- * The judge at the scene: reads a store as a dead process left it, before anybody goes on with it, and looks for everything that the world
- * outside had been told or had seen done by then. A restart would ask for lost posts again and so hide their loss.
+ * The judge at the scene: reads a store as a dead process left it, before anybody goes on with it, and looks for
+ * everything that the world outside had been told or had seen done by then. A restart would ask for lost posts again
+ * and so hide their loss.
  *
  * It reads a copy, because reading would already repair the log and take that work from the restart.
  */

@@ -51,7 +51,8 @@ test.each([
   ],
   [
     "two rows have changed places",
-    "update journal set id = id + 100 where tree = 1 and seq in (10, 11); update journal set id = tree << 32 | (121 - seq) where tree = 1 and seq > 100",
+    `update journal set id = id + 100 where tree = 1 and seq in (10, 11);
+     update journal set id = tree << 32 | (121 - seq) where tree = 1 and seq > 100`,
   ],
   [
     "a row's head was changed",
@@ -59,7 +60,8 @@ test.each([
   ],
   [
     "a text was changed",
-    `update journal set body = replace(body, 'here is the answer', 'here is no answer') where body like '%here is the answer%'`,
+    `update journal set body = replace(body, 'here is the answer', 'here is no answer')
+     where body like '%here is the answer%'`,
   ],
   ["a run's status was changed", "update runs set status = 1 where tree = 1 and number = 1"],
   ["a run's delivery was changed", "update runs set delivery = 1 where tree = 2 and number = 2"],

@@ -1,8 +1,9 @@
 /**
  * The judge: reads a store in which everything has come to rest, and holds it against what the world outside saw.
  *
- * Every row goes through the simulation's checkers (the invariants of runs, messages, calls and the chain), every tree is replayed, and
- * each thing that was acknowledged must be there once. What is wrong is `lost`, `duplicated` or `contradicted`.
+ * Every row goes through the simulation's checkers (the invariants of runs, messages, calls and the chain), every tree
+ * is replayed, and each thing that was acknowledged must be there once. What is wrong is `lost`, `duplicated` or
+ * `contradicted`.
  */
 
 import type { Store } from "../../src/index.ts";
@@ -95,7 +96,10 @@ async function readTree(store: Store, id: string, agent: string, find: Find): Pr
   return { watched, sent };
 }
 
-/** The reference conversation, whole: three runs that ended well, each message for the user once, each post answered once. */
+/**
+ * The reference conversation, whole: three runs that ended well, each message for the user once, each post answered
+ * once.
+ */
 function checkConversation(name: string, { watched, sent }: ReadTree, find: Find): void {
   const said = [...sent.values()];
   for (const text of expectedMessages(name)) {

@@ -1,6 +1,7 @@
 /**
- * The loop of kills: a process with several conversations in one store is killed at a random moment, restarted, killed again. The work
- * never runs out, because each life is given more of it. In the end one life is left alone, and the store is judged.
+ * The loop of kills: a process with several conversations in one store is killed at a random moment, restarted, killed
+ * again. The work never runs out, because each life is given more of it. In the end one life is left alone, and the
+ * store is judged.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,7 @@
 /**
- * A loss of power. Nothing is certain to be on disk but what was made durable (fsync) before, and strace says what that was: at every line
- * that the world outside was told, the log is cut there, or anywhere between there and what had been written. What was told must be in what is left.
+ * A loss of power. Nothing is certain to be on disk but what was made durable (fsync) before, and strace says what that
+ * was: at every line that the world outside was told, the log is cut there, or anywhere between there and what had been
+ * written. What was told must be in what is left.
  */
 
 import { mkdirSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Starting, killing and restarting the program. What it prints goes straight to a file, so that nothing that was acknowledged is lost with
- * the pipe of a killed process.
+ * Starting, killing and restarting the program. What it prints goes straight to a file, so that nothing that was
+ * acknowledged is lost with the pipe of a killed process.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";

@@ -8,8 +8,8 @@ import type { ProgramOptions, Tell } from "./program-options.ts";
 type Open = (more?: Partial<ErrandOptions>) => ReturnType<typeof createErrand>;
 
 /**
- * Two runs whose children never answer, one with a short and one with a long time to live. A later life of the process finds them and waits
- * for their ends. Times are told by a clock that does not jump.
+ * Two runs whose children never answer, one with a short and one with a long time to live. A later life of the process
+ * finds them and waits for their ends. Times are told by a clock that does not jump.
  */
 export async function runDeadlines(open: Open, world: World, options: ProgramOptions, tell: Tell): Promise<void> {
   const errand = await open();
@@ -29,8 +29,8 @@ export async function runDeadlines(open: Open, world: World, options: ProgramOpt
 }
 
 /**
- * Many runs whose children's models never answer. The first life makes them and says when all are under way; a later one says how
- * long it took until all of them were under way again, from before the store was opened.
+ * Many runs whose children's models never answer. The first life makes them and says when all are under way; a later
+ * one says how long it took until all of them were under way again, from before the store was opened.
  */
 export async function runRestart(open: Open, options: ProgramOptions, tell: Tell): Promise<void> {
   const { trees = 1, runs = 1 } = options;

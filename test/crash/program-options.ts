@@ -6,13 +6,15 @@ export interface ProgramOptions {
   readonly store: string;
   readonly toolFile: string;
   readonly channelFile: string;
-  /** The number of conversations that the store holds at the end, and the ones this process continues. Default: 1, all. */
+  /**
+   * The number of conversations that the store holds at the end, and the ones this process continues. Default: 1, all.
+   */
   readonly conversations?: number;
   /** The longest random pause of each model call, tool call and delivery, in milliseconds. Default: no pause. */
   readonly pauseMs?: number;
   /**
-   * Kills itself with SIGKILL before or after its n-th commit (`after: 0`: before any), or when all work is done and the
-   * store is still open.
+   * Kills itself with SIGKILL before or after its n-th commit (`after: 0`: before any), or when all work is done and
+   * the store is still open.
    */
   readonly kill?: { readonly when: "before" | "after"; readonly commit: number } | { readonly when: "done" };
   /** Prints every row that a subscriber reads. */

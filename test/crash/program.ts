@@ -1,9 +1,11 @@
 /**
- * The program that crash tests kill. It opens a store, carries the reference conversations to their end, whatever an earlier life of it has
- * left, and exits with 0. What the store or a channel acknowledged is on its standard output as JSON lines, written at once.
+ * The program that crash tests kill. It opens a store, carries the reference conversations to their end, whatever an
+ * earlier life of it has left, and exits with 0. What the store or a channel acknowledged is on its standard output as
+ * JSON lines, written at once.
  *
- * `program.ts OPTIONS` with OPTIONS as JSON, see `ProgramOptions`; or a list of them, for several stores one after the other. Exit codes: 0 all done, or closed on SIGTERM; 2 a failure with a
- * code, which is the last line; a death by signal is the test's doing.
+ * `program.ts OPTIONS` with OPTIONS as JSON, see `ProgramOptions`; or a list of them, for several stores one after the
+ * other. Exit codes: 0 all done, or closed on SIGTERM; 2 a failure with a code, which is the last line; a death by
+ * signal is the test's doing.
  */
 
 import { closeSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
@@ -100,7 +102,10 @@ async function tellRows(errand: Errand, tree: string, tell: Tell): Promise<void>
   for await (const { seq, facts } of errand.journal(tree)) tell({ seen: seq, tree, facts: JSON.stringify(facts) });
 }
 
-/** The n-th tree of the store is the n-th conversation, also when the process died before it could say that it had made it. */
+/**
+ * The n-th tree of the store is the n-th conversation, also when the process died before it could say that it had made
+ * it.
+ */
 async function conversations(errand: Errand, options: ProgramOptions, pause: Pause, tell: Tell): Promise<void> {
   const channel = referenceChannel(options.channelFile, pause, tell);
   const known = (await errand.listTrees({ limit: 100_000 })).map((tree) => tree.id).toReversed();
@@ -121,8 +126,8 @@ async function conversations(errand: Errand, options: ProgramOptions, pause: Pau
 }
 
 /**
- * Says why, asks for one more thing to see whether it is still taken, and ends the process: the next life of it goes on from what the
- * store holds.
+ * Says why, asks for one more thing to see whether it is still taken, and ends the process: the next life of it goes on
+ * from what the store holds.
  */
 function createFailing(tell: Tell): { readonly failed: (error: unknown) => void; watch(errand: Errand): void } {
   let errand: Errand | null = null;

@@ -1,10 +1,11 @@
 /**
- * The reference scenario: a conversation in which an agent starts two background children, waits for a third, answers, is told of the two,
- * answers again, and is asked once more.
+ * The reference scenario: a conversation in which an agent starts two background children, waits for a third, answers,
+ * is told of the two, answers again, and is asked once more.
  *
  * Invariants:
  *  1. What a model says follows from its request alone, so that a conversation goes on the same way after any restart.
- *  2. The tool `strike` is not safe to repeat: each of its calls has a token, and leaves one line with it in a file outside the store.
+ *  2. The tool `strike` is not safe to repeat: each of its calls has a token, and leaves one line with it in a file
+ *     outside the store.
  *  3. The channel leaves one line for every message that it was given, in another such file, before it takes it.
  */
 
@@ -43,7 +44,10 @@ export const DEFINITIONS: readonly AgentDefinition[] = [
 /** Waits where a real model or tool would; null to act at once, so that what is begun too early is seen. */
 export type Pause = (() => Promise<void>) | null;
 
-/** Each call gets a model of its own: a scripted model keeps all its requests, which would fill the memory of a long run. */
+/**
+ * Each call gets a model of its own: a scripted model keeps all its requests, which would fill the memory of a long
+ * run.
+ */
 export function referenceModels(pause: Pause): ModelProvider {
   const scripts = new Map<string, Script>([
     [

@@ -13,7 +13,7 @@ const SLACK_MS = 1_500;
 const scratch = scratchFolder();
 afterAll(scratch.remove);
 
-test("told to end at random moments, the process ends within its bound, and the next one finishes everything", async () => {
+test("on SIGTERM at random moments the process ends in time, and the next one finishes everything", async () => {
   const site = siteIn(scratch.path);
   const random = createRandom(7);
   let conversations = 0;

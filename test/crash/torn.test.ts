@@ -1,4 +1,7 @@
-/** Torn files: a write-ahead log that was cut or changed after a kill, a database that was cut, an export that was cut or changed. */
+/**
+ * Torn files: a write-ahead log that was cut or changed after a kill, a database that was cut, an export that was cut
+ * or changed.
+ */
 
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,10 +1,12 @@
 /**
- * `npm run torture`: the long run. Kills go in stretches, each with a store
- * and a seed of its own; simulated seeds go in chunks through the simulator's own command.
+ * `npm run torture`: the long run. Kills go in stretches, each with a store and a seed of its own; simulated seeds go
+ * in chunks through the simulator's own command.
  *
  * Invariants:
- *  1. What is done stands in `state.json` of the folder, written whole; the same command goes on from there. Another folder begins anew.
- *  2. A stretch or chunk that found something is kept (the store too), is not counted as done, and makes the exit code 1.
+ *  1. What is done stands in `state.json` of the folder, written whole; the same command goes on from there. Another
+ *     folder begins anew.
+ *  2. A stretch or chunk that found something is kept (the store too), is not counted as done, and makes the exit code
+ *     1.
  *  3. `--record` writes the figures into docs/reliability.md, between its marks.
  */
 

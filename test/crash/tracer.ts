@@ -1,4 +1,7 @@
-/** Running the program under strace: killed at a system call, with system calls that fail, or with a list of what it wrote and made durable. */
+/**
+ * Running the program under strace: killed at a system call, with system calls that fail, or with a list of what it
+ * wrote and made durable.
+ */
 
 import { readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
@@ -12,13 +15,17 @@ export function tracedWith(calls: string, number: number, fault: Fault): StartOp
     "signal" in fault
       ? `signal=${fault.signal}:when=${number}`
       : `error=${fault.error}:when=${number}..${number + fault.times - 1}`;
-  // Only the main thread is traced (no -f): the store works on it, and a signal ends the whole process. Not with --seccomp-bpf, which would
+  // Only the main thread is traced (no -f): the store works on it, and a signal ends the whole process. Not with
+  // --seccomp-bpf, which would
   // be faster: with it strace 6.1 injects nothing.
   const inject = ["-e", `trace=${calls}`, "-e", `inject=${calls}:${what}`];
   return { under: ["strace", "-qq", "-o", "/dev/null", ...inject] };
 }
 
-/** What was on disk for certain, and what had been written, when a line of the program's record was written. In bytes of the store's log. */
+/**
+ * What was on disk for certain, and what had been written, when a line of the program's record was written. In bytes of
+ * the store's log.
+ */
 export interface Moment {
   readonly durable: number;
   readonly written: number;
@@ -29,7 +36,10 @@ export function tracedInto(file: string): StartOptions {
   return { under: ["strace", "-f", "-qq", "-y", "-s", "0", "-o", file, "-e", calls] };
 }
 
-/** A call that begins, with its file and the rest of its line; or the rest of one that a call of another thread had come between. */
+/**
+ * A call that begins, with its file and the rest of its line; or the rest of one that a call of another thread had come
+ * between.
+ */
 const BEGINS = /^(\d+) +(\w+)\(\d+<([^>]+)>(.*)$/;
 const GOES_ON = /^(\d+) +<\.\.\. \w+ resumed>/;
 

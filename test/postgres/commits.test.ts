@@ -134,7 +134,7 @@ describe("a commit in PostgreSQL", () => {
 });
 
 describe("trees of several workers", () => {
-  test("a tree that a living worker runs is not claimed by another, and its mail and wake time are not told there", async () => {
+  test("a tree of a living worker is not claimed by another, which sees neither its mail nor its timer", async () => {
     const [first, second] = [await open(), await open()];
     await first.commit(commitOf(birth(one, { wakeAt: 10 })));
     await second.commit(commitOf(birth(two, { wakeAt: 20 })));

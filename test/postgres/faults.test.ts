@@ -1,4 +1,6 @@
-/** What a runtime makes of a database that goes away: restarts, cut connections, commits of unknown outcome, failovers. */
+/**
+ * What a runtime makes of a database that goes away: restarts, cut connections, commits of unknown outcome, failovers.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -129,7 +131,7 @@ test("a standby that has everything takes over, and the conversation goes on whe
   expect({ failures, notices }).toEqual({ failures: [], notices: [] });
 });
 
-test("a standby that was behind has lost what was acknowledged: that is noticed and said, and the tree goes on from what is left", async () => {
+test("a lagging standby lost acknowledged rows: the loss is reported, and the tree continues", async () => {
   const { primary, standby, proxy, failOver } = await pair();
   const { errand, failures, notices } = await open(proxy.through(primary.url));
   const agent = await errand.openAgent();

@@ -36,7 +36,7 @@ async function until(done: () => Promise<boolean>, withinMs = 20_000): Promise<v
   }
 }
 
-test("a tree that its process lets go with work under way is taken by a worker, and whoever waits hears the answer", async () => {
+test("a tree that is released with open work is taken by a worker, and its waiting caller gets the answer", async () => {
   const first = await open(() => hang(), { recover: false });
   const agent = await first.openAgent();
   await agent.post("one", { id: "m1" });
@@ -48,7 +48,7 @@ test("a tree that its process lets go with work under way is taken by a worker, 
   expect((await worker.replay(agent.id)).difference).toBeNull();
 });
 
-test("a message for a tree that another process runs is that process's to take, and its answer comes back with what it said", async () => {
+test("a message for a tree of another process is taken there, and the answer comes back with its text", async () => {
   const owner = await open(echo, { recover: false });
   const agent = await owner.openAgent();
   const delivered: string[] = [];

@@ -1,4 +1,7 @@
-/** Waking, claiming and dying, at the store: which jobs are added when, whose trees may be taken, what is done for the dead. */
+/**
+ * Waking, claiming and dying, at the store: which jobs are added when, whose trees may be taken, what is done for the
+ * dead.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -55,7 +58,8 @@ async function until(what: string, done: () => Promise<boolean>): Promise<void> 
 const jobs = () =>
   runSql(
     database.url,
-    "select key, task_identifier as task, run_at > now() + interval '1 hour' as later from graphile_worker.jobs order by key",
+    `select key, task_identifier as task, run_at > now() + interval '1 hour' as later
+     from graphile_worker.jobs order by key`,
   );
 const wake = (tree: TreeId) => ({ key: `wake:${tree}`, task: "errand:wake:1", later: false });
 const timer = (tree: TreeId) => ({ key: `timer:${tree}`, task: "errand:timer:1", later: true });
@@ -91,7 +95,7 @@ describe("jobs", () => {
     expect(await jobs()).toEqual([wake(one)]);
   });
 
-  test("a tree that is let go is woken for mail that came before, and timed for later; both have keys of their own", async () => {
+  test("a released tree is woken for earlier mail, and timed for later; the two jobs have different keys", async () => {
     const store = await openAfterDispatcher();
     await store.commit(commitOf(birth(one, { wakeAt: inADay() }), birth(two, { wakeAt: inADay() }), birth(three)));
     await store.putMail(sampleMail(one, "m"));
@@ -205,7 +209,8 @@ describe("who may be taken for dead", () => {
   async function worker(seen: string): Promise<number> {
     const [row] = await runSql(
       database.url,
-      `insert into errand.workers (name, seen_at) values ('other', clock_timestamp() - interval '${seen}') returning id`,
+      `insert into errand.workers (name, seen_at)
+       values ('other', clock_timestamp() - interval '${seen}') returning id`,
     );
     return Number(row?.["id"]);
   }
@@ -241,7 +246,8 @@ describe("who may be taken for dead", () => {
     expect(await claimFrom(store, one, await worker("1 minute"))).toBe(true);
     await runSql(
       database.url,
-      "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = 1165128289 and objid = 1",
+      `select pg_terminate_backend(pid) from pg_locks
+       where locktype = 'advisory' and classid = 1165128289 and objid = 1`,
     );
     await returned;
     expect(await claimFrom(store, two, await worker("1 minute"))).toBe(false);

@@ -2,10 +2,10 @@
  * The store in memory: for tests, the simulator and a runtime that needs no durability.
  *
  * Invariants:
- *  1. A commit is checked whole before anything of it is applied, and applying cannot fail: that is its atomicity.
- *  2. Nothing is copied on commit: rows are kept as they were given, and their writer changes them no more.
- *  3. There is no second process; `changed` tells of mail alone, so that mail put through this object is found as mail of
- *     another process would be.
+ *  1. A commit is atomic, because all of it is checked before any of it is applied, and applying cannot fail.
+ *  2. A commit copies nothing: the writer must not change the rows that it gave.
+ *  3. There is no second process. `changed` reports only mail, so that mail that was put through this object is found
+ *     like mail of another process.
  */
 
 import type { Anchor, Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
@@ -23,35 +23,35 @@ export function createMemoryStore(): Store {
   const { trees, posts, pending, busy, waking, changeRecord, postsOf, recordPost } = tables;
   let anchor: Anchor | null = null;
   let format = JOURNAL_FORMAT;
-  let mailCame = false;
+  let mailArrived = false;
   let closed = false;
 
-  function live(): void {
+  function requireOpen(): void {
     if (closed) throw storeClosed(description);
   }
 
   function treeOf(id: TreeId): MemoryTree {
-    live();
+    requireOpen();
     return tables.requireTree(id);
   }
 
   const recordOf = (tree: MemoryTree): TreeRecord => ({ ...tree.record });
   const idOf = (tree: MemoryTree): TreeId => tree.record.id;
-  /** Trees in the order in which they were made. */
-  const made = (those: (tree: MemoryTree) => boolean): MemoryTree[] => [...trees.values()].filter(those);
+  /** Trees in the order of their creation. */
+  const treesWhere = (those: (tree: MemoryTree) => boolean): MemoryTree[] => [...trees.values()].filter(those);
 
   return {
     description,
 
     async commit(commit) {
-      live();
+      requireOpen();
       checkCommit(tables, commit);
       for (const part of commit.trees) tables.apply(part);
       for (const { tree, key } of commit.acknowledged) trees.get(tree)?.outbox.delete(key);
     },
 
     async claim(ids) {
-      live();
+      requireOpen();
       const known = ids.map((id) => trees.get(id)).filter((tree) => tree !== undefined);
       const claimed = known.filter(({ record }) => claimable(record));
       for (const { record } of claimed) record.epoch += 1;
@@ -66,11 +66,11 @@ export function createMemoryStore(): Store {
       changeRecord(treeOf(id), { unplaced });
     },
     async expire(before, limit) {
-      live();
+      requireOpen();
       const mail = new Set([...pending].map(({ tree }) => tree));
-      const resting = made((tree) => restsSince(tree, before) && !mail.has(idOf(tree))).slice(0, limit);
-      for (const tree of resting) tables.expire(tree);
-      return resting.map(idOf);
+      const idle = treesWhere((tree) => isIdleSince(tree, before) && !mail.has(idOf(tree))).slice(0, limit);
+      for (const tree of idle) tables.expire(tree);
+      return idle.map(idOf);
     },
     async release(id) {
       const tree = treeOf(id);
@@ -79,12 +79,12 @@ export function createMemoryStore(): Store {
     },
 
     async tree(id) {
-      live();
+      requireOpen();
       const tree = trees.get(id);
       return tree === undefined ? null : recordOf(tree);
     },
     async trees({ status, asking, before, limit }) {
-      live();
+      requireOpen();
       const all = [...trees.values()].toReversed();
       const from = before === undefined ? 0 : all.findIndex((tree) => idOf(tree) === before) + 1;
       if (before !== undefined && from === 0) return [];
@@ -95,51 +95,51 @@ export function createMemoryStore(): Store {
       return wanted.slice(0, limit).map(recordOf);
     },
     async unfinished(at) {
-      live();
-      return made((tree) => busy.has(tree) || (waking.get(tree) ?? Infinity) <= at).map(idOf);
+      requireOpen();
+      return treesWhere((tree) => busy.has(tree) || (waking.get(tree) ?? Infinity) <= at).map(idOf);
     },
     async due(at) {
-      live();
+      requireOpen();
       const those = [...waking].filter(([, wakeAt]) => wakeAt <= at).toSorted(([, one], [, other]) => one - other);
       return those.map(([tree]) => idOf(tree));
     },
     async nextWake() {
-      live();
+      requireOpen();
       let next: number | null = null;
       for (const wakeAt of waking.values()) if (next === null || wakeAt < next) next = wakeAt;
       return next;
     },
 
     async rows(id, from, limit) {
-      live();
+      requireOpen();
       const start = Math.max(0, from - 1);
       return trees.get(id)?.rows.slice(start, start + limit) ?? [];
     },
     async blob(id, hash) {
-      live();
+      requireOpen();
       return trees.get(id)?.blobs.get(hash)?.text ?? null;
     },
     async blobs(id) {
-      live();
+      requireOpen();
       return inOrder([...(trees.get(id)?.blobs.values() ?? [])], ({ hash }) => hash);
     },
     async snapshot(id) {
-      live();
+      requireOpen();
       return trees.get(id)?.snapshot ?? null;
     },
 
     async run(id) {
-      live();
+      requireOpen();
       return tables.run(id);
     },
     async runOfAgent(agent) {
-      live();
+      requireOpen();
       return tables.runOfAgent(agent);
     },
     async runs({ tree, state: wanted, limit }) {
-      live();
+      requireOpen();
       const found: StoredRun[] = [];
-      for (const one of made(({ record }) => tree === undefined || record.id === tree).toReversed()) {
+      for (const one of treesWhere(({ record }) => tree === undefined || record.id === tree).toReversed()) {
         if (found.length >= limit) break;
         const runs = [...one.runs.values()].toSorted((a, b) => a.number - b.number);
         for (const run of runs)
@@ -148,33 +148,33 @@ export function createMemoryStore(): Store {
       return found.slice(0, limit);
     },
     async post(tree, id) {
-      live();
+      requireOpen();
       return posts.get(tree)?.get(id)?.record ?? null;
     },
     async posts(tree) {
-      live();
+      requireOpen();
       const taken = [...(posts.get(tree)?.values() ?? [])].flatMap(({ record }) => record ?? []);
       return inOrder(taken, (post) => post.id);
     },
 
     async putMail(mail) {
-      live();
+      requireOpen();
       const known = postsOf(mail.tree);
       const earlier = known.get(mail.id);
       if (earlier !== undefined) return { status: earlier.hash === mail.hash ? "known" : "id-reused" };
       known.set(mail.id, { hash: mail.hash, mail, record: null });
       pending.add(mail);
-      mailCame = true;
+      mailArrived = true;
       return { status: "put" };
     },
     async pendingMail(limit) {
-      live();
+      requireOpen();
       return [...pending].slice(0, limit);
     },
     async changed() {
-      live();
-      const came = mailCame;
-      mailCame = false;
+      requireOpen();
+      const came = mailArrived;
+      mailArrived = false;
       return came;
     },
 
@@ -188,29 +188,29 @@ export function createMemoryStore(): Store {
     },
 
     async pendingOutbox(id) {
-      live();
+      requireOpen();
       return [...(trees.get(id)?.outbox.values() ?? [])];
     },
     async outboxTrees() {
-      live();
-      return made((tree) => tree.outbox.size > 0).map(idOf);
+      requireOpen();
+      return treesWhere((tree) => tree.outbox.size > 0).map(idOf);
     },
 
     async format() {
-      live();
+      requireOpen();
       return format;
     },
     async raiseFormat(raised) {
-      live();
+      requireOpen();
       format = Math.max(format, raised);
     },
 
     async anchor() {
-      live();
+      requireOpen();
       return anchor;
     },
     async setAnchor(next) {
-      live();
+      requireOpen();
       anchor = next;
     },
 
@@ -220,8 +220,8 @@ export function createMemoryStore(): Store {
   };
 }
 
-/** True for a tree at rest since then, all of whose outcomes were told. */
-function restsSince({ record, runs }: MemoryTree, before: number): boolean {
+/** True for a tree that has been idle since then, and whose runs' outcomes were all delivered. */
+function isIdleSince({ record, runs }: MemoryTree, before: number): boolean {
   const { updatedAt, busy, questions, wakeAt, status } = record;
   if (updatedAt >= before || busy || questions > 0 || wakeAt !== null || !formatKnown(record)) return false;
   if (status !== "open" && status !== "closed") return false;

@@ -65,7 +65,10 @@ export function createMemoryTables(): MemoryTables {
   const trees = new Map<TreeId, MemoryTree>();
   const posts = new Map<TreeId, Map<PostId, MemoryPost>>();
   const pending = new Set<Mail>();
-  /** The tree of a run, by the run's id and by its agent's. A fork has the ids of the tree that it copied: they name the first. */
+  /**
+   * The tree of a run, by the run's id and by its agent's. A fork has the ids of the tree that it copied: they name the
+   * first.
+   */
   const treesOfRuns = new Map<string, MemoryTree>();
   const busyTrees = new Set<MemoryTree>();
   const wakingTrees = new Map<MemoryTree, number>();

@@ -1,9 +1,9 @@
 /**
- * Cells: how strings stand in PostgreSQL. The only place that looks at a raw cell.
+ * Cells: how PostgreSQL stores strings. Only this file reads a raw cell.
  *
  * Invariants:
- *  1. What is written comes back exactly. PostgreSQL's text holds no NUL, and UTF-8 no lone surrogate; a string that has one stands
- *     as a mark and its JSON, where both are escapes. So does a string that begins with the mark.
+ *  1. What is written comes back exactly. PostgreSQL's text cannot contain NUL, nor UTF-8 a lone surrogate; a string
+ *     with one is stored as a mark and its JSON, where both are escapes. So is a string that begins with the mark.
  *  2. Equal strings have equal cells, so that a cell can be searched for.
  */
 

@@ -1,10 +1,12 @@
 /**
- * The commit: all trees that are ready together, table by table, in one transaction of two journeys to the server: it begins, and then all of it goes together.
+ * The commit: all trees that are ready together, table by table, in one transaction. It takes two round trips to the
+ * server: BEGIN, then everything else.
  *
  * Invariants:
- *  1. The trees' rows move first, each only if its epoch and next sequence are what the writer knew; unless all of them moved, all of
- *     the commit is rolled back. A writer that lost its tree therefore changes nothing.
- *  2. COMMIT travels with the rest: whatever has to be refused, the server refuses (`errand.require`). Why is looked up afterwards.
+ *  1. The trees' rows are written first, each only if its epoch and next sequence are what the writer knew. Unless all
+ *     of them were written, the whole commit is rolled back. So a writer that lost its tree changes nothing.
+ *  2. COMMIT is sent together with the statements. The server refuses what must be refused (`errand.require`); the
+ *     reason is looked up afterwards.
  */
 
 import type { Commit, TreeCommit, TreeCreation } from "../../contracts/store.ts";
@@ -68,7 +70,7 @@ const EXPLAIN: Statement = {
   text: "select id, epoch, next_seq from errand.trees where id = any ($1::text[])",
 };
 
-/** A table that a commit appends to, and the rows that one tree has for it. */
+/** A table that commits append to, and the rows of one tree for it. */
 interface Write {
   readonly statement: Statement;
   readonly types: ColumnTypes;
@@ -119,10 +121,11 @@ const WRITES: readonly Write[] = [
         : [[textCell(tree), snapshot.seq, textCell(snapshot.revision), textCell(snapshot.text)]],
   },
   {
-    // After the rows were appended: a commit may erase what an earlier part of it brought.
+    // After the rows were appended, because a commit may erase what an earlier part of it appended.
     statement: {
       name: "errand-erase-bodies",
-      text: `update errand.journal j set body = given.body from ${given(ERASED)} join errand.trees t on t.id = given.tree
+      text: `update errand.journal j set body = given.body
+             from ${given(ERASED)} join errand.trees t on t.id = given.tree
              where j.tree = t.key and j.seq = given.seq`,
     },
     types: ERASED,
@@ -163,11 +166,11 @@ function movedTree(part: TreeCommit): Cell[] {
   return [textCell(tree), epoch, expectedSeq, next, hash, treeStatuses.cell(status), wakeAt, busy, questions, at];
 }
 
-/** Changes the trees' rows to what the commit leaves. */
+/** Writes the trees' rows as the commit leaves them. */
 function moveTrees(parts: readonly TreeCommit[], worker: number): readonly Asked[] {
   const news: Cell[][] = [];
   const moved: Cell[][] = [];
-  // Those that exist in the order of their ids, so that two workers that hold the same trees for a moment wait and do not block each other.
+  // In the order of their ids, so that two workers that briefly write the same trees wait and do not deadlock.
   const ordered = parts.toSorted((one, other) => (one.tree < other.tree ? -1 : 1));
   for (const part of ordered) if (part.create === undefined) moved.push(movedTree(part));
   for (const part of parts) if (part.create !== undefined) news.push(newTree(part, part.create, worker));

@@ -1,32 +1,34 @@
 /**
- * Connections: where a URL leads, what every session is set to, and how values are read.
+ * Connections: the address in a URL, the settings of every session, and how values are read.
  *
  * Invariants:
- *  1. Every connection has time-outs for locks, statements and open transactions, and waits for its commits to be durable, whatever
- *     the server's defaults are.
- *  2. No message holds the password of a URL.
- *  3. A connection that fails while nobody uses it is replaced in silence; whoever uses it is told.
+ *  1. Every connection has timeouts for locks, statements and open transactions, and waits for its commits to be
+ *     durable, whatever the server's defaults are.
+ *  2. No message contains the password of a URL.
+ *  3. A connection that fails while it is idle is replaced silently. A query on a failed connection reports the
+ *     failure.
  */
 
 import { Socket } from "node:net";
 import { Client, type ClientConfig, Pool, TypeOverrides } from "pg";
 import { ErrandError } from "../../errors.ts";
-import { openErrorOf } from "./postgres-errors.ts";
+import { openErrorOf, passwordMissing } from "./postgres-errors.ts";
 
 const CONNECT_WITHIN_MS = 10_000;
 const STATEMENT_WITHIN_MS = 30_000;
 /**
- * How long a statement waits for a lock before it gives its connection back and is tried again. With `SILENT_MS` of membership.ts it is less than
- * the lease: a statement that was asked by a worker that was known to live cannot be answered once its view of the others is old.
+ * How long a statement waits for a lock before it releases its connection and is tried again. Together with `SILENT_MS`
+ * of membership.ts it is less than the lease: a statement that a living worker sent is not answered after others may
+ * have taken the worker for dead.
  */
 const LOCK_WITHIN_MS = 2_000;
-/** Opening a store is tried once, so that it waits longer. */
+/** Opening a store is tried once, so it waits longer. */
 const OPENING_LOCK_WITHIN_MS = 10_000;
-/** Shorter than the lease: a process that stands still within a commit must not keep its trees from whoever takes them over. */
+/** Shorter than the lease: a process that hangs in a commit must not block the worker that takes its trees over. */
 const IDLE_TRANSACTION_MS = 5_000;
-/** A server that was cut off answers nothing: waiting for it ends a little after its own time-out would have. */
+/** A server that was cut off does not answer: waiting ends a little after the server's own timeout. */
 const ANSWER_WITHIN_MS = STATEMENT_WITHIN_MS + 5_000;
-/** Connections of one process: these, one for its membership, and those of the dispatcher; ten in all. */
+/** Connections of one process: these, one for its membership, and those of the dispatcher; ten together. */
 export const STORE_CONNECTIONS = 5;
 export const DISPATCH_CONNECTIONS = 4;
 const OLDEST_POSTGRES = 130_000;
@@ -40,8 +42,9 @@ const SESSION = `
 `;
 
 /**
- * How the store's own statements are planned. Each names its rows by keys that have an index; its plan is made once for a session, perhaps while the
- * tables are empty, and must do for full ones. So it is made for any values, by those indexes, and never compiled.
+ * How the store's statements are planned. Each finds its rows by keys with an index. Its plan is made once for a
+ * session, perhaps while the tables are empty, and must suit full tables. So it is generic, uses the indexes, and is
+ * not compiled.
  */
 const PLANS = `
   set plan_cache_mode = force_generic_plan;
@@ -84,7 +87,7 @@ export function addressOf(url: string): Address {
 
 const INT8 = 20;
 
-/** 64-bit integers are read as numbers: sequences, times and amounts here are far below 2^53. */
+/** 64-bit integers are read as numbers: sequences, times and amounts are far below 2^53. */
 function numbersPlain(): TypeOverrides {
   const types = new TypeOverrides();
   types.setTypeParser(INT8, Number);
@@ -92,11 +95,11 @@ function numbersPlain(): TypeOverrides {
 }
 
 function ignoreError(): void {
-  // Whoever has the connection learns it from the query under way; a connection that nobody has leaves the pool.
+  // The query under way reports it; an idle connection leaves the pool.
 }
 
-/** A socket that sends what is written in one turn as one: a transaction of ten statements is one packet, and wakes the server once. */
-class TurnSocket extends Socket {
+/** A socket that sends all writes of one tick together: ten statements are one packet, which wakes the server once. */
+class TickSocket extends Socket {
   #held = false;
 
   override cork(): void {
@@ -110,7 +113,7 @@ class TurnSocket extends Socket {
   }
 
   override uncork(): void {
-    // At the end of the turn.
+    // At the end of the tick.
   }
 }
 
@@ -121,7 +124,7 @@ export function createPool({ config }: Address, size: number): Pool {
     ...config,
     max: size,
     pipeline: own,
-    stream: () => new TurnSocket(),
+    stream: () => new TickSocket(),
     verify: (client, done) => client.query(session, (error) => done(error)),
   });
   pool.on("connect", (client) => client.on("error", ignoreError));
@@ -129,10 +132,12 @@ export function createPool({ config }: Address, size: number): Pool {
   return pool;
 }
 
-/** A connection of its own, for what belongs to a session. */
-export async function connectSession({ config }: Address, lockWithinMs = LOCK_WITHIN_MS): Promise<Client> {
+/** A connection outside the pool, for what belongs to one session. */
+export async function connectSession({ config, description }: Address, lockWithinMs = LOCK_WITHIN_MS): Promise<Client> {
   const client = new Client(config);
   client.on("error", ignoreError);
+  let passwordAsked = false;
+  client.connection.once("authenticationSASL", () => (passwordAsked = true));
   try {
     await client.connect();
     await client.query(SESSION);
@@ -140,16 +145,17 @@ export async function connectSession({ config }: Address, lockWithinMs = LOCK_WI
     return client;
   } catch (error) {
     await client.end();
+    if (passwordAsked && !client.password) throw passwordMissing(description, error);
     throw error;
   }
 }
 
-/** Once the store is open, the first connection waits for locks no longer than any other. */
+/** Once the store is open, the first connection waits for locks as long as the others. */
 export async function endOpening(client: Client): Promise<void> {
   await client.query(`set lock_timeout = ${LOCK_WITHIN_MS}`);
 }
 
-/** Opens the first connection, with the errors that a person can do something about. */
+/** Opens the first connection. Its errors say what a person can do. */
 export async function connectFirst(address: Address): Promise<Client> {
   try {
     const client = await connectSession(address, OPENING_LOCK_WITHIN_MS);

@@ -1,14 +1,16 @@
 /**
- * Membership: how a process that runs trees is known to the others, and who may take a tree.
+ * Membership: how the other processes know a process that runs trees, and who may take a tree.
  *
  * Invariants:
- *  1. A worker holds an advisory lock under its number in a session of its own, which the server drops with that session, and writes the
- *     time of the database every second.
- *  2. A worker is dead if its lock is free and its last time is older than `SILENT`, or if that time is older than the lease, lock or
- *     not; also when it has left. Only the trees of a dead worker, or of none, are taken.
- *  3. After its own connection was lost, a worker declares nobody dead for one lease: then all of them may have been cut off. While its own time is
- *     older than `SILENT`, and for as long after that, it declares nobody dead either: then the table of workers may be locked for all.
- *  4. A worker whose duties are late by a lease writes no time: it lives, but does nothing for its trees, so that others are to take them.
+ *  1. A worker has an advisory lock under its number in a session of its own, which the server drops with the session.
+ *     It writes the database's time every second.
+ *  2. A worker is dead if its lock is free and its last time is older than `SILENT_MS`, or if that time is older than
+ *     the lease, or if it has left. Only trees of a dead worker, or of no worker, are taken.
+ *  3. A worker declares no other dead for one lease after its own connection was lost, because all may have been cut
+ *     off. Nor while its own time is older than `SILENT_MS`, and for as long after that, because the table of workers
+ *     may be locked for all.
+ *  4. A worker whose duties are late by a lease writes no time. It is alive but does nothing for its trees, so others
+ *     are to take them.
  */
 
 import type { Client } from "pg";
@@ -23,16 +25,17 @@ export const LEASE_MS = 10_000;
 const SILENT_MS = 3_000;
 const BEAT_MS = 1_000;
 const RECONNECT_MS = 200;
-/** Longer than connecting and asking may take by their own time-outs. */
+/** Longer than the timeouts of connecting and of a statement together. */
 const BEAT_WITHIN_MS = 60_000;
 
-/** True, in a statement that has no `w` of its own, for a number of a worker that is not known to be dead. */
+/** A condition in SQL: the worker of this number is not known to be dead. The statement must not use the name `w`. */
 export function workerLives(worker: string): string {
   return `exists (
     select 1 from errand.workers w where w.id = ${worker}
     and w.seen_at > clock_timestamp() - interval '${LEASE_MS} milliseconds'
     and (w.seen_at > clock_timestamp() - interval '${SILENT_MS} milliseconds' or exists (
-      select 1 from pg_locks l where l.locktype = 'advisory' and l.granted and l.classid = ${LOCK_CLASS} and l.objid = w.id
+      select 1 from pg_locks l
+      where l.locktype = 'advisory' and l.granted and l.classid = ${LOCK_CLASS} and l.objid = w.id
       and l.database = (select oid from pg_database where datname = current_database())
     ))
   )`;
@@ -43,32 +46,32 @@ export const OWNER_LIVES = workerLives("t.owner");
 
 const NOW = "extract(epoch from clock_timestamp())::double precision * 1000";
 const JOIN = `insert into errand.workers (name) values ($1) returning id, ${NOW} as now`;
-/** A worker that others took for dead, and whose row they removed, is back. */
+/** Inserts the row again if others took this worker for dead and deleted it. */
 const BEAT = `
   insert into errand.workers (id, name, pool) overriding system value values ($1, $2, $3)
   on conflict (id) do update set seen_at = clock_timestamp() returning ${NOW} as now`;
-/** What a worker whose duties are late asks instead: it goes on to know the time. */
-const LOOK_AT_CLOCK = `select ${NOW} as now`;
+/** For a worker whose duties are late: it still needs the time. */
+const READ_CLOCK = `select ${NOW} as now`;
 
-const GIVE_UP = "update errand.trees set owner = null where owner = $1 returning id";
+const RELEASE_TREES = "update errand.trees set owner = null where owner = $1 returning id";
 
 export interface Membership {
   readonly worker: number;
   /** The database's time, in milliseconds. */
   now(): number;
-  /** True unless this worker was cut off from the database within the last lease, or has not written its time of late. */
+  /** False if this worker was cut off within the last lease, or has not written its time lately. */
   steady(): boolean;
-  /** Asked before each beat: how late the duties of this worker are, in milliseconds. */
+  /** Sets how to ask, before each beat, how late the duties of this worker are, in milliseconds. */
   dutiesLate(late: () => number): void;
   /** True while others cannot have taken this worker for dead. */
   known(): boolean;
-  /** Called after the connection was lost, and after a silence of a lease or more: then others may have acted. */
+  /** Called after a lost connection, and after a silence of a lease or more: others may have taken trees. */
   onReturn(listener: () => void): void;
-  /** The name under which its dispatcher locks jobs, which others must know when it is dead. */
-  show(pool: string): void;
+  /** Sets the name under which the dispatcher locks jobs. Others need it when this worker is dead. */
+  setPool(pool: string): void;
   pool(): string | null;
-  /** Gives up all trees, of which `freed` is told while it is still known, and leaves. */
-  close(freed: (ask: Ask, trees: readonly string[]) => Promise<void>): Promise<void>;
+  /** Releases all trees, calls `onReleased` with them while this worker is still known, and leaves. */
+  close(onReleased: (ask: Ask, trees: readonly string[]) => Promise<void>): Promise<void>;
 }
 
 export async function joinWorkers(session: Client, address: Address, world: World, name: string): Promise<Membership> {
@@ -80,11 +83,11 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
   let cutOff = false;
   let dutiesLate: () => number = () => 0;
   const listeners: (() => void)[] = [];
-  /** What to add to this machine's monotonic time to have the database's. */
+  /** The database's time minus this machine's monotonic time. */
   let ahead = 0;
 
-  /** The answer was made somewhere between the two readings; what counts for the lease is the earlier one. */
-  function saw(asked: number, now: number): void {
+  /** The server answered between the two readings of the clock. For the lease the earlier one counts. */
+  function recordTime(asked: number, now: number): void {
     seenAt = asked;
     ahead = now - (asked + world.monotonic()) / 2;
   }
@@ -92,16 +95,16 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
   const asked = world.monotonic();
   const { rows } = await client.query<{ id: number; now: number }>(JOIN, [name]);
   const [joined] = rows;
-  if (joined === undefined) throw new Error("the server gave no number to this worker");
+  if (joined === undefined) throw new TypeError("the server gave no number to this worker");
   const worker = joined.id;
-  saw(asked, joined.now);
+  recordTime(asked, joined.now);
   await lock();
   await endOpening(client);
   const duty = createDuty({
     time: world,
     work: beat,
     tryWithinMs: BEAT_WITHIN_MS,
-    // Others see a worker that is silent, and the store tells people of what holds it up.
+    // Others notice a silent worker, and the store reports what delays it.
     passes: () => true,
     onFailing: () => undefined,
     onRecovered: () => undefined,
@@ -112,12 +115,12 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
     await client.query("select pg_try_advisory_lock($1, $2)", [LOCK_CLASS, worker]);
   }
 
-  /** Resolves with the milliseconds until the next. */
+  /** Resolves with the milliseconds until the next beat. */
   async function beat(): Promise<number> {
     const asked = world.monotonic();
     const late = dutiesLate() >= LEASE_MS;
     try {
-      const question = late ? client.query<{ now: number }>(LOOK_AT_CLOCK) : writeTime();
+      const question = late ? client.query<{ now: number }>(READ_CLOCK) : writeTime();
       const { rows } = await question;
       const silent = asked - seenAt;
       const now = rows[0]?.now ?? 0;
@@ -127,12 +130,12 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
       }
       const returned = cutOff || silent >= LEASE_MS;
       cutOff = false;
-      saw(asked, now);
+      recordTime(asked, now);
       if (silent >= SILENT_MS) steadySince = Math.max(steadySince, world.monotonic() + SILENT_MS);
       if (returned) for (const listener of listeners) listener();
       return BEAT_MS;
     } catch (error) {
-      // The table is locked, or the server too slow: the session is still there, and with it the advisory lock.
+      // The table is locked, or the server is too slow. The session still exists, and its advisory lock too.
       if (!connectionLost(error)) throw error;
       cutOff = true;
       return reconnect();
@@ -167,21 +170,21 @@ export async function joinWorkers(session: Client, address: Address, world: Worl
     dutiesLate: (late) => void (dutiesLate = late),
     known: () => world.monotonic() - seenAt < LEASE_MS,
     onReturn: (listener) => void listeners.push(listener),
-    show: (name) => void (pool = name),
+    setPool: (name) => void (pool = name),
     pool: () => pool,
-    async close(freed) {
+    async close(onReleased) {
       if (closed) return;
       closed = true;
       void duty.stop();
       try {
-        const { rows } = await client.query<{ id: string }>(GIVE_UP, [worker]);
-        await freed(
+        const { rows } = await client.query<{ id: string }>(RELEASE_TREES, [worker]);
+        await onReleased(
           askOf(client),
           rows.map(({ id }) => id),
         );
         await client.query("delete from errand.workers where id = $1", [worker]);
       } catch {
-        // The server is gone: the others see this worker as dead when its lease is over.
+        // The server is gone: the others see this worker as dead when its lease expires.
       }
       await client.end().catch(() => undefined);
     },

@@ -1,6 +1,6 @@
 /**
- * A commit may contain a tree several times, in sequence. PostgreSQL writes a commit table by table, so what belongs to one row is merged
- * first: each tree has one part, and each run one patch.
+ * A commit may contain a tree several times, in sequence. PostgreSQL writes a commit table by table, so what belongs to
+ * one row is merged first: each tree has one part, and each run one patch.
  */
 
 import type { TreeCommit } from "../../contracts/store.ts";

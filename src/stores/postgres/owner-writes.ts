@@ -15,15 +15,16 @@ export type OwnerWrites = Pick<
   "markFailure" | "markUnplaced" | "release" | "replaceProjections" | "expire" | "setAnchor" | "raiseFormat"
 >;
 
-const FAIL = `
+const COUNT_FAILURE = `
   update errand.trees set failures = failures + 1, status = case when $2::boolean then 2 else status end
   where id = $1 returning key`;
-const UNPLACE = "update errand.trees set unplaced = $2 where id = $1 returning key";
+const SET_UNPLACED = "update errand.trees set unplaced = $2 where id = $1 returning key";
 const RELEASE = `
-  update errand.trees set failures = 0, status = case when status = 2 then 0 else status end where id = $1 returning key`;
+  update errand.trees set failures = 0, status = case when status = 2 then 0 else status end
+  where id = $1 returning key`;
 const KEY = "select key from errand.trees where id = $1";
-/** A tree that another process is about to write is passed over: it does not rest. */
-const BURY = `
+/** Skips a tree whose row another process has locked: it is not idle. */
+const EXPIRE = `
   update errand.trees set status = 3, epoch = epoch + 1, owner = null where key in (
     select key from errand.trees t
     where updated_at < $1 and not busy and wake_at is null and questions = 0 and status in (0, 1) and ${FORMAT_KNOWN}
@@ -33,13 +34,14 @@ const BURY = `
   ) returning key, id`;
 const SET_ANCHOR = `
   insert into errand.anchor values (true, $1, $2, $3, $4)
-  on conflict (single) do update set at = excluded.at, wall = excluded.wall, monotonic = excluded.monotonic, boot = excluded.boot`;
+  on conflict (single) do update
+  set at = excluded.at, wall = excluded.wall, monotonic = excluded.monotonic, boot = excluded.boot`;
 
 const RAISE_FORMAT = `
   insert into errand.meta values ('format', $1)
   on conflict (name) do update set value = greatest(meta.value::integer, excluded.value::integer)::text`;
 
-const GRAVES = ["journal", "blobs", "snapshots", "runs", "outbox"];
+const TREE_TABLES = ["journal", "blobs", "snapshots", "runs", "outbox"];
 
 export function createOwnerWrites(database: Database): OwnerWrites {
   async function known(rows: Promise<readonly Row[]>, tree: TreeId): Promise<number> {
@@ -50,11 +52,11 @@ export function createOwnerWrites(database: Database): OwnerWrites {
 
   return {
     async markFailure(tree, quarantine) {
-      await known(database.ask({ name: "errand-fail", text: FAIL }, [textCell(tree), quarantine]), tree);
+      await known(database.ask({ name: "errand-fail", text: COUNT_FAILURE }, [textCell(tree), quarantine]), tree);
     },
     async markUnplaced(tree, reason) {
       const cell = reason === null ? null : textCell(reason);
-      await known(database.ask({ name: "errand-unplace", text: UNPLACE }, [textCell(tree), cell]), tree);
+      await known(database.ask({ name: "errand-unplace", text: SET_UNPLACED }, [textCell(tree), cell]), tree);
     },
     async release(tree) {
       await known(database.ask({ name: "errand-release", text: RELEASE }, [textCell(tree)]), tree);
@@ -72,16 +74,16 @@ export function createOwnerWrites(database: Database): OwnerWrites {
     },
     expire: (before, limit) =>
       database.transaction(async (ask) => {
-        const buried = await ask({ name: "errand-bury", text: BURY }, [before, limit]);
-        if (buried.length === 0) return [];
-        const keys = buried.map((row) => numberOf(row, "key"));
-        const ids = buried.map((row) => textOf(row, "id"));
-        for (const table of GRAVES) {
+        const expired = await ask({ name: "errand-expire", text: EXPIRE }, [before, limit]);
+        if (expired.length === 0) return [];
+        const keys = expired.map((row) => numberOf(row, "key"));
+        const ids = expired.map((row) => textOf(row, "id"));
+        for (const table of TREE_TABLES) {
           const text = `delete from errand.${table} where tree = any ($1::bigint[])`;
-          await ask({ name: `errand-bury-${table}`, text }, [keys]);
+          await ask({ name: `errand-expire-${table}`, text }, [keys]);
         }
         const posts = "delete from errand.posts where tree = any ($1::text[])";
-        await ask({ name: "errand-bury-posts", text: posts }, [ids.map(textCell)]);
+        await ask({ name: "errand-expire-posts", text: posts }, [ids.map(textCell)]);
         return ids.map(asTreeId);
       }),
     async raiseFormat(format) {

@@ -1,8 +1,10 @@
 /**
- * The packages that only a PostgreSQL store needs. They are optional peers of Errand, so that whoever uses another store does not install them.
+ * The packages that only a PostgreSQL store needs. They are optional peer dependencies of Errand, so that users of
+ * other stores do not install them.
  *
- * Invariant: loading graphile-worker executes and reads nothing of the working folder or of the folders above it. At import it searches
- * there for settings of older versions, which it no longer uses, by a package that executes what it finds. It is given a search that finds nothing.
+ * Invariant: loading graphile-worker executes and reads nothing in the working folder or the folders above it. At
+ * import it searches there for settings of older versions, with a package that executes what it finds. Errand replaces
+ * that package by one that finds nothing.
  */
 
 import { createRequire, registerHooks } from "node:module";
@@ -13,7 +15,7 @@ const NEEDED = ["pg", "graphile-worker"] as const;
 /** The versions are those of `peerDependencies`. */
 const INSTALL = "npm install pg@8 graphile-worker@0.18";
 
-/** cosmiconfig, as far as graphile-worker uses it. */
+/** The part of cosmiconfig that graphile-worker uses. */
 const SEARCH_WITHOUT_RESULT =
   "data:text/javascript,export const cosmiconfigSync = () => ({ search: () => null, load: () => null });";
 
@@ -38,7 +40,7 @@ function resolves(resolve: NodeJS.RequireResolve, name: string): boolean {
   }
 }
 
-/** For those who dispatch: it takes longer to load than a command line may take to start. */
+/** Loaded only for dispatching: it takes longer to load than a command line may take to start. */
 export async function loadGraphileWorker(): Promise<typeof GraphileWorker> {
   const hooks = registerHooks({
     resolve(specifier, context, next) {

@@ -1,74 +1,68 @@
 /**
- * What PostgreSQL's errors, and those on the way to it, mean to a user of Errand.
+ * Errors of PostgreSQL, and of the connection to it, as errors of Errand.
  *
- * Invariant: an ErrandError is passed on as it is.
+ * Invariant: an ErrandError is passed on unchanged.
  */
 
-import { errorText, ErrandError } from "../../errors.ts";
+import { errorCode, errorText, ErrandError } from "../../errors.ts";
 import { rowRefused } from "../refusals.ts";
-
-/** The SQLSTATE of an error that the server sent, the code of one of Node's, or null. */
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
-}
 
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return messageOf(error.errors[0]);
   return errorText(error);
 }
 
-/** The words of `pg` for a connection that ended, or that was never one; they carry no code. */
-const CONNECTION_WORDS =
-  /^(Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|timeout (expired|exceeded when trying to connect)|The server closed)/;
-/** Codes of Node for a network that failed. */
+/** Codes of Node.js for a network that failed. */
 const NETWORK_CODES = /^(E[A-Z]{2,}|EAI_AGAIN)$/;
 /**
- * SQLSTATEs after which another connection may do better: class 08, a server that stops, starts or has no connection left, a session ended
- * for idling, and one that was moved to a server that only reads.
+ * SQLSTATEs after which another connection may succeed: class 08; a server that stops, starts or has no connection
+ * left; a session that was ended for idling, or moved to a read-only server.
  */
 const CONNECTION_STATES = /^(08...|57P0[1235]|53300|25P03|25006)$/;
-/** Deadlock and serialisation: nothing was kept, and it can be tried again. */
+/** Deadlock and serialisation: nothing was stored, and it can be tried again. */
 const CONFLICT_STATES = /^(40001|40P01)$/;
-/** Time-outs of a lock or a statement: nothing was kept, and it can be tried again once whoever holds the lock lets it go. */
+/** Timeouts of a lock or a statement: nothing was stored, and it can be tried again once the lock is free. */
 const BUSY_STATES = /^(55P03|57014)$/;
-
-/** A value out of range or of another form, a constraint, a limit of the server: the transaction was refused for what it holds. */
+/** A value out of range or of another form, a constraint, a limit of the server: the content was refused. */
 const VALUE_STATES = /^(22|23|54)/;
 
-/** True if the connection failed, not what was asked over it. */
+/**
+ * True if the connection failed, not what was asked over it. The server's errors and Node's have codes. A plain Error
+ * without a code is from `pg` itself: the connection ended, timed out or was never made.
+ */
 export function connectionLost(error: unknown): boolean {
   if (error instanceof ErrandError) return false;
-  const code = codeOf(error);
-  if (code === null) return CONNECTION_WORDS.test(messageOf(error)) || error instanceof AggregateError;
-  return CONNECTION_STATES.test(code) || NETWORK_CODES.test(code);
+  const code = errorCode(error);
+  if (code !== null) return CONNECTION_STATES.test(code) || NETWORK_CODES.test(code);
+  return error instanceof AggregateError || (error instanceof Error && error.constructor === Error);
 }
 
-/** True if the server gave up waiting for a lock, or a statement took too long: nothing of it was kept. */
+/** True if the server gave up waiting for a lock, or a statement took too long: nothing of it was stored. */
 export function serverBusy(error: unknown): boolean {
-  return BUSY_STATES.test(codeOf(error) ?? "");
+  return BUSY_STATES.test(errorCode(error) ?? "");
 }
 
 /** The SQLSTATE of `errand.require`. */
 export const REFUSED = "ER001";
 
-/** What a statement of Errand's own refused, by its word, or null if the error is another one. */
+/** The name of the refusal if a statement of Errand refused, else null. */
 export function refusalOf(error: unknown): string | null {
   const cause = error instanceof ErrandError ? error.cause : error;
-  return codeOf(cause) === REFUSED ? messageOf(cause) : null;
+  return errorCode(cause) === REFUSED ? messageOf(cause) : null;
 }
 
 const LOCK_REMEDY =
-  "Errand waits and goes on by itself. See who holds the lock: select pid, state, query from pg_stat_activity " +
+  "Errand waits and continues by itself. See who holds the lock: select pid, state, query from pg_stat_activity " +
   "where pid in (select pid from pg_locks where mode = 'AccessExclusiveLock' and granted)";
 
 /** The error that a read or a write of an open store throws. */
 export function storeErrorOf(cause: unknown, description: string): unknown {
   if (cause instanceof ErrandError) return cause;
-  const code = codeOf(cause) ?? "";
+  const code = errorCode(cause) ?? "";
   const why = messageOf(cause);
   if (connectionLost(cause)) return unreachable(description, cause);
   if (BUSY_STATES.test(code)) {
-    return new ErrandError("store-busy", `${description} is held up by a lock of another session (${why}).`, {
+    return new ErrandError("store-busy", `${description} is delayed by a lock of another session (${why}).`, {
       remedy: LOCK_REMEDY,
       cause,
     });
@@ -83,14 +77,15 @@ export function storeErrorOf(cause: unknown, description: string): unknown {
   if (code === "53100") {
     return new ErrandError("store-full", `${description} has no room left for a write (${why}).`, {
       remedy:
-        "Make room on the disk of the server. Work under way waits for it and goes on by itself; new work was refused and can be tried again.",
+        "Make room on the disk of the server. Work under way waits and continues by itself; new work was refused and " +
+        "can be tried again.",
       cause,
     });
   }
   if (code === "42501") return refused(description, why, "Grant the user what it lacks.", cause);
   if (/^(42P01|42703|3F000)$/.test(code)) {
     return new ErrandError("store-unreadable", `${description} lacks a part of its tables (${why}).`, {
-      remedy: "Restore the database from a backup; its schema `errand` was changed by something other than Errand.",
+      remedy: "Restore the database from a backup; something other than Errand changed its schema `errand`.",
       cause,
     });
   }
@@ -101,7 +96,7 @@ export function storeErrorOf(cause: unknown, description: string): unknown {
     });
   }
   return new ErrandError("store-failed", `${description} could not be read or written (${why}).`, {
-    remedy: "Stop Errand and look at the server's log; nothing of the write was kept.",
+    remedy: "Stop Errand and check the server's log; nothing of the write was stored.",
     cause,
   });
 }
@@ -109,7 +104,7 @@ export function storeErrorOf(cause: unknown, description: string): unknown {
 export function commitUnknown(description: string, cause: unknown): ErrandError {
   const message = `The connection to ${description} ended while a commit was under way (${messageOf(cause)}).`;
   return new ErrandError("commit-unknown", message, {
-    remedy: "Whether it became durable is looked up; nothing is repeated before.",
+    remedy: "Errand looks up whether it became durable before it repeats anything.",
     cause,
   });
 }
@@ -125,11 +120,16 @@ function refused(description: string, why: string, remedy: string, cause: unknow
   return new ErrandError("store-refused", `${description} refuses this user (${why}).`, { remedy, cause });
 }
 
+/** The error if the server asks for a password and there is none. `pg` has no code for that. */
+export function passwordMissing(description: string, cause: unknown): ErrandError {
+  return refused(description, messageOf(cause), "Put the password into the URL: user:password@host", cause);
+}
+
 /** The error that opening a store throws. */
 export function openErrorOf(cause: unknown, description: string): unknown {
   if (cause instanceof ErrandError) return cause;
   const why = messageOf(cause);
-  switch (codeOf(cause)) {
+  switch (errorCode(cause)) {
     case "28P01":
     case "28000":
       return refused(
@@ -139,7 +139,7 @@ export function openErrorOf(cause: unknown, description: string): unknown {
         cause,
       );
     case "3D000":
-      return refused(description, why, "Make the database first: createdb NAME", cause);
+      return refused(description, why, "Create the database first: createdb NAME", cause);
     case "42501":
       return refused(
         description,
@@ -147,11 +147,6 @@ export function openErrorOf(cause: unknown, description: string): unknown {
         "Grant it: GRANT CREATE ON DATABASE name TO user; or let another user open the store first.",
         cause,
       );
-    case null:
-      if (/password/i.test(why))
-        return refused(description, why, "Put the password into the URL: user:password@host", cause);
-      if (/SSL/.test(why)) return unreachable(description, cause);
-      break;
     default:
   }
   return storeErrorOf(cause, description);

@@ -1,9 +1,11 @@
 /**
- * The store in a PostgreSQL database, which any number of processes share: opens it, and composes the port from its parts.
+ * The store in a PostgreSQL database, which any number of processes share: opens it, and composes the port from its
+ * parts.
  *
  * Invariants:
- *  1. `own` makes this process a worker: it owns the trees that it makes and claims, and no other. `read` writes nothing but mail.
- *  2. When opening fails, no connection is left open.
+ *  1. `own` makes this process a worker: it owns the trees that it creates and claims, and no other. `read` writes
+ *     nothing but mail.
+ *  2. When opening fails, no connection stays open.
  */
 
 import type { Client } from "pg";
@@ -36,16 +38,16 @@ import { createWaking, type Waking } from "./waking.ts";
 
 export interface PostgresStoreOptions {
   readonly url: string;
-  /** `own`: run trees, beside any number of others that do. `read`: look, and put mail. */
+  /** `own`: run trees, beside any number of other workers. `read`: read, and put mail. */
   readonly access: "own" | "read";
   readonly world: World;
-  /** How this worker is named to people. */
+  /** The name of this worker for people. */
   readonly name?: string;
 }
 
 /** How long a reader waits for a server that went away. A worker waits until it is back. */
 const READER_TIMEOUT_MS = 10_000;
-const MAIL_LOOKED_AT = 500;
+const MOST_MAIL_CHECKED = 500;
 
 const CLAIM = {
   name: "errand-claim",
@@ -54,7 +56,7 @@ const CLAIM = {
          and (owner is null or owner = $2 or not ($3::boolean or ${OWNER_LIVES})) returning *`,
 };
 
-/** Opens the store, and makes it if `access` is `own` and there is none. Throws an ErrandError when it cannot. */
+/** Opens the store, and creates it if `access` is `own` and there is none. Throws an ErrandError when it cannot. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const address = addressOf(options.url);
   const { description } = address;
@@ -144,7 +146,7 @@ async function openOwn(session: Client, address: Address, options: PostgresStore
   };
 }
 
-/** What a process may do whether it runs trees or not. */
+/** The methods for every process, whether it runs trees or not. */
 function sharedParts(database: Database, waking: Waking, worker: number | null) {
   const { pendingArrivals, treeRecords, ...queries } = createQueries(database, worker);
   let seen: ReadonlySet<number> = new Set();
@@ -153,9 +155,9 @@ function sharedParts(database: Database, waking: Waking, worker: number | null) 
     ...queries,
     onDelay: database.onDelay,
     putMail: createPutMail(database, waking),
-    /** Other workers write their own trees; what concerns this one is mail that it has not been told of. */
+    /** Other workers write their own trees. Only new mail concerns this one. */
     async changed() {
-      const waiting = await pendingArrivals(MAIL_LOOKED_AT);
+      const waiting = await pendingArrivals(MOST_MAIL_CHECKED);
       const differs = waiting.some((arrival) => !seen.has(arrival));
       seen = new Set(waiting);
       return differs;

@@ -1,9 +1,10 @@
 /**
- * Writing the projections: runs, and posts that were taken. Statements for a transaction of the caller, and why the server refused one.
+ * Writing the projections: runs, and posts that were taken. Statements for a transaction of the caller, and the reasons
+ * why the server refused one.
  *
  * Invariants:
- *  1. A patch touches the columns that it holds and no other. Patches of the same columns share a statement.
- *  2. Mail becomes a post in place: it keeps its arrival, gets its sequence and loses its payload.
+ *  1. A patch writes the columns that it has and no other. Patches of the same columns share a statement.
+ *  2. Mail becomes a post in the same row: it keeps its arrival, gets a sequence and loses its payload.
  */
 
 import type { PostRecord, TreeCommit } from "../../contracts/store.ts";
@@ -76,7 +77,7 @@ const KNOWN_POSTS: Statement = {
   text: "select tree, id, hash from errand.posts where tree = any ($1::text[])",
 };
 
-/** Runs made and changed by a commit. */
+/** Statements for the runs that a commit creates and changes. */
 export function patchRuns(trees: readonly TreeRuns[]): readonly Asked[] {
   const patches = trees.flatMap(({ tree, runs }) =>
     mergePatches(runs).map((patch) => [{ name: "tree", cell: textCell(tree) }, ...records.runCells(patch)]),
@@ -97,8 +98,9 @@ function typesOf(names: readonly string[]): ColumnTypes {
 function patchOf(names: readonly string[]): Statement {
   const changed = names.slice(2).map((name) => `${name} = given.${name}`);
   const change = `update errand.runs r set ${changed.length === 0 ? "number = given.number" : changed.join(", ")}
-    from ${given(typesOf(names))} join errand.trees t on t.id = given.tree where r.tree = t.key and r.number = given.number`;
-  // Names of prepared statements are cut at 63 bytes: the columns as bits name them all.
+    from ${given(typesOf(names))} join errand.trees t on t.id = given.tree
+    where r.tree = t.key and r.number = given.number`;
+  // PostgreSQL cuts the name of a statement at 63 bytes, so the columns are in it as bits.
   const bits = RUN_NAMES.map((name) => (names.includes(name) ? "1" : "0")).join("");
   return { name: `errand-patch-${Number.parseInt(bits, 2).toString(36)}`, text: allOrRefused(change, "runs") };
 }
@@ -152,7 +154,7 @@ export function endPosts(trees: readonly Pick<TreeCommit, "tree" | "postsEnded">
   return askedOf(END_POSTS, ENDED_TYPES, rows);
 }
 
-/** Within a transaction that holds the tree's row. */
+/** In a transaction that has locked the tree's row. */
 export async function replaceProjections(
   ask: Ask,
   key: number,

@@ -1,9 +1,11 @@
 /**
- * Putting mail: the one write that any process may do. It locks no tree's row, so that it never waits for a commit nor delays one.
+ * Putting mail: the one write that any process may do. It locks no tree's row, so it neither waits for a commit nor
+ * delays one.
  *
  * Invariants:
- *  1. (tree, id) is put once. A repetition is known by its hash, also after the mail was taken; another hash is a reuse.
- *  2. What is put while other mail of this process is on its way waits for it, and then goes together.
+ *  1. (tree, id) is put once. A repetition is recognised by its hash, also after the mail was taken; another hash is a
+ *     reuse of the id.
+ *  2. Mail that is put while other mail of this process is being sent waits, and is then sent together.
  */
 
 import type { Mail, MailPut } from "../../contracts/store.ts";
@@ -29,7 +31,7 @@ export function createPutMail({ ask }: Database, { wakeMailed }: Waking): (mail:
 
   async function go(): Promise<void> {
     going = true;
-    // All that is put in this turn of the event loop is there then.
+    // Wait for the other mail of this tick.
     await Promise.resolve();
     while (waiting.length > 0) {
       const together = waiting.slice(0, MOST_TOGETHER);
@@ -44,7 +46,7 @@ export function createPutMail({ ask }: Database, { wakeMailed }: Waking): (mail:
   }
 
   async function put(together: readonly Waiting[]): Promise<void> {
-    // In one order everywhere, so that two processes that put the same mail do not block each other.
+    // Sorted, so that two processes that put the same mail do not deadlock.
     const rows = together
       .map(({ mail }) => [textCell(mail.tree), textCell(mail.id), textCell(mail.hash), textCell(mail.payload)])
       .toSorted(([tree = "", id = ""], [otherTree = "", otherId = ""]) =>
@@ -63,7 +65,7 @@ export function createPutMail({ ask }: Database, { wakeMailed }: Waking): (mail:
 
   async function earlier(mail: Mail): Promise<MailPut> {
     const [row] = await ask(KNOWN, [textCell(mail.tree), textCell(mail.id)]);
-    // It expired in between, with its tree: nobody will take it any more.
+    // It expired in between, with its tree.
     if (row === undefined) return { status: "known" };
     return { status: textOf(row, "hash") === mail.hash ? "known" : "id-reused" };
   }

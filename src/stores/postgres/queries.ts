@@ -1,8 +1,8 @@
 /**
- * Reading a PostgreSQL store: what any process may do, whether it runs trees or not. Nothing here writes.
+ * Reading a PostgreSQL store, for every process.
  *
- * A process that runs trees asks for what concerns it: wake times of its own trees, and mail for them or for trees that are not there
- * yet. One that only looks (`worker` is null) sees those of all.
+ * A worker sees what concerns it: wake times of its own trees, and mail for them or for trees that do not exist yet. A
+ * reader (`worker` is null) sees those of all.
  */
 
 import type { StoreWorker, TreeRecord } from "../../contracts/store.ts";
@@ -27,7 +27,7 @@ const { anchorOf, blobOf, journalRowOf, mailOf, outboxMessageOf, postOf, runOf, 
 
 const KEY_OF_TREE = "(select key from errand.trees where id = $1)";
 const RUN = "select t.id as tree_id, r.* from errand.runs r join errand.trees t on t.key = r.tree";
-/** Mail for trees of this worker, and for trees that are not there; everything for a process that runs none. */
+/** Mail for trees of this worker, and for trees that do not exist; for a reader, all mail. */
 const MY_MAIL = `
   from errand.posts p left join errand.trees t on t.id = p.tree
   where p.seq is null and ($2::integer is null or t.key is null or t.owner = $2)
@@ -84,7 +84,7 @@ function statement(name: keyof typeof statements): Statement {
 
 export function createQueries(database: Database, worker: number | null): Queries {
   const all = (name: keyof typeof statements, ...values: Values) => database.ask(statement(name), values);
-  /** For what periodic duties ask: they come again by themselves. */
+  /** For periodic duties, which run again. */
   const once = (name: keyof typeof statements, ...values: Values) => database.askOnce(statement(name), values);
   const first = async (...asked: Parameters<typeof all>) => (await all(...asked))[0];
   return {

@@ -3,18 +3,19 @@
  *
  * Invariants:
  *  1. The tables are created under an advisory lock, in one transaction with the number of their version.
- *  2. A store of an older version is refused. So is one of a newer version, unless its `oldest` says that processes of this version may
- *     still use it.
- *  3. Trees are numbered: the key, not the id, stands in the rows that grow with the work, and it leads every primary key that does,
- *     so that those tables can be partitioned by it.
+ *  2. A store of an older version is refused. So is one of a newer version, unless its `oldest` says that processes of
+ *     this version may still use it.
+ *  3. Trees are numbered: rows that grow with the work contain the tree's key, not its id. The key is the first column
+ *     of their primary keys, so that those tables can be partitioned by it.
  *
- * `posts` is mail and posts in one, as in SQLite: mail has a payload and no sequence, a taken post a sequence and no payload. `arrival`
- * is only the order in which waiting mail is taken: transactions commit out of its order, so nothing remembers a position in it. The
- * codes of `status` and `state` are in `../codes.ts`; 0 is an open tree, 4 an ended run.
+ * `posts` contains mail and posts, as in SQLite: mail has a payload and no sequence, a taken post has a sequence and no
+ * payload. `arrival` is only the order in which waiting mail is taken. Transactions commit in another order, so no
+ * reader may remember a position in it. The codes of `status` and `state` are in `../codes.ts`; 0 is an open tree, 4 an
+ * ended run.
  *
  * `workers.pool` is the name under which a worker's dispatcher locks jobs, null for a worker that takes no free trees.
- * `trees.unplaced` says why the last process that wanted to run the tree could not. A statement calls `errand.require` to fail when it
- * changed fewer rows than asked, so that the COMMIT can be sent together with it; `what` names the refusal.
+ * `trees.unplaced` says why the last process that wanted to run the tree could not. A statement calls `errand.require`
+ * to fail when it changed fewer rows than asked, so that COMMIT can be sent with it; `what` names the refusal.
  */
 
 import type { ClientBase } from "pg";
@@ -175,7 +176,7 @@ interface Found {
 /** What the database holds, or null if it is no store yet. */
 async function schemaOf(client: ClientBase): Promise<Found | null> {
   const { rows: tables } = await client.query<{ there: boolean }>(
-    // Not to_regclass: within a transaction it may answer from what the session knew before.
+    // Not to_regclass: in a transaction it may answer from the session's cache.
     "select exists (select 1 from pg_tables where schemaname = 'errand' and tablename = 'meta') as there",
   );
   if (tables[0]?.there !== true) return null;

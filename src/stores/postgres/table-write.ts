@@ -1,7 +1,8 @@
 /**
- * Writing many rows with one statement: an array for each column, which `unnest` turns into a table again.
+ * Writing many rows with one statement: one array for each column, which `unnest` turns into a table.
  *
- * Arrays of texts are sent in PostgreSQL's binary form, for bodies are JSON: each of its quotes would be escaped here and read again there.
+ * Arrays of texts are sent in PostgreSQL's binary form: bodies are JSON, and in the text form each quote would be
+ * escaped.
  */
 
 import type { Cell } from "./cells.ts";
@@ -33,14 +34,14 @@ export function askedOf(
   return rows.length === 0 ? [] : [{ statement, values: arraysOf(types, rows) }];
 }
 
-/** An insert of all rows in their order; `conflict` says what happens to those that are there. */
+/** An insert of all rows in their order; `conflict` says what to do with rows that exist. */
 export function insertOf(name: string, table: string, types: ColumnTypes, conflict = ""): Statement {
   const names = Object.keys(types).join(", ");
   const text = `insert into ${table} (${names}) select ${names} from ${given(types)} order by place ${conflict}`;
   return { name: `errand-${name}`, text };
 }
 
-/** As `insertOf`, of rows whose column `tree` is given as the tree's id and stands in the table as its key. */
+/** Like `insertOf`, for rows whose first column is the tree's id. The table has the tree's key instead. */
 export function insertOfTree(name: string, table: string, types: ColumnTypes, conflict = ""): Statement {
   const [, ...names] = Object.keys(types);
   const cells = names.map((column) => `given.${column}`);
@@ -49,13 +50,13 @@ export function insertOfTree(name: string, table: string, types: ColumnTypes, co
   return { name: `errand-${name}`, text };
 }
 
-/** A change that returns a row for each of the rows given, all of which must be found: else it is refused by this name. */
+/** A change that must find every given row. Otherwise the server refuses it under this name. */
 export function allOrRefused(change: string, refusal: string): string {
   return `with done as (${change} returning 1)
     select errand.require((select count(*) from done), cardinality($1::text[]), '${refusal}')`;
 }
 
-/** Numbers and flags hold nothing that must be escaped. */
+/** Numbers and flags need no escaping. */
 function plainArray(cells: readonly Cell[]): string {
   return `{${cells.map((cell) => cell ?? "NULL").join(",")}}`;
 }

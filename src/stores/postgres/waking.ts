@@ -1,12 +1,13 @@
 /**
- * Waking trees that nobody runs: jobs of graphile-worker, which are hints and never the truth. A lost one delays, and the sweep finds its tree.
+ * Waking trees that no process runs, with jobs of graphile-worker. Jobs only wake workers: if one is lost, the sweep
+ * finds its tree later.
  *
  * Invariants:
- *  1. Two keys for each tree, `wake:TREE` for now and `timer:TREE` for later, never written with each other's time: one key for both would
- *     move a wake-up of now into the future, or lose the later one.
- *  2. The format of a tree's journal is in the name of the task, so that a process is told only of trees that it can read.
- *  3. Whoever puts mail looks for a living owner after the mail is durable; whoever lets a tree go looks for mail after that is. One of the
- *     two sees the other's write.
+ *  1. Each tree has two job keys, `wake:TREE` for now and `timer:TREE` for later, and neither is written with the
+ *     other's time. With one key for both, a timer would delay a wake-up, or a wake-up would delete the timer.
+ *  2. The format of a tree's journal is in the name of the task, so that a process gets only trees that it can read.
+ *  3. A process that puts mail looks for a living owner once the mail is durable. A process that releases a tree looks
+ *     for mail once the release is durable. So one of the two sees the other's write.
  */
 
 import type { OwnedTree } from "../../contracts/store.ts";
@@ -24,8 +25,8 @@ export const WAKE = "errand:wake:";
 export const TIMER = "errand:timer:";
 
 /**
- * A select that adds a job for every tree `t` of `trees`. Where there is none, which is the usual answer, nothing of graphile-worker is run. The rows
- * are named in order, so that two that add the same jobs rarely stand in each other's way.
+ * A select that adds a job for every tree `t` of `trees`. Usually there is none; then no function of graphile-worker
+ * runs. The jobs are sorted, so that two processes that add the same ones rarely deadlock.
  */
 function addJobs(task: string, key: string, trees: string, runAt = "null"): string {
   return `select count(*)::int as added from (
@@ -38,8 +39,8 @@ function addJobs(task: string, key: string, trees: string, runAt = "null"): stri
 const HAS_MAIL = "exists (select 1 from errand.posts p where p.tree = t.id and p.seq is null)";
 const NOW_MS = "extract(epoch from clock_timestamp()) * 1000";
 
-const THERE: Statement = {
-  name: "errand-dispatcher-there",
+const HAS_DISPATCHER: Statement = {
+  name: "errand-has-dispatcher",
   text: "select to_regprocedure('graphile_worker.force_unlock_workers(text[])') is not null as there",
 };
 const WAKE_MAILED: Statement = {
@@ -50,10 +51,10 @@ const WAKE_MAILED: Statement = {
     `from errand.trees t where id = any ($1::text[]) and status = 0 and (owner is null or not ${OWNER_LIVES})`,
   ),
 };
-const LET_GO_TYPES: ColumnTypes = { id: "text", epoch: "bigint" };
-const LET_GO: Statement = {
-  name: "errand-let-go",
-  text: `update errand.trees t set owner = null from ${given(LET_GO_TYPES)}
+const RELEASE_TYPES: ColumnTypes = { id: "text", epoch: "bigint" };
+const RELEASE: Statement = {
+  name: "errand-release-ownership",
+  text: `update errand.trees t set owner = null from ${given(RELEASE_TYPES)}
          where t.id = given.id and t.epoch = given.epoch`,
 };
 const WAKE_FREE: Statement = {
@@ -74,14 +75,15 @@ const TIME_FREE: Statement = {
     "to_timestamp(t.wake_at / 1000.0)",
   ),
 };
-/** Trees with something to do, which nobody runs who is known to live. $1: nobody is declared dead. */
+/** Trees with something to do and no living owner. $1: declare no worker dead. */
 const SWEEP: Statement = {
   name: "errand-sweep",
   text: `with living as materialized (select id from errand.workers t where ${workerLives("t.id")}),
          waiting as (
            select key from errand.trees where status = 0 and busy
            union select key from errand.trees where status = 0 and wake_at is not null and wake_at <= ${NOW_MS}
-           union select t.key from errand.posts p join errand.trees t on t.id = p.tree where p.seq is null and t.status = 0
+           union select t.key from errand.posts p join errand.trees t on t.id = p.tree
+                 where p.seq is null and t.status = 0
          )
          ${addJobs(
            WAKE,
@@ -92,25 +94,25 @@ const SWEEP: Statement = {
 };
 
 export interface Waking {
-  /** Wakes those of the trees that nobody runs. Mail for them must be durable. */
+  /** Wakes the trees that no process runs. Mail for them must be durable. */
   wakeMailed(trees: readonly TreeId[]): Promise<void>;
   releaseOwnership(trees: readonly OwnedTree[]): Promise<void>;
-  /** Wakes those of the trees that nobody runs, now or when their time comes. */
+  /** Wakes the trees that no process runs, now or when their time comes. */
   wakeFree(trees: readonly string[]): Promise<void>;
   /** Wakes every tree that has something to do and no living owner. */
   sweep(steady: boolean): Promise<void>;
 }
 
 export function createWaking(ask: Ask): Waking {
-  let there = false;
+  let found = false;
 
-  /** Before the first dispatcher came there is nothing to add jobs to; the first thing that one does is to sweep. */
-  async function dispatcherThere(): Promise<boolean> {
-    there ||= (await ask(THERE, []))[0]?.["there"] === true;
-    return there;
+  /** Before the first dispatcher there is no table of jobs. The first dispatcher begins with a sweep. */
+  async function hasDispatcher(): Promise<boolean> {
+    found ||= (await ask(HAS_DISPATCHER, []))[0]?.["there"] === true;
+    return found;
   }
 
-  /** Two that add the same jobs at once may block each other. Whoever was refused for it tries again, and leaves the rest to the sweep. */
+  /** Two processes that add the same jobs may deadlock. The refused one tries again, then leaves it to the sweep. */
   async function add(statement: Statement, values: Values): Promise<void> {
     for (let left = ADD_TRIES; left > 0; left -= 1) {
       try {
@@ -123,17 +125,17 @@ export function createWaking(ask: Ask): Waking {
   }
 
   async function wakeFree(cells: readonly string[]): Promise<void> {
-    if (cells.length === 0 || !(await dispatcherThere())) return;
+    if (cells.length === 0 || !(await hasDispatcher())) return;
     await settled([add(WAKE_FREE, [cells]), add(TIME_FREE, [cells])]);
   }
 
   return {
     async wakeMailed(trees) {
-      if (await dispatcherThere()) await add(WAKE_MAILED, [trees.map(textCell)]);
+      if (await hasDispatcher()) await add(WAKE_MAILED, [trees.map(textCell)]);
     },
     async releaseOwnership(trees) {
       const rows = trees.map(({ tree, epoch }) => [textCell(tree), epoch]);
-      await ask(LET_GO, arraysOf(LET_GO_TYPES, rows));
+      await ask(RELEASE, arraysOf(RELEASE_TYPES, rows));
       await wakeFree(trees.map(({ tree }) => textCell(tree)));
     },
     wakeFree,

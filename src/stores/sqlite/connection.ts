@@ -24,7 +24,10 @@ export function createPrepare(db: Connection): Prepare {
 /** All or nothing. When it throws, no transaction is open. */
 export type Transaction = <Result>(work: () => Result) => Result;
 
-/** Takes the writer's lock at the start, so that no transaction fails in its middle because another process has the lock. */
+/**
+ * Takes the writer's lock at the start, so that no transaction fails in its middle because another process has the
+ * lock.
+ */
 export function createTransaction(db: Connection, description: string): Transaction {
   const begin = db.prepare("begin immediate");
   const commit = db.prepare("commit");

@@ -2,8 +2,9 @@
  * Opening the database file: its path, its mode, what kind of file it is, and the settings that durability needs.
  *
  * Invariants:
- *  1. A file that is not an Errand store, or has another schema version, is not changed: a read-only connection inspects
- *     it before anything is written. Only a write that a process left unfinished when it died is rolled back first.
+ *  1. A file that is not an Errand store, or has another schema version, is not changed: a read-only connection
+ *     inspects it before anything is written. Only a write that a process left unfinished when it died is rolled back
+ *     first.
  *  2. New files have mode 0600 whatever the umask; SQLite gives `-wal` and `-shm` the mode of the database.
  *  3. Only SQLite opens and closes an existing file: closing a second descriptor would drop this process's locks on it
  *     (POSIX).
@@ -194,8 +195,8 @@ export interface FileInspection {
 
 /**
  * Inspects the file without changing it. If a process died in the middle of a write, a reader cannot roll that back, so
- * a writer does. Close the inspection after the store was opened: the files that SQLite made beside the database for the
- * first connection then serve the second.
+ * a writer does. Close the inspection after the store was opened: the files that SQLite made beside the database for
+ * the first connection then serve the second.
  */
 export function inspectFile(path: string, busyMs?: number): FileInspection {
   if (sizeOf(path) === 0) return { version: null, writable: true, identity: () => null, close: () => {} };

@@ -81,8 +81,8 @@ function ownerText({ pid, host, command, startedAt }: Owner): string {
 }
 
 /**
- * The name that the last owner recorded, or null. An owner that is creating the store has not recorded its name yet, and
- * one that is opening or closing it may lock the file. That is no error.
+ * The name that the last owner recorded, or null. An owner that is creating the store has not recorded its name yet,
+ * and one that is opening or closing it may lock the file. That is no error.
  */
 function readOwner(path: string): string | null {
   try {

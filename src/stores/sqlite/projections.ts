@@ -1,5 +1,6 @@
 /**
- * Writing the projections: runs, and posts that were taken. Every function here runs inside a transaction of its caller.
+ * Writing the projections: runs, and posts that were taken. Every function here runs inside a transaction of its
+ * caller.
  *
  * Invariants:
  *  1. A patch writes the columns that it has and no other, so an index is written only when its column changes.

@@ -1,8 +1,8 @@
 /**
  * Reading a SQLite store, for every process, owner or not.
  *
- * Invariant: a statement is prepared once. SQLite would plan a statement with a bare parameter after LIMIT again at each
- * new value; with a plus sign before it, it does not.
+ * Invariant: a statement is prepared once. SQLite would plan a statement with a bare parameter after LIMIT again at
+ * each new value; with a plus sign before it, it does not.
  */
 
 import type { StoreReads } from "../access.ts";
@@ -22,8 +22,8 @@ const { anchorOf, blobOf, journalRowOf, mailOf, outboxMessageOf, postOf, runOf, 
 const KEY_OF_TREE = "(select key from trees where id = ?)";
 const RUN = "select t.id as tree_id, r.* from";
 /**
- * A tree, with what its last journal row has newer, because the tree's row is not written while it works. If the journal
- * lost rows, the tree's row is the newer one and shows it.
+ * A tree, with what its last journal row has newer, because the tree's row is not written while it works. If the
+ * journal lost rows, the tree's row is the newer one and shows it.
  */
 const treeFrom = (trees: string): string => `
   select t.id, t.agent, t.kind, t.status, t.epoch, max(t.next_seq, coalesce(j.seq + 1, 0)) as next_seq,

@@ -1,6 +1,6 @@
 /**
- * Reading a store on a disk, or in a folder, that cannot be written. SQLite reads a database with a write-ahead log only
- * if it can create a file beside it.
+ * Reading a store on a disk, or in a folder, that cannot be written. SQLite reads a database with a write-ahead log
+ * only if it can create a file beside it.
  *
  * Invariants:
  *  1. Without a log the database is read in place, as one that does not change: no process can write it.

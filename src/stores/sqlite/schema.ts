@@ -6,8 +6,8 @@
  *     Both are set in the transaction that creates the tables.
  *  2. A store of another schema version is refused (`open-database.ts`).
  *  3. Trees are numbered: rows and indexes that grow with the work contain the tree's key, not its id. Rows of the
- *     journal and runs have one integer as their key, made of the tree's key and a number within the tree (`rowKey`). So
- *     the rows of a tree are stored together, in order, without an index.
+ *     journal and runs have one integer as their key, made of the tree's key and a number within the tree (`rowKey`).
+ *     So the rows of a tree are stored together, in order, without an index.
  *
  * The journal is a rowid table, because in a WITHOUT ROWID table a row of more than a quarter page needs another page.
  *
@@ -194,7 +194,9 @@ export function createSchema(db: Connection, transaction: Transaction, beside: (
   });
 }
 
-/** SQL for the key of a row: of a tree's key and a number within the tree. A JavaScript number cannot hold every key. */
+/**
+ * SQL for the key of a row: of a tree's key and a number within the tree. A JavaScript number cannot hold every key.
+ */
 export function rowKey(tree: string, number: string): string {
   return `((${tree} << 32) | ${number})`;
 }

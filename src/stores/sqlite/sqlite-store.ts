@@ -39,7 +39,9 @@ export interface SqliteStoreOptions {
   readonly owner?: Owner;
   /** Timers for retries while another program holds a lock. Without them nothing is tried again. */
   readonly world?: World;
-  /** How long SQLite itself waits for a lock, in milliseconds; it blocks the event loop. Once open, and while opening. */
+  /**
+   * How long SQLite itself waits for a lock, in milliseconds; it blocks the event loop. Once open, and while opening.
+   */
   readonly busyTimeout?: number;
   readonly openingBusyTimeout?: number;
   /** The disk cannot be written: settings for writing are not changed. */
@@ -264,10 +266,12 @@ function retryOptions(access: "own" | "read"): RetryOptions {
   };
 }
 
-/** Looks for every table at the start, because statements are prepared late: they would fail in the middle of the work. */
+/**
+ * Looks for every table at the start, because statements are prepared late: they would fail in the middle of the work.
+ */
 function requireTables(db: Connection, path: string): void {
   const missing = missingTable(db);
   if (missing === null) return;
-  const remedy = "Restore the store from a backup; it was changed by something other than Errand.";
+  const remedy = "Restore the store from a backup; something other than Errand changed it.";
   throw file.unreadable(path, `its table ${missing} is missing`, remedy);
 }

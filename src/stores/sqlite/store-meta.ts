@@ -5,7 +5,8 @@
  * (`../trust/register.ts`). A store that was moved keeps its file as it was; nobody may work with it any more, because
  * that would give its trees a second history.
  *
- * Invariant: of a file that may come from anybody only tables are read: a view or a trigger could do any amount of work.
+ * Invariant: of a file that may come from anybody only tables are read: a view or a trigger could do any amount of
+ * work.
  */
 
 import { uuidIs } from "../../core/values/ids.ts";

@@ -1,6 +1,7 @@
 /**
- * Checked reads of a store that may come from anybody: ids are UUIDs, numbers are integers of a possible size, and a run
- * is below an earlier one. Anything else is `store-corrupt`. The content of journal rows is checked where it is read.
+ * Checked reads of a store that may come from anybody: ids are UUIDs, numbers are integers of a possible size, and a
+ * run is below an earlier one. Anything else is `store-corrupt`. The content of journal rows is checked where it is
+ * read.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";

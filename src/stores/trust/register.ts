@@ -1,9 +1,10 @@
 /**
- * The register of the stores that this user's Errand may run: a small file for each store, in the user's data folder. The
- * file is named by the hash of the store's real path, so that a store is found without opening it.
+ * The register of the stores that this user's Errand may run: a small file for each store, in the user's data folder.
+ * The file is named by the hash of the store's real path, so that a store is found without opening it.
  *
  * Invariants:
- *  1. An entry has the hash of the store's seal, never the seal: only the store has the seal, and only Errand writes it.
+ *  1. An entry has the hash of the store's seal, never the seal: only the store has the seal, and only Errand writes
+ *     it.
  *  2. An entry is complete and durable before the store is written.
  *  3. A file that cannot be read as an entry is ignored.
  */

@@ -4,8 +4,8 @@
  * Invariants:
  *  1. A store that is not in the register is not opened in place. Its files may be links to files of the user, which
  *     SQLite would write.
- *  2. A store outside the data folder that its owner closed must be unchanged: same size, same time of change, and no log
- *     beside it that SQLite would replay. While it has an owner, and after a crash, only its seal is compared.
+ *  2. A store outside the data folder that its owner closed must be unchanged: same size, same time of change, and no
+ *     log beside it that SQLite would replay. While it has an owner, and after a crash, only its seal is compared.
  *  3. In doubt a store does not run.
  */
 
