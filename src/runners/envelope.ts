@@ -9,7 +9,7 @@
  */
 
 import { type ArgumentSchema, argumentsProblem } from "../core/delegation/arguments.ts";
-import { DELEGATION_SCHEMAS } from "../core/delegation/schemas.ts";
+import { DELEGATION_TOOLS } from "../core/delegation/tools.ts";
 import type { RunStatus } from "../core/journal/journal.ts";
 import { type Json, jsonNestsDeeper, jsonObjectIs } from "../core/values/json.ts";
 import type { ArtifactKind } from "../core/values/limits.ts";
@@ -107,10 +107,10 @@ export interface EnvelopeProblem {
   readonly message: string;
 }
 
-const { task, context, files } = DELEGATION_SCHEMAS.subagent.properties;
+const { task, context, files } = DELEGATION_TOOLS.subagent.schema.properties;
 /** Outside children get the schema as JSON. Only models write it as text. */
 const output_schema = { type: "object", description: "JSON Schema of the data to return." } as const;
-const { artifacts, text } = DELEGATION_SCHEMAS.send_agent_message.properties;
+const { artifacts, text } = DELEGATION_TOOLS.send_agent_message.schema.properties;
 const data = { description: "The typed result, where a schema was asked for." } as const;
 const count = { type: "integer", minimum: 0 } as const;
 const positive = { type: "integer", minimum: 1 } as const;

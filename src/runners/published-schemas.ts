@@ -3,7 +3,7 @@
  * of outside children (rule F9). docs/reference/subagent.md shows them; a test compares the two.
  */
 
-import { DELEGATION_SCHEMAS } from "../core/delegation/schemas.ts";
+import { DELEGATION_TOOLS } from "../core/delegation/tools.ts";
 import type { Json } from "../core/values/json.ts";
 import { ENVELOPE_SCHEMAS, ENVELOPE_VERSION, type EnvelopeType } from "./envelope.ts";
 
@@ -16,7 +16,7 @@ const output = {
   properties: {
     success: { type: "boolean" },
     summary: { type: "string" },
-    artifacts: DELEGATION_SCHEMAS.send_agent_message.properties.artifacts,
+    artifacts: DELEGATION_TOOLS.send_agent_message.schema.properties.artifacts,
     data: { description: "The typed result, where a schema was asked for." },
     error: { type: "string", minLength: 1 },
     reason: { type: "string", minLength: 1 },
@@ -51,7 +51,7 @@ function envelopeOf(type: EnvelopeType): Json {
 }
 
 export const SUBAGENT_SCHEMAS = {
-  input: { $schema: DIALECT, ...DELEGATION_SCHEMAS.subagent },
+  input: { $schema: DIALECT, ...DELEGATION_TOOLS.subagent.schema },
   output,
   envelope: {
     $schema: DIALECT,

@@ -1,14 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { DelegationTool } from "../../src/core/delegation/schemas.ts";
-import { delegationToolIs, delegationToolVisible } from "../../src/core/delegation/tools.ts";
+import { type DelegationTool, DELEGATION_TOOLS, delegationToolIs } from "../../src/core/delegation/tools.ts";
 
 const page = readFileSync("docs/concepts/agents.md", "utf8");
 
 /** True if an agent of this kind sees the tool at this depth, where `maxDepth` is 1. */
 function visible(tool: DelegationTool, kind: "foreground" | "background", depth: number): boolean {
   const agent = { kind, depth, parent: 0, hasCutResult: false, definition: { reporting: "tool" } } as const;
-  return delegationToolVisible(tool, agent, { maxDepth: 1, skills: false });
+  return DELEGATION_TOOLS[tool].visible(agent, { maxDepth: 1, skills: false });
 }
 
 test("the page says which kind of agent sees which delegation tool, and at which depth", () => {

@@ -3,8 +3,13 @@ import { expect, test } from "vitest";
 import { NUDGE_TAG, NUDGE_TOOL, NUDGE_USER_MESSAGE } from "../../src/core/text/prompts/nudges.ts";
 import { NO_OUTPUT } from "../../src/core/text/prompts/announcement-text.ts";
 import { messageNoMessageIs, statusLabel } from "../../src/core/text/index.ts";
-import { DELEGATION_SCHEMAS, type DelegationTool, MESSAGE_SCHEMA } from "../../src/core/delegation/schemas.ts";
-import { delegationToolVisible, type Viewer, type Visibility } from "../../src/core/delegation/tools.ts";
+import {
+  DELEGATION_TOOLS,
+  type DelegationTool,
+  MESSAGE_SCHEMA,
+  type Viewer,
+  type Visibility,
+} from "../../src/core/delegation/tools.ts";
 
 const page = readFileSync("docs/reference/contract.md", "utf8");
 
@@ -73,7 +78,7 @@ const inTree = { maxDepth: 1, skills: false };
 /** When an agent of this kind sees the tool, in the words of the table. */
 function whenVisible(tool: DelegationTool, kind: "foreground" | "background"): string {
   const visible = (agent: Partial<Viewer>, tree: Partial<Visibility> = {}): boolean =>
-    delegationToolVisible(tool, { ...at, kind, depth: 1, ...agent }, { ...inTree, ...tree });
+    DELEGATION_TOOLS[tool].visible({ ...at, kind, depth: 1, ...agent }, { ...inTree, ...tree });
   if (visible({})) return "yes";
   if (visible({}, { skills: true })) return "where there are skills";
   if (visible({ hasCutResult: true })) return "below `maxDepth`, or with a `call_id`";
@@ -85,7 +90,7 @@ test("A8's table says for every delegation tool which agents see it", () => {
   // The first words of a cell; the arguments follow.
   const words = (cell = ""): string => cell.replace(/^yes[:;].*/, "yes");
   expect(rows.map(([, tool, foreground, background]) => [tool, words(foreground), words(background)])).toEqual(
-    (Object.keys(DELEGATION_SCHEMAS) as DelegationTool[]).map((tool) => [
+    (Object.keys(DELEGATION_TOOLS) as DelegationTool[]).map((tool) => [
       tool,
       whenVisible(tool, "foreground"),
       whenVisible(tool, "background"),
@@ -97,7 +102,7 @@ test("A8's table has the arguments of send_agent_message", () => {
   const [, foreground = "", background = ""] =
     /^ +\| `send_agent_message` \| ([^|]+) \| ([^|]+) \|/m.exec(rules.get("A8") ?? "") ?? [];
   const codes = (cell: string): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, code = ""]) => code);
-  const all = [...Object.keys(DELEGATION_SCHEMAS.send_agent_message.properties), "data"];
+  const all = [...Object.keys(DELEGATION_TOOLS.send_agent_message.schema.properties), "data"];
   expect(codes(foreground)).toEqual(Object.keys(MESSAGE_SCHEMA.properties));
   expect([...codes(foreground), ...codes(background)]).toEqual(all);
 });

@@ -9,17 +9,16 @@ import { type Json, jsonObjectIs } from "../values/json.ts";
 import type { ToolCallPart } from "../values/message.ts";
 import { argumentsProblem, propertyProblem } from "./arguments.ts";
 import { cancelRun, steerRun } from "./control.ts";
-import { DELEGATION_SCHEMAS, type DelegationTool } from "./schemas.ts";
 import { reportRefused, sendAgentMessage } from "./send-agent-message.ts";
 import { sendUserMessage } from "./send-user-message.ts";
 import { refusedDelegation, startBackgroundAgent, subagent, useSkill } from "./spawn-tools.ts";
-import { delegationSchema, delegationToolVisible, visibilityOf } from "./tools.ts";
+import { DELEGATION_TOOLS, delegationSchema, type DelegationTool, visibilityOf } from "./tools.ts";
 import { withSchemaText } from "./typed-data.ts";
 
 /** "open": the answer comes later in this tree. "read": the store answers. */
 type Decided = Answer | "open" | "read";
 
-const TOOLS: { readonly [Tool in DelegationTool]: (d: Deciding, agent: AgentState, call: Call) => Decided } = {
+const DECIDERS: { readonly [Tool in DelegationTool]: (d: Deciding, agent: AgentState, call: Call) => Decided } = {
   send_agent_message: sendAgentMessage,
   send_user_message: sendUserMessage,
   subagent,
@@ -41,13 +40,13 @@ export function answerDelegation(d: Deciding, agent: AgentState, part: Delegatio
   const { id, name } = part;
   const starts = name === "subagent" || name === "start_background_agent";
   // For tools that start runs, runs/spawn.ts refuses an agent that may not delegate, and names the limit.
-  if (!starts && !delegationToolVisible(name, agent, visibilityOf(d.settings, d.state.catalog)))
+  if (!starts && !DELEGATION_TOOLS[name].visible(agent, visibilityOf(d.settings, d.state.catalog)))
     return answer(d, agent, id, toolError(refusedCall(name, "unknown")));
   const input = withSchemaText(part.input);
   const call: DelegationCall = { id, name, args: jsonObjectIs(input) ? input : {}, facts };
   const problem = argumentsProblem(delegationSchema(name, agent), input);
   if (problem !== null) return answer(d, agent, id, argumentsRefused(d, agent, call, problem));
-  const decided = TOOLS[name](d, agent, call);
+  const decided = DECIDERS[name](d, agent, call);
   if (decided === "read") readStore(d, agent, part);
   else if (decided !== "open") answer(d, agent, id, decided);
 }
@@ -66,5 +65,6 @@ function argumentsRefused(d: Deciding, agent: AgentState, call: DelegationCall, 
 }
 
 function artifactsFit(artifacts: Json): boolean {
-  return propertyProblem(DELEGATION_SCHEMAS.send_agent_message.properties.artifacts, artifacts, "artifacts") === null;
+  const { properties } = DELEGATION_TOOLS.send_agent_message.schema;
+  return propertyProblem(properties.artifacts, artifacts, "artifacts") === null;
 }

@@ -2,7 +2,7 @@
 
 import { callModel, priceUnknown, warnIfNear } from "../agent/call-model.ts";
 import { type Arguments, argumentsProblem } from "../delegation/arguments.ts";
-import { SPAWN_SCHEMA } from "../delegation/schemas.ts";
+import { SPAWN_SCHEMA } from "../delegation/tools.ts";
 import { outputSchemaOf, withSchemaText } from "../delegation/typed-data.ts";
 import type { FactOf } from "../event.ts";
 import type { CallFacts } from "../input.ts";

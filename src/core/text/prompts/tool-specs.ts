@@ -7,22 +7,10 @@
  */
 
 import type { ArgumentSchema, Property } from "../../delegation/arguments.ts";
-import { DELEGATION_SCHEMAS, type DelegationTool, MESSAGE_SCHEMA, READ_CALL_SCHEMA } from "../../delegation/schemas.ts";
+import { DELEGATION_TOOLS, type DelegationTool, MESSAGE_SCHEMA, READ_CALL_SCHEMA } from "../../delegation/tools.ts";
 import type { Json } from "../../values/json.ts";
 import type { ToolSpec } from "../../values/message.ts";
 import { dataProperty } from "./portable-schema.ts";
-
-const DESCRIPTIONS: { readonly [Tool in DelegationTool]: string } = {
-  send_agent_message: "Send text to your parent agent (default) or to another agent in your tree.",
-  send_user_message: "Send a message for the user. The agent that talks to the user presents it.",
-  subagent: "Give a task to a child agent and wait for its result.",
-  start_background_agent: "Start a child agent and continue. You get a message when it has ended: do not poll.",
-  use_skill: "Use a skill by its name.",
-  list_runs: "List the runs below you.",
-  read_result: "Read the whole result of a run, or of a tool call whose result was cut. offset and limit are in bytes.",
-  cancel_run: "Cancel a run and all runs below it.",
-  steer_run: "Send a message to a running child, into its current turn.",
-};
 
 /** These tools as a model sees them. `output`: the schema of its run's data. */
 export function delegationToolSpecs(
@@ -34,15 +22,15 @@ export function delegationToolSpecs(
   const delegates = names.includes("subagent");
   return names.map((name) => ({
     name,
-    description: DESCRIPTIONS[name],
+    description: DELEGATION_TOOLS[name].description,
     schema: name === "read_result" && !delegates ? shown(READ_CALL_SCHEMA) : shownSchema(name, byTool, output),
   }));
 }
 
 function shownSchema(name: DelegationTool, byTool: boolean, output: Json | undefined): Json {
-  if (name !== "send_agent_message") return shown(DELEGATION_SCHEMAS[name]);
+  if (name !== "send_agent_message") return shown(DELEGATION_TOOLS[name].schema);
   if (!byTool) return shown(MESSAGE_SCHEMA);
-  const { type, properties, required } = DELEGATION_SCHEMAS.send_agent_message;
+  const { type, properties, required } = DELEGATION_TOOLS.send_agent_message.schema;
   const data = output === undefined ? {} : dataProperty(output);
   return { type, properties: { ...shownProperties(properties), ...data }, required };
 }
