@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { ErrandError, type Store } from "../../src/index.ts";
 import type { Commit, TreeCommit } from "../../src/contracts/store.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
-import { byContext, callTool, say } from "../../src/testing/index.ts";
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
+import { byContext, callTool, hang, say } from "../../src/testing/index.ts";
 import { rowRefused } from "../../src/stores/refusals.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
 import { report, startCall, startRuns } from "../support/scripted-replies.ts";
@@ -75,6 +76,20 @@ test.each(["SQLite", "PostgreSQL"])(
     await expect(again).rejects.toMatchObject({ code: "tree-quarantined" });
   },
 );
+
+test("who asks again for the answer of a tree that cannot be loaded is rejected, and it is quarantined", async () => {
+  const store = { ...createMemoryStore(), close: async () => undefined };
+  const first = await openTestErrand({ parent: () => hang() }, { store });
+  const agent = await first.errand.openAgent();
+  await agent.post("go", { id: "go" });
+  await first.errand.close({ withinMs: 0 });
+  const corrupt = new ErrandError("store-corrupt", "The snapshot is damaged.");
+  const damaged: Store = { ...store, snapshot: () => Promise.reject(corrupt) };
+  const second = await openTestErrand({ parent }, { store: damaged, onNotice: () => undefined, recover: false });
+  const again = await second.errand.agent(agent.id);
+  for (const code of ["store-corrupt", "store-corrupt", "store-corrupt", "tree-quarantined"])
+    await expect(again.postAndAwait("go", { id: "go", timeoutMs: 5_000 })).rejects.toMatchObject({ code });
+});
 
 test("a caller whose tree is quarantined in another worker is rejected", async () => {
   const { url } = await createDatabase();

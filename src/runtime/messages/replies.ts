@@ -7,7 +7,6 @@ import type { Sha256 } from "../../core/journal/journal.ts";
 import { ErrandError, errorText, passesByItself } from "../../errors.ts";
 import type { Committed } from "../commits/commit-loop.ts";
 import type { TreeCache } from "../trees/tree-cache.ts";
-import { treeQuarantined } from "../trees/tree-errors.ts";
 import { type EndingStep, endingRow, endingStep, postsEnded, type Reply, turnReply } from "./turn-outcome.ts";
 
 export interface Replies {
@@ -70,11 +69,17 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
     return new ErrandError("store-corrupt", `The row that ended the turn of post ${post} is missing.`);
   }
 
-  /** Throws if the tree waits for a person. In a shared store the poll of trees finds it (`trees/sharing.ts`). */
-  async function requireWorking(tree: TreeId): Promise<void> {
+  /**
+   * Loads the tree whose turn the caller waits for, and throws if it cannot go on: it is quarantined, cannot be read,
+   * or needs what this process lacks. In a shared store the workers load it (`trees/sharing.ts`).
+   */
+  async function requireLoaded(tree: TreeId): Promise<void> {
     if (store.shared !== undefined || trees.get(tree) !== undefined) return;
-    const record = await store.tree(tree);
-    if (record?.status === "quarantined") throw treeQuarantined(tree, record.failures);
+    try {
+      await trees.load(tree);
+    } catch (error) {
+      if (!passesByItself(error)) throw error;
+    }
   }
 
   /** Never rejects: a tree that cannot be read for good costs its own callers. */
@@ -103,7 +108,7 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
       const cancel = world.after(timeoutMs, () => resolve(turnTimeout(timeoutMs)));
       try {
         const stored = inOpenTurn(tree, post) ? null : await endOf(tree, post);
-        if (stored === null) await requireWorking(tree);
+        if (stored === null) await requireLoaded(tree);
         const end = stored ?? (await promise);
         if (end instanceof ErrandError) throw end;
         return turnReply(end, post);
