@@ -12,7 +12,7 @@ import { mapsToText } from "./values/map-json.ts";
 
 const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 600, size: "max" });
 
-test("apply, the contexts and the projection are total: facts of one tree folded into another, in any order, throw nothing", () => {
+test("apply, contexts and projection are total: foreign facts in any order throw nothing", () => {
   fc.assert(
     fc.property(numbers, numbers, fc.array(fc.nat(), { minLength: 1, maxLength: 60 }), (here, there, order) => {
       const { tree } = drive(here, { maxDepth: 2 });

@@ -11,7 +11,7 @@ import { mapsToText } from "./values/map-json.ts";
 const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 600, size: "max" });
 const limits = fc.record({ maxDepth: fc.integer({ min: 1, max: 3 }), runsPerTree: fc.integer({ min: 1, max: 40 }) });
 
-test("a host calls no model, takes no message and is told nothing; its runs are returned, each once", () => {
+test("a host calls no model and gets no message; each of its runs is returned once", () => {
   fc.assert(
     fc.property(numbers, limits, (list, bounds) => {
       const { tree, rows } = drive(list, bounds, "host");

@@ -138,7 +138,7 @@ test("two background children are announced once, in spawn order, after the pare
   expect(tree.state.runs.size).toBe(0);
 });
 
-test("tools whose schemas have members that begin with a dollar come back from a snapshot as they were", () => {
+test("a snapshot keeps tool schemas with members that begin with a dollar", () => {
   const schema = { $schema: "x", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { type: "string" } } };
   const named = treeSource(sha256, (hash) => ({
     name: hash,

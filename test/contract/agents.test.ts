@@ -6,7 +6,7 @@ import { allFacts, eventsNow, eventsUntilFacts, factsOfType } from "../support/t
 import { lookTool, openTestErrand, temporaryStore } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
-test("A1: a child knows its parent, has no channel, and a child of a child stands one level deeper", async () => {
+test("A1: a child knows its parent and has no channel; its own child is one level deeper", async () => {
   const done = await runDelegation(
     "awaited",
     (_request, { task, replies }) => {
@@ -70,7 +70,7 @@ test("A2: asking again with the same id after a restart gives the same result, a
   expect(second.models.requests).toEqual([]);
 });
 
-test("A2: a failure is told again as a failure after a restart", async () => {
+test("A2: after a restart a failure is still a failure for a repeated message", async () => {
   const store = temporaryStore();
   const first = await openTestErrand({ parent: [fail({ message: "no credit" })] }, { store });
   const agent = await first.errand.openAgent();
@@ -154,7 +154,7 @@ test("A2: waiting for a child is answered also when its turn ends by the report 
   expect(await waiting).toMatchObject({ silent: false });
 });
 
-test("A2: waiting rejects after 600 s by default; the turn goes on, and asking again gives its result", async () => {
+test("A2: waiting rejects after 600 s by default; the turn continues, and asking again gives its result", async () => {
   const world = createTestWorld();
   const held = gate();
   const { errand } = await openTestErrand({ parent: () => held.passed.then(() => say("at last")) }, { world });

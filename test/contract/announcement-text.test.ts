@@ -33,7 +33,7 @@ function after(world: TestWorld, milliseconds: number): ScriptFunction {
   };
 }
 
-test("D4: one run is told by its name and status, its framed findings, its stats and short instructions", async () => {
+test("D4: the announcement of one run has name, status, framed findings, stats and short instructions", async () => {
   const world = createTestWorld();
   const { text, runs } = await told([startCall("do it", { label: "my label" })], after(world, 125_000), world);
   const [run] = runs;
@@ -117,7 +117,7 @@ test("D4: findings of a run that left nothing are (no output)", async () => {
   expect(quiet.text).toContain("completed without reporting");
 });
 
-test("D5: several runs are told with count, sections, findings once, wall time, totals and the duty to cover each", async () => {
+test("D5: several runs are announced with count, sections, wall time, totals and the duty to cover all", async () => {
   const world = createTestWorld();
   const child: Script = (request, situation) => {
     if (situation.task === "fails") return fail({ message: "no credit" });
@@ -151,7 +151,7 @@ test("D5: several runs are told with count, sections, findings once, wall time, 
   for (const run of runs) expect(text).not.toContain(run.id);
 });
 
-test("D5: a background parent is told to use the results and to report; nothing goes to a channel and NO_REPLY is not offered", async () => {
+test("D5: a background parent's instructions are to use the results and report, without NO_REPLY", async () => {
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand(
     {
@@ -199,7 +199,7 @@ test("D6: from an hour on seconds are dropped", async () => {
   expect(long.text).toMatch(/runtime 1h( •|$)/m);
 });
 
-test("D7: findings over 32 KiB are cut, with numbers and a handle by which the rest is read without running anything again", async () => {
+test("D7: findings over 32 KiB are cut, with sizes and a handle that reads the rest", async () => {
   const large = "ä".repeat(100_000);
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(

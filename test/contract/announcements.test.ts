@@ -93,7 +93,7 @@ test("D3: the runs of a named group are one batch across turns", async () => {
   expect(newestUserText(parentRequests(models).at(-1))).toContain("result of <40 b>");
 });
 
-test("D3: when the barrier of 300 s passes, results go out with the stragglers named, and each straggler once when it ends", async () => {
+test("D3: after the barrier of 300 s results name the stragglers; each straggler follows at its end", async () => {
   const { world, agent, models, said } = await open([
     startRuns(startCall("10 a"), startCall("400 b"), startCall("500 c")),
     say("started"),
@@ -117,7 +117,7 @@ test("D3: when the barrier of 300 s passes, results go out with the stragglers n
   expect(later[1]).not.toContain("still running");
 });
 
-test("D8: after a good turn one short line with names, status and how to read stands for the announcement, before the summary", async () => {
+test("D8: after a good turn one short line with names, status and handle replaces the announcement", async () => {
   const { world, agent, models, errand, said } = await open([
     startRuns(startCall("1 a", { label: "the errand" })),
     say("started"),
@@ -142,7 +142,7 @@ test("D8: after a good turn one short line with names, status and how to read st
   expect(userText(messages[at + 1])).toMatch(/^thanks/);
 });
 
-test("D8: NO_REPLY leaves the short line only, and the channel hears nothing", async () => {
+test("D8: NO_REPLY leaves only the short line, and nothing goes to the channel", async () => {
   const { world, agent, models, said } = await open([
     startRuns(startCall("1 a")),
     say("started"),
@@ -195,7 +195,7 @@ test("D8: what joined the internal turn besides the announcement stays in the co
   expect(last?.messages.map((message) => message.role)).toEqual(roles);
 });
 
-test("D9, scenario 11: a failed announcement call is tried again after 1, 4 and 16 s, under the same item", async () => {
+test("D9, scenario 11: a failed announcement call is retried after 1, 4 and 16 s, with the same item", async () => {
   const { world, agent, models, said } = await open((_request, { number }) => {
     if (number === 1) return startRuns(startCall("1 a"));
     if (number === 2) return say("started");
@@ -214,7 +214,7 @@ test("D9, scenario 11: a failed announcement call is tried again after 1, 4 and 
   expect(new Set(asked).size).toBe(1);
 });
 
-test("D9: after the last attempt it is blocked, stays whole in the context, and the next turn carries the same item and no second one", async () => {
+test("D9: after the last attempt it is blocked and stays; the next turn carries the same item", async () => {
   const { world, agent, models, errand, said } = await open((_request, { number }) => {
     if (number === 1) return startRuns(startCall("1 a"));
     if (number === 2) return say("started");

@@ -112,7 +112,7 @@ test.each(["subagent", "start_background_agent", "list_runs"])(
   },
 );
 
-test("bad arguments: a child's status, origin or run id in its report is refused, and the runtime's values stand", async () => {
+test("bad arguments: a report with status, origin or run id is refused; the runtime's values count", async () => {
   const { errand, models } = await openTestErrand({
     parent: [callSubagent(task), say("done")],
     child: byContext([

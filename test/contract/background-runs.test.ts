@@ -37,7 +37,7 @@ test("D1: start_background_agent answers accepted with the ids of a run that is 
   expect(run.agent).toBe(answer["agent_id"]);
 });
 
-test("D1: an unusable request is refused with a reason and an error, and nothing is made of it", async () => {
+test("D1: an unusable request is refused with a reason and an error, and makes no run", async () => {
   const { errand, models } = await openTestErrand(
     {
       parent: [
@@ -92,7 +92,7 @@ test("D1: depth, runs and budget that are used up refuse a background run with t
   expect(texts).toContain("token-limit");
 });
 
-test("D2: the record of a run tells who, what, when, how it ended, what it used and whether it was announced", async () => {
+test("D2: the record of a run has agents, task, times, outcome, usage and delivery", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {
@@ -128,7 +128,7 @@ test("D2: the record of a run tells who, what, when, how it ended, what it used 
   expect(await errand.result(run?.id ?? "")).toBe("found");
 });
 
-test("D2: a run goes from queued to running to ended, and to waiting and back while it waits for its own child", async () => {
+test("D2: a run is queued, running, then ended; it is waiting while it waits for its own child", async () => {
   const { errand } = await openTestErrand(
     {
       parent: [callSubagent("outer"), say("done")],
@@ -158,7 +158,7 @@ function inner(replies: number): ReturnType<typeof say> {
   return replies === 0 ? report("i") : say("done");
 }
 
-test("D11: running and undelivered children stand as one line each at the end of the newest input, and not in history", async () => {
+test("D11: each open or undelivered child is one line after the newest input, and not in history", async () => {
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {
@@ -191,7 +191,7 @@ test("D11: running and undelivered children stand as one line each at the end of
   expect(requestJson(third)).not.toContain("running 5s");
 });
 
-test("D11: a run has no line beside its own acceptance, also where a model gives each call the same id", async () => {
+test("D11: a run has no line beside its own acceptance, also if a model gives each call the same id", async () => {
   const same = (task: string): ScriptedReply => callTool("start_background_agent", { task }, "call");
   const { errand, models } = await openTestErrand({
     parent: [same("first"), same("second"), say("started")],
@@ -206,7 +206,7 @@ test("D11: a run has no line beside its own acceptance, also where a model gives
   expect(newestUserText(afterSecond)).not.toContain(`[run ${second?.id} `);
 });
 
-test("D11: a child that has ended and was not yet told of is still listed", async () => {
+test("D11: a child that has ended and was not announced yet is still listed", async () => {
   const { errand, models } = await openTestErrand(
     {
       parent: [startRuns(startCall("quick"), startCall("slow")), say("started"), say("noted")],

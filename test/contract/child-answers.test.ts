@@ -1,4 +1,7 @@
-/** Rule A2 for a child: who waits for its answer gets the report of the turn that took the message, else the words of that turn. */
+/**
+ * Rule A2 for a child: who waits for its answer gets the report of the turn that took the message, else the words of
+ * that turn.
+ */
 
 import { expect, test } from "vitest";
 import { byContext, callTool, fail, hang, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
@@ -47,7 +50,7 @@ test("A2: a message of the next turn is answered with the report of that turn", 
   expect(await answered.answer("user")).toBe("second");
 });
 
-test("A2: a message of a turn that does not report is answered with the words of that turn, not with an older report", async () => {
+test("A2: a turn without a report answers its message with its own words, not with an older report", async () => {
   const answered = await asking([report("first"), say("leftover"), say("in the north")]);
   expect(await answered.answer("user")).toBe("in the north");
 });
@@ -74,7 +77,7 @@ test("A2: a message that no turn took is not answered with the report of a run t
   expect(await waiting).toMatchObject({ code: "turn-failed" });
 });
 
-test("A2, D10: an earlier report that was erased is a typed error when it is asked for again, never an empty answer", async () => {
+test("A2, D10: asking again for an erased report gives a typed error, never an empty answer", async () => {
   const posted = gate();
   const { errand } = await openTestErrand({
     parent: () => say("ok"),

@@ -37,7 +37,10 @@ const NOTES = { task: "notes" };
 const notes = { name: "start_background_agent", input: NOTES };
 const overflow = fail({ code: "context-overflow", message: "too long" });
 
-/** The child's result stands in its first turn, which a summary stands for once the second turn has found its context too long. */
+/**
+ * The child's result stands in its first turn, which a summary stands for once the second turn has found its context
+ * too long.
+ */
 const summarised = [
   {
     report: "salvaged",
@@ -93,7 +96,7 @@ test.each([...kinds, ...summarised])(
   },
 );
 
-test("A2, D10: a child's answer is its report, also when its message is sent again after its other words were erased", async () => {
+test("A2, D10: a child's answer is its report, also for a repeated message after an erasure", async () => {
   const arrived = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
   const tool = lookTool(async () => {

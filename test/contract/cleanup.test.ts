@@ -59,7 +59,7 @@ async function texts(store: Store, tree: string): Promise<string> {
   return JSON.stringify((await store.rows(asTreeId(tree), 1, 1_000)).map((row) => row.body));
 }
 
-test("D10: cleanup delete erases the child's texts once its findings are in its parent's context; the record and the findings stay", async () => {
+test("D10: cleanup delete erases the child's texts after delivery; the record and the findings stay", async () => {
   const store = shared();
   const { errand, models } = await openTestErrand({ parent: parent(), child }, { store });
   const agent = await errand.openAgent();
@@ -127,7 +127,7 @@ test("D10: a crash between the findings and the erasure is made good by the next
   expect(await texts(inner, agent.id)).not.toContain("SECRET");
 });
 
-test("D10: a run whose outcome reached nobody keeps its texts", async () => {
+test("D10: a run with an undelivered outcome keeps its texts", async () => {
   const store = shared();
   const gate = Promise.withResolvers<void>();
   const { errand } = await openTestErrand(
@@ -182,7 +182,7 @@ test.each(kinds)(
   },
 );
 
-test("D10: the journal of a run that its deadline ended stays intact when the words it was salvaged from are erased", async () => {
+test("D10: erasing the salvaged words of a run with a passed deadline leaves the journal intact", async () => {
   const world = createTestWorld();
   const begin = startRuns({
     ...startCall("errand", { cleanup: "delete" }),

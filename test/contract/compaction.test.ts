@@ -46,7 +46,7 @@ async function open(
 
 const long = (word: string): string => `${word} `.repeat(800);
 
-test("compaction: when the context nears the known window, older turns are summarised by the model and the request stays", async () => {
+test("compaction: near the known window the model summarises older turns, and the request stays", async () => {
   const { ask, requests, errand, agent } = await open(
     (_request, { newest: asked }) => (ASKED.test(asked) ? say(SUMMARY) : say(long("answer"))),
     4_000,
@@ -65,7 +65,7 @@ test("compaction: when the context nears the known window, older turns are summa
   expect(acceptedFacts(await eventsNow(errand, agent.id), "context-compacted")).toHaveLength(1);
 });
 
-test("compaction: an overflow is answered by a summary and the call is made again; the window is learnt from it", async () => {
+test("compaction: after an overflow turns are summarised, the call repeats and the window is learnt", async () => {
   const { ask, requests, errand, agent } = await open((request, { newest: asked }) => {
     if (ASKED.test(asked)) return say(SUMMARY);
     const overflows = JSON.stringify(request.messages).length > 10_000;
@@ -147,7 +147,7 @@ test("compaction: an announcement that is blocked stays whole", async () => {
   expect(requestJson(requests.at(-1))).not.toContain("THE RESULT");
 });
 
-test("overflow in an agent's first turn: long results of its tools are cut, to less and less, and say so; the call is made again", async () => {
+test("overflow in a first turn: long tool results are cut step by step, and the call is repeated", async () => {
   let asked = 0;
   const look = lookTool(async () => ({ text: `begin ${"x".repeat(30_000)}`, failed: false }));
   const { errand, agent, ask, requests } = await open(
@@ -189,7 +189,7 @@ test("overflow that nothing mends ends the turn with its reason, after a bounded
   expect(acceptedFacts(events, "turn-ended")).toMatchObject([{ outcome: "failed", reason: "context-overflow" }]);
 });
 
-test("overflow in a later turn: earlier turns are summarised first, then results are cut; a summary that is too long itself is mended too", async () => {
+test("overflow in a later turn: earlier turns are summarised first, then results are cut", async () => {
   const look = lookTool(async () => ({ text: "x".repeat(30_000), failed: false }));
   let summaries = 0;
   const { errand, agent, ask } = await open(

@@ -93,7 +93,7 @@ const deep: Script = (_request, { task, replies }) => {
   return task.startsWith("mid") ? startRuns(startCall("leaf")) : hang();
 };
 
-test("scenario 26: cancelling a run ends everything below it and reports the count; nothing of it starts another call", async () => {
+test("scenario 26: cancelling a run ends all runs below it, reports the count and stops their calls", async () => {
   const world = createTestWorld();
   const parent: Script = (request, { number }) => {
     if (number === 1) return startRuns(startCall("root"), startCall("other"));
@@ -136,7 +136,7 @@ test("scenario 26: cancelling an agent ends its turn and every run below it", as
   expect(new Set(runs.map((run) => `${run.state} ${run.status}`))).toEqual(new Set(["ended cancelled"]));
 });
 
-test("scenario 27: when a kill and a completion race, 1,000 times, there is one outcome each and no report is lost", async () => {
+test("scenario 27: 1,000 races of a kill and a completion give one outcome each and lose no report", async () => {
   const count = 1_000;
   const { errand } = await openTestErrand(
     {
@@ -177,7 +177,7 @@ test("scenario 27: when a kill and a completion race, 1,000 times, there is one 
   }
 }, 60_000);
 
-test("scenario 29: a model override that cannot be had is refused with the reason, and no other model is called", async () => {
+test("scenario 29: an unavailable model override is refused with the reason; no other is called", async () => {
   const { errand, models } = await openTestErrand({
     parent: [startRuns(startCall("x", { model: "acme/missing" })), say("I see")],
     child: byContext([report("r"), say("done")]),

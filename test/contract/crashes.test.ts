@@ -31,7 +31,7 @@ test("scenario 4: a child that had ended before the kill is announced once after
   expect(third.models.requests).toEqual([]);
 });
 
-test("scenario 5: killed during the announcement's turn, the same announcement is carried to its end; killed after it, not again", async () => {
+test("scenario 5: a kill in the announcement's turn continues it; a kill after it does not repeat it", async () => {
   const store = temporaryStore();
   const first = await openTestErrand(
     { parent: [delegationCall("background"), say("started"), hang()], child: reporting },
@@ -87,7 +87,7 @@ test("scenario 6: results that wait are delivered after a restart though nothing
   expect((await second.errand.listRuns()).map((run) => run.delivery)).toEqual(["placed", "open"]);
 });
 
-test("scenario 7: a child killed while running resumes where it was, and hears that an unsafe tool's outcome is unknown", async () => {
+test("scenario 7: a killed child resumes, and its unsafe tool call is answered with an unknown outcome", async () => {
   const store = temporaryStore();
   const looking = gate();
   let ran = 0;
@@ -122,7 +122,7 @@ test("scenario 7: a child killed while running resumes where it was, and hears t
   expect((await second.errand.listRuns())[0]).toMatchObject({ status: "ok", report: "tool" });
 });
 
-test("scenario 17: a child that reported and was killed before its turn ended gives its parent exactly one report", async () => {
+test("scenario 17: a child killed between report and turn end gives its parent exactly one report", async () => {
   for (const mode of ["background", "awaited"] as const) {
     const store = temporaryStore();
     const first = await openTestErrand(
@@ -169,7 +169,7 @@ test("B8: under announce each, a kill between the report and the end tells the p
   expect([occurrences(all, "found it"), occurrences(all, '"scout" completed successfully')]).toEqual([1, 1]);
 });
 
-test("B11: a child of a closed parent goes on after a restart, and its result is kept", async () => {
+test("B11: a child of a closed parent continues after a restart, and its result is kept", async () => {
   const store = temporaryStore();
   const first = await openTestErrand(
     { parent: [delegationCall("background"), say("started")], child: [hang()] },

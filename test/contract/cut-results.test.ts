@@ -1,4 +1,7 @@
-/** Rules A8 and D7: a tool's result over its cap enters the context as an excerpt with a handle, and `read_result` reads all of it. */
+/**
+ * Rules A8 and D7: a tool's result over its cap enters the context as an excerpt with a handle, and `read_result` reads
+ * all of it.
+ */
 
 import { expect, test } from "vitest";
 import type { Json } from "../../src/core/values/json.ts";
@@ -26,7 +29,7 @@ function script(...replies: ((held: readonly string[], request: ModelRequest) =>
   return (request, situation) => replies[situation.replies]?.(handles(request), request) ?? fail();
 }
 
-test("D7: a result over the cap is an excerpt with its sizes, its hash and a handle; one within it stays as it is", async () => {
+test("D7: a result over the cap is an excerpt with sizes, hash and handle; a shorter one stays as it is", async () => {
   for (const [text, cut] of [[LONG, true] as const, ["x".repeat(1_000), false] as const]) {
     const { errand, models } = await openTestErrand(
       { parent: byContext([callTool("look", {}), say("done")]) },
@@ -40,7 +43,7 @@ test("D7: a result over the cap is an excerpt with its sizes, its hash and a han
   }
 });
 
-test("D7: pieces of the result join to the whole, also where characters take four bytes and must be escaped", async () => {
+test("D7: the pieces of a result join to the whole, also with characters of four bytes and escapes", async () => {
   const text = "\u{1F600}é\u0001".repeat(600);
   const replies: Script = (request, { replies: count }) => {
     const [call_id = ""] = handles(request);
@@ -54,7 +57,7 @@ test("D7: pieces of the result join to the whole, also where characters take fou
   expect(read_.join("")).toBe(text);
 });
 
-test("A8: a child at the depth limit sees read_result, for its calls alone, from the request after its first handle", async () => {
+test("A8: a child at the depth limit sees read_result for its own calls after its first handle", async () => {
   const { child } = await runDelegation(
     "awaited",
     script(
@@ -194,7 +197,7 @@ test("D10: cleanup delete erases the whole result of a child's tool, and a handl
   expect((await errand.replay(agent.id)).difference).toBeNull();
 });
 
-test("B6, D7: the last output of a child that said nothing is its excerpt with the handle, also where the run's result is read", async () => {
+test("B6, D7: the last output of a child without words is the excerpt with its handle", async () => {
   const { delivered, run, errand } = await runDelegation(
     "awaited",
     script(

@@ -18,7 +18,7 @@ function workers(held: Readonly<Record<string, ReturnType<typeof gate>>> = {}): 
   };
 }
 
-test("scenario 1: when the last of three children of one turn ends, one announcement holds all results in spawn order", async () => {
+test("scenario 1: one announcement holds the results of three children of one turn in spawn order", async () => {
   const held = { one: gate(), two: gate(), three: gate() };
   const { errand, models } = await openTestErrand({
     parent: byContext([startSeveral(["one", "two", "three"]), say("started"), say("told")]),
@@ -41,7 +41,7 @@ test("scenario 1: when the last of three children of one turn ends, one announce
   expect(["one", "two", "three"].map((task) => occurrences(told, `result of ${task}`))).toEqual([1, 1, 1]);
 });
 
-test("scenario 2: when the barrier passes, two results go out with the third listed as pending, which is told once later", async () => {
+test("scenario 2: after the barrier two results go out and list the third as pending, which follows once", async () => {
   const world = createTestWorld();
   const held = { slow: gate() };
   const { errand, models } = await openTestErrand(
@@ -109,7 +109,7 @@ test("scenario 8: the same end signalled many times gives one terminal state and
   expect(models.model("scripted/parent").requests).toHaveLength(3);
 });
 
-test("scenario 10: five children that end in a long turn are announced once after it, and the user's message goes first", async () => {
+test("scenario 10: five children that end in a long turn are announced once, after the user's message", async () => {
   const held = gate();
   const { errand, models } = await openTestErrand({
     parent: async (_request, { replies }) => {
@@ -134,7 +134,7 @@ test("scenario 10: five children that end in a long turn are announced once afte
   expect(factsOfType(facts, "turn-started").filter((fact) => fact.announcement !== undefined)).toHaveLength(1);
 });
 
-test("scenario 11: an announcement whose model call fails is tried again after 1, 4 and 16 s; then one summary", async () => {
+test("scenario 11: a failing announcement is retried after 1, 4 and 16 s; then one summary", async () => {
   const world = createTestWorld();
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand(
@@ -156,7 +156,7 @@ test("scenario 11: an announcement whose model call fails is tried again after 1
   expect((await errand.listRuns())[0]).toMatchObject({ delivery: "placed" });
 });
 
-test("scenario 11: a blocked announcement stays whole, is carried by the next turn as the same item, and is then a short line", async () => {
+test("scenario 11: a blocked announcement stays for the next turn, and then becomes a short line", async () => {
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {
@@ -191,7 +191,7 @@ test("scenario 11: a blocked announcement stays whole, is carried by the next tu
   expect(factsOfType(allFacts(await eventsNow(errand, agent.id)), "announcement-queued")).toHaveLength(1);
 });
 
-test("scenario 12: a parent that says NO_REPLY to an announcement sends nothing, and the delivery is done", async () => {
+test("scenario 12: a parent that answers NO_REPLY sends nothing, and delivery is complete", async () => {
   const world = createTestWorld();
   const channel = createMemoryChannel();
   const { errand, models } = await openTestErrand(
@@ -206,7 +206,7 @@ test("scenario 12: a parent that says NO_REPLY to an announcement sends nothing,
   expect(models.model("scripted/parent").requests).toHaveLength(3);
 });
 
-test("scenario 19: of a 200 KB result the parent gets a bounded excerpt with numbers and a handle, and reads the rest without running again", async () => {
+test("scenario 19: of a 200 KB result the parent gets an excerpt and reads the rest with its handle", async () => {
   const big = Array.from({ length: 20_000 }, (_, index) => `line ${index}é`).join("\n");
   const digests = [
     createHash("sha256").update(big).digest("base64url"),
@@ -248,7 +248,7 @@ test("scenario 19: of a 200 KB result the parent gets a bounded excerpt with num
   }
 });
 
-test("scenario 20: after a compaction with children open, the parent still sees them and starts none twice", async () => {
+test("scenario 20: after a compaction the parent still sees its open children and starts none twice", async () => {
   const long = "x".repeat(6_000);
   const { errand, models } = await openTestErrand(
     {

@@ -7,7 +7,10 @@ import { openTestErrand } from "../support/test-errand.ts";
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TOKENS_OF_AN_ID = 24;
 
-/** Counted high: 24 tokens for an id, and for the rest one for every 4 characters or 1.3 for every word, whichever is more. */
+/**
+ * Counted high: 24 tokens for an id, and for the rest one for every 4 characters or 1.3 for every word, whichever is
+ * more.
+ */
 function tokens(text: string): number {
   const ids = text.match(UUID)?.length ?? 0;
   const rest = text.replaceAll(UUID, "");

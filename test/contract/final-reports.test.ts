@@ -258,7 +258,7 @@ test("B12: a hang after a final report cannot happen: nothing is called", async 
   expect(child).toHaveLength(1);
 });
 
-test("an ordinary report still takes a closing call, which a model may use to go on", async () => {
+test("an ordinary report is followed by a closing call, in which a model may continue to work", async () => {
   const { child, delivered } = await runDelegation("awaited", [report("so far"), report("all"), say("end")]);
   expect(child).toHaveLength(3);
   expect(JSON.parse(delivered)).toMatchObject({ summary: "all" });

@@ -1,6 +1,6 @@
 /**
- * The first version of the `subagent` schema had six keys: `success`, `summary`, `artifacts`, `error`, `timed_out`, `duration_ms`. A reader that
- * knows only those must understand every outcome, and find them in that order.
+ * The first version of the `subagent` schema had six keys: `success`, `summary`, `artifacts`, `error`, `timed_out`,
+ * `duration_ms`. A reader that knows only those must understand every outcome, and find them in that order.
  */
 
 import { Ajv2020 } from "ajv/dist/2020.js";

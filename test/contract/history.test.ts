@@ -7,7 +7,7 @@ import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 
 const reporting = byContext([callTool("send_agent_message", { text: "found it" }), say("done")]);
 
-test("D8: the user's history holds what was said and told, not the announcement; on request that is shown", async () => {
+test("D8: the user's history has the user's and the agent's messages; announcements are shown on request", async () => {
   const parent = byContext([
     callTool("start_background_agent", { task: "x" }),
     say("I started it."),

@@ -40,8 +40,8 @@ test("A3: system messages that wait are taken together, each in its own frame, a
   await eventsUntil(errand, agent.id, turnsEnded(3));
   expect(models.requests).toHaveLength(3);
   expect(newestUserText(models.requests[1])).toBe("the user's question");
-  const frames =
-    /^<system_message origin="[^"]+">\s*first update\s*<\/system_message>\s*<system_message origin="[^"]+">\s*second update\s*<\/system_message>$/;
+  const frame = (text: string): string => `<system_message origin="[^"]+">\\s*${text}\\s*</system_message>`;
+  const frames = new RegExp(`^${frame("first update")}\\s*${frame("second update")}$`);
   expect(newestUserText(models.requests[2])).toMatch(frames);
 });
 
@@ -69,7 +69,7 @@ test("A3: a hundred messages of one sender arrive in order, without a gap or a d
   expect(newestUserText(models.requests[1])).toBe(texts.join("\n\n"));
 });
 
-test("A3, I13: a silent message does not overtake what its sender said before; an end line never comes before the report", async () => {
+test("A3, I13: a silent message does not overtake earlier ones; an end line follows the report", async () => {
   const looking = gate();
   const { errand, models } = await openTestErrand(
     {
@@ -132,7 +132,7 @@ test("A4: a steer is injected before the next iteration of the running turn", as
   expect(factsOfType(allFacts(events), "turn-started")).toHaveLength(1);
 });
 
-test("A4: a steer that comes during the last model call of a turn is not lost: the turn goes on", async () => {
+test("A4: a steer during the last model call of a turn is not lost: the turn continues", async () => {
   const held = gate();
   const { errand, models } = await openTestErrand({ parent: heldFirst(held) });
   const agent = await errand.openAgent();

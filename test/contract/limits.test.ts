@@ -62,7 +62,7 @@ test("F6: a background run has 1,800 s, a child 8 iterations", async () => {
   expect(acceptedFacts(events, "run-ended")).toMatchObject([{ run: 2, status: "error", reason: "iteration-limit" }]);
 });
 
-test("F6: without a free slot an awaited run is queued for at most its own timeout, then it is queue-timeout", async () => {
+test("F6: without a free slot an awaited run is queued for its own timeout, then ends with queue-timeout", async () => {
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {
@@ -150,7 +150,7 @@ test("scenario 23: with a cap of N, 2N spawns of one reply never have more than 
   for (const result of results) expect(JSON.parse(result.text)).toMatchObject({ success: true, summary: "found" });
 });
 
-test("scenario 24: at the depth limit the tools are not in the child's list, and a call of them is refused the same way each time", async () => {
+test("scenario 24: at the depth limit a child does not see the tools, and their calls are refused", async () => {
   const { errand, models } = await openTestErrand({
     parent: [callSubagent("outer"), say("done")],
     child: byContext([
@@ -173,7 +173,7 @@ test("scenario 24: at the depth limit the tools are not in the child's list, and
   expect(await errand.listRuns()).toHaveLength(1);
 });
 
-test("scenario 25: spawn 5 that each spawn 5: the cap of the tree holds for tools, the API and after a restart", async () => {
+test("scenario 25: the tree's cap on runs binds tools, the API and later processes", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const limits = { maxDepth: 3, runsPerTree: 12 };
   const child: Script = (_request, { replies }) =>

@@ -44,7 +44,7 @@ test.each(MODES)(
   },
 );
 
-test("B2, B5: a nudged child that spends its one iteration on something else has no further one, and that it did not report is accepted", async () => {
+test("B2, B5: a nudged child that uses its one iteration for something else ends without a report", async () => {
   const { child, run } = await runDelegation("background", [say("forgot"), callTool("look", {}), report("too late")], {
     args: { max_iterations: 1 },
   });
@@ -52,7 +52,7 @@ test("B2, B5: a nudged child that spends its one iteration on something else has
   expect(run).toMatchObject({ status: "ok", reason: "no-report", report: "salvaged", nudged: true });
 });
 
-test("B5: the nudge waits until the child has no live children and no results to hear of", async () => {
+test("B5: the nudge waits until the child has no live children and no unannounced results", async () => {
   const working = gate();
   const { errand, models } = await openTestErrand(
     {

@@ -71,7 +71,7 @@ test("A7: without say turned on, a block is ordinary text", async () => {
   expect((await channel.received(1)).map((message) => message.text)).toEqual(["a <say>b</say> c"]);
 });
 
-test("A6: a reply whose last line is the word goes to the user without it: channel, stream, answer and history", async () => {
+test("A6: a last line that is the word is missing for the user: in channel, stream, answer and history", async () => {
   const channel = createMemoryChannel();
   const { errand } = await openTestErrand({ parent: [say("The road is open.\n\nNO_REPLY")] });
   const agent = await errand.openAgent({ channel });

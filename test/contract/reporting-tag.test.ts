@@ -43,7 +43,7 @@ describe.each(MODES)("%s", (mode) => {
     expect(delivered).not.toContain("thoughts");
   });
 
-  test("B4: a child that forgot the tag is told the exact words once, as a message of its own", async () => {
+  test("B4: a child that forgot the tag gets the exact nudge once, as a message of its own", async () => {
     const { child, run, facts, errand } = await runDelegation(
       mode,
       [say("plain"), say("<response>tagged</response>")],
@@ -56,7 +56,7 @@ describe.each(MODES)("%s", (mode) => {
     expect(await errand.result(run.id)).toBe("tagged");
   });
 
-  test("B4: still missing ends in error, no-report, with the exact text and the salvaged words labelled after it", async () => {
+  test("B4: a missing tag after the nudge ends in error, no-report, with text and labelled salvage", async () => {
     const { child, run, delivered, errand } = await runDelegation(mode, [say("plain"), say("plain again")], tag);
     expect(child).toHaveLength(2);
     expect(run).toMatchObject({ status: "error", reason: "no-report", report: "salvaged", nudged: true });
@@ -87,7 +87,7 @@ describe.each(MODES)("%s", (mode) => {
     if (mode === "awaited") expect(JSON.parse(delivered)).toMatchObject({ summary: NO_RESPONSE });
   });
 
-  test("B0: in a tag run a send to the parent is delivered, but is no report and does not prevent the nudge", async () => {
+  test("B0: in a tag run a send to the parent is delivered, is no report and does not prevent the nudge", async () => {
     const { child, facts, errand, root } = await runDelegation(
       mode,
       [report("by the way"), say("plain"), say("still plain")],
@@ -108,7 +108,7 @@ describe.each(MODES)("%s", (mode) => {
     expect(run).toMatchObject({ status: "error", reason: "no-report" });
   });
 
-  test("B3: a tag in a reply that goes on with a tool call is not the final one", async () => {
+  test("B3: a tag in a reply with a tool call is not the final one", async () => {
     const { child, run, errand } = await runDelegation(
       mode,
       [

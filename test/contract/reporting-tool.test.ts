@@ -58,7 +58,7 @@ describe.each(MODES)("%s", (mode) => {
     expect((await errand.result(run.id)).startsWith("second")).toBe(true);
   });
 
-  test("B2: a child that forgot is told the exact words once, as a message of its own, and goes on", async () => {
+  test("B2: a child that forgot to report gets the exact nudge once, and continues", async () => {
     const { child, run, delivered, facts } = await runDelegation(mode, [
       say("I am done"),
       report("oh, here"),
@@ -71,7 +71,7 @@ describe.each(MODES)("%s", (mode) => {
     expectTold(mode, delivered, { label: "completed successfully", text: "oh, here", report: "tool", nudged: true });
   });
 
-  test("B2: a child that stays silent is accepted: ok, no-report, salvaged, and the parent hears of the end", async () => {
+  test("B2: a child that stays silent ends ok, no-report, salvaged, and its end is announced", async () => {
     const { child, run, delivered, facts } = await runDelegation(mode, [say("the real answer"), say("what else?")]);
     expect(child).toHaveLength(2);
     expect(factsOfType(facts, "nudge-given")).toHaveLength(1);

@@ -76,7 +76,7 @@ test.each(["<thinking>hm</thinking>NO_REPLY", "(empty reply)"])(
   },
 );
 
-test("B6: of outputs that came in another order than their calls, the last call's is the result, here and for the parent", async () => {
+test("B6: the output of the last call is the result, also if outputs came in another order", async () => {
   const second = Promise.withResolvers<void>();
   const tool = lookTool(async (input) => {
     const { at } = input as { readonly at: string };
@@ -114,7 +114,7 @@ test.each(MODES)(
   },
 );
 
-test.each(MODES)("B6, scenario 13: the parent hears of the end of a child that says NO_REPLY (%s)", async (mode) => {
+test.each(MODES)("B6, scenario 13: the end of a child that says NO_REPLY reaches the parent (%s)", async (mode) => {
   const { run, delivered } = await runDelegation(mode, [say("NO_REPLY"), say("NO_REPLY")]);
   expect(run).toMatchObject({ status: "ok", reason: "no-report", delivery: "placed" });
   if (mode === "awaited") expect(JSON.parse(delivered)).toMatchObject({ success: true, nudged: true });
@@ -183,7 +183,7 @@ test.each([
   expect(run).toMatchObject({ status: "error", reason, nudged: false });
 });
 
-test("B7: a deadline is a timeout with its reason, whatever was said before", async () => {
+test("B7: a deadline is a timeout with its reason, also after earlier words", async () => {
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {

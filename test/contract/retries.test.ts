@@ -28,7 +28,7 @@ async function open(script: Script) {
 
 const failing = { retryable: true } as const;
 
-test("a call that fails is made again after 1, 4 and 16 seconds and a random part more, and replay proves the times", async () => {
+test("a failed call is retried after 1, 4 and 16 seconds plus a random part, and replay proves the times", async () => {
   const { world, errand, retries } = await open(() => fail(failing));
   const waits: number[][] = [];
   for (let conversation = 0; conversation < 5; conversation += 1) {
@@ -65,7 +65,7 @@ test("a provider that asks for a longer wait gets it, and never a shorter one", 
   expect(wait).toBeGreaterThanOrEqual(90_000);
 });
 
-test("a wait of more than ten minutes is not waited for: the turn fails at once, with what the provider said", async () => {
+test("a retry-after of more than ten minutes fails the turn at once, with the provider's message", async () => {
   const { world, errand, retries } = await open(() => fail({ ...failing, message: "quota", retryAfterMs: 600_001 }));
   const agent = await errand.openAgent();
   const reply = expect(agent.postAndAwait("go")).rejects.toMatchObject({ code: "turn-failed" });

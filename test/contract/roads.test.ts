@@ -16,7 +16,7 @@ import { allFacts, eventsNow, eventsUntilFacts, factsOfType } from "../support/t
 import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
-test("B8, scenario 18: an awaited child's report is the tool's result, and nothing else of it reaches the parent", async () => {
+test("B8, scenario 18: an awaited child's report reaches the parent only as the tool's result", async () => {
   const { errand, root, parent, facts, delivered, channel } = await runDelegation("awaited", [
     report("only once"),
     say("end"),
@@ -208,7 +208,7 @@ test("B10: a reply of a model that does not heed its abort is logged as late, an
   expect(before).toMatchObject({ status: "cancelled", report: "missing", delivery: "placed" });
 });
 
-test("B10: nobody can write to a run that has ended", async () => {
+test("B10: a run that has ended accepts no message", async () => {
   const { errand, run, root } = await runDelegation("background", [report("x"), say("end")]);
   const child = await errand.agent(run.agent);
   await expect(child.post("one more", { id: "late" })).rejects.toMatchObject({ code: "agent-unknown" });
@@ -217,7 +217,7 @@ test("B10: nobody can write to a run that has ended", async () => {
   expect(logged).toHaveLength(1);
 });
 
-test("B11, scenario 9: the result for a closed parent is kept and listed as undeliverable, and nothing retries it", async () => {
+test("B11, scenario 9: a result for a closed parent is kept, listed as undeliverable and never retried", async () => {
   const world = createTestWorld();
   const working = gate();
   const { errand, models } = await openTestErrand(

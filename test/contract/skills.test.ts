@@ -17,7 +17,7 @@ const ISOLATED =
   "---\nname: tidy\ndescription: Tidies up.\nallowed-tools: look, Bash\ncontext: fork\n---\n\nTidy everything.\n";
 const tidy = { name: "tidy", description: "Tidies up.", prompt: "First the attic.", isolated: false };
 
-test("a SKILL.md that asks for isolation runs as an awaited child, and its result is the tool's result, once", async () => {
+test("an isolated SKILL.md runs as an awaited child, and its result is the tool's result, once", async () => {
   const skill = readSkill(skillFile(ISOLATED));
   expect(skill).toEqual({
     name: "tidy",
@@ -49,7 +49,7 @@ test("a SKILL.md that asks for isolation runs as an awaited child, and its resul
   expect((await errand.listRuns())[0]).toMatchObject({ definition: "tidy", mode: "awaited", status: "ok" });
 });
 
-test("a skill without isolation is read into the context of whoever uses it", async () => {
+test("a skill without isolation is read into the context of the agent that uses it", async () => {
   const parent = byContext([callTool("use_skill", { name: "tidy" }), say("ok")]);
   const { errand, models } = await openTestErrand({ parent }, { skills: [tidy], model: "scripted/parent" });
   await (await errand.openAgent()).postAndAwait("go");

@@ -1,9 +1,10 @@
 /**
- * What Errand adds to every request of a model, and what an announcement takes besides its findings. The aims are in tokens (o200k_base): 800
- * for a parent, 450 for a child, 90, 180 and 700 for announcements of 1, 2 and 10 runs; `npm run bench -- --cost` counts those. Here bytes
- * stand for them, because the package has no tokenizer. Each limit is its aim times the fewest bytes a token that were measured for that
- * text, over 20 or 40 samples with other ids: 4.1 for a parent, 3.56 for a child, 3.49, 3.13 and 2.56 for announcements. Ids are what has
- * few bytes a token, so a text with another share of them needs another limit.
+ * What Errand adds to every request of a model, and what an announcement takes besides its findings. The aims are in
+ * tokens (o200k_base): 800 for a parent, 450 for a child, 90, 180 and 700 for announcements of 1, 2 and 10 runs; `npm
+ * run bench -- --cost` counts those. Here bytes stand for them, because the package has no tokenizer. Each limit is its
+ * aim times the fewest bytes a token that were measured for that text, over 20 or 40 samples with other ids: 4.1 for a
+ * parent, 3.56 for a child, 3.49, 3.13 and 2.56 for announcements. Ids are what has few bytes a token, so a text with
+ * another share of them needs another limit.
  */
 
 import { expect, test } from "vitest";

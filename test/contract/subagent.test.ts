@@ -41,7 +41,7 @@ const good = byContext([report("found it"), say("done")]);
 const ALWAYS = ["success", "summary", "artifacts"];
 const TAIL = ["timed_out", "duration_ms", "run_id", "report", "nudged"];
 
-test("F1: the tool takes task, context, files, max_iterations, timeout_seconds, agent and output_schema, and nothing else", async () => {
+test("F1: the tool takes exactly the seven documented arguments", async () => {
   const { models } = await payload(good);
   const spec = parentRequests(models)[0]?.tools.find((tool) => tool.name === "subagent");
   const schema = spec?.schema as { properties: Record<string, unknown>; required: string[] };
@@ -100,7 +100,7 @@ test("F2: artifacts of the four kinds are handed on as they are", async () => {
   expect(answer["artifacts"]).toEqual(artifacts);
 });
 
-test("F2: data stand in the payload only with an output schema; without one they are an artifact, so that nothing is lost", async () => {
+test("F2: data are in the payload with an output schema, and become an artifact without one", async () => {
   const { answer } = await payload(byContext([report("found", { data: { n: 1 } }), say("done")]));
   expect(answer).not.toHaveProperty("data");
   expect(answer["artifacts"]).toEqual([{ kind: "json", value: '{"n":1}' }]);
@@ -186,7 +186,7 @@ test("F5: a model that cannot be had is a payload with an error, never an except
   });
 });
 
-test("F5: a deadline gives timed_out: true, and what was said so far", async () => {
+test("F5: a deadline gives timed_out: true and the words so far", async () => {
   const world = createTestWorld();
   const { errand, models } = await openTestErrand(
     {
@@ -236,7 +236,7 @@ test("F5: a text over the output cap is cut and stays ok, with the numbers of wh
   expect(await errand.result(String(answer["run_id"]))).toBe(large);
 });
 
-test("F7: when subagent is off it stays registered, checks its arguments, and answers not-enabled; nothing runs", async () => {
+test("F7: a disabled subagent stays registered, checks its arguments and answers not-enabled", async () => {
   const { answer, errand, models } = await payload(good, {}, { subagentEnabled: false });
   expect(answer).toEqual({
     success: false,

@@ -14,7 +14,7 @@ function delegationTools(request: ModelRequest | undefined): string[] {
   return (request?.tools ?? []).map((tool) => tool.name).filter((name) => name !== "look");
 }
 
-test("A8: a foreground agent above the depth limit sees all but send_user_message; a child at the limit sees no tool for runs", async () => {
+test("A8: a foreground agent sees all but send_user_message; a child at the limit no tool for runs", async () => {
   const { parent, child } = await runDelegation("awaited", [report("x"), say("end")]);
   expect(delegationTools(parent[0]).toSorted()).toEqual(["send_agent_message", ...DELEGATING].toSorted());
   expect(delegationTools(child[0]).toSorted()).toEqual(["send_agent_message", "send_user_message"]);

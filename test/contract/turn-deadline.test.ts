@@ -23,7 +23,7 @@ function hanging(): { readonly tool: Tool; readonly aborted: () => boolean } {
   return { tool, aborted: () => aborted };
 }
 
-test("a model that never answers: the turn fails after an hour, whoever waits is told, and the next message is taken", async () => {
+test("a model that never answers: turn and waiters fail after an hour; the next message is taken", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand({ parent: [hang(), say("here again")] }, { world });
   const agent = await errand.openAgent();
@@ -109,7 +109,7 @@ test("time that the turn waits for a person does not count", async () => {
   expect(await answer).toMatchObject({ text: "done" });
 });
 
-test("an awaited child ends with the turn; a background child goes on and is announced", async () => {
+test("an awaited child ends with the turn; a background child continues and is announced", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {

@@ -31,7 +31,7 @@ test("F10: data that fit the schema of a call stand in the payload, after the ar
   expect(childRequests(models)[0]?.system).toContain("`data`");
 });
 
-test("F10: a mismatch is told to the child with its field, and the child mends it within its iterations", async () => {
+test("F10: a mismatch is answered with the field, and the child corrects it within its iterations", async () => {
   const child = byContext([
     report("many", { data: { count: "many" } }),
     report("none"),
@@ -50,7 +50,7 @@ test("F10: a mismatch is told to the child with its field, and the child mends i
   expect(told[2]?.text).toContain("`data.names.1`");
 });
 
-test("F10: data that never fit end the run as invalid-output, with the field named and the same words each time", async () => {
+test("F10: data that never fit end the run as invalid-output, and the error names the field", async () => {
   const child: Script = (_request, { replies }) =>
     replies === 0 ? report("many", { data: { count: "many" } }) : say("I cannot count");
   const [first, second] = [
@@ -74,7 +74,7 @@ test("F10: a report that names its parent by id is checked like any other", asyn
   expect(answer).toMatchObject({ success: true, summary: "right", data: { count: 3 } });
 });
 
-test("F10: a definition's JSON Schema holds for every run of it, and a call's own schema goes before it", async () => {
+test("F10: a definition's JSON Schema applies to all its runs, and a call's own schema replaces it", async () => {
   const child = byContext([report("x", { data: { count: 1.5 } }), report("x", { data: { count: 2 } }), say("done")]);
   const { answer } = await typed(child, {}, { child: { output: schema } });
   expect(answer).toMatchObject({ success: true, data: { count: 2 } });
@@ -101,7 +101,7 @@ test("F10: a Standard Schema of a definition checks the data itself", async () =
   expect(answer).toMatchObject({ success: true, data: { count: 4 } });
 });
 
-test("F10: a schema that is none is refused before anything runs", async () => {
+test("F10: an invalid schema is refused before anything runs", async () => {
   const { answer, errand } = await typed([], { output_schema: { type: "no-such-type" } });
   expect(answer).toMatchObject({ success: false, run_id: null });
   expect(answer["error"]).toContain("output_schema");

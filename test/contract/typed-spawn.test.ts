@@ -39,7 +39,7 @@ test("F10: a run spawned in code with a Standard Schema gives data of its type",
   expect(JSON.stringify(told?.schema)).toContain('"required":["files"]');
 });
 
-test("F10: a mismatch is told to the child with the field, and it can mend it", async () => {
+test("F10: a mismatch is answered with the field, and the child can correct it", async () => {
   const child = byContext([
     callTool("send_agent_message", { text: "three", data: { files: "3" } }),
     callTool("send_agent_message", { text: "three", data: { files: 3 } }),

@@ -1,4 +1,6 @@
-/** What calls used, where nobody tells it in time: an estimate that is marked as one, and makes way for what is told. */
+/**
+ * What calls used, where nobody tells it in time: an estimate that is marked as one, and makes way for what is told.
+ */
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,7 +13,7 @@ import { createTestWorld } from "../support/test-world.ts";
 
 const price = { input: 1_000_000, output: 2_000_000, cachedInput: 100_000 };
 
-test("a call that is given up is booked at once, and its run again when the wire has told; replay proves both", async () => {
+test("an aborted call is booked at an estimate and again with the provider's usage; replay proves both", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {
@@ -35,7 +37,7 @@ test("a call that is given up is booked at once, and its run again when the wire
   expect(replayVerdict(await errand.replay(agent.id))).toBe("proven");
 });
 
-test("a call that is given up by closing the agent is told of too", async () => {
+test("the usage of a call that was aborted by closing the agent is booked too", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand({ parent: () => hang("", { input: 9, output: 1 }) }, { world });
   const agent = await errand.openAgent();
@@ -48,7 +50,7 @@ test("a call that is given up by closing the agent is told of too", async () => 
   ]);
 });
 
-test("replies and failures of unknown usage are booked at an estimate, which counts against the budget; known ones are not", async () => {
+test("only replies and failures of unknown usage are booked at an estimate, within the budget", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {

@@ -226,7 +226,7 @@ async function tellingAwaited(parent: readonly (ScriptedReply | string)[], child
   return { errand, agent, channel, answer, parent: models.model("scripted/parent").requests };
 }
 
-test("C5: a message for the user from an awaited child joins the waiting turn, after the results of its reply", async () => {
+test("C5: a message for the user from an awaited child joins the waiting turn after its reply's results", async () => {
   const { channel, parent, answer } = await tellingAwaited([say("The bridge is open, and all is scouted.")]);
   expect(parent).toHaveLength(2);
   const [, , result, joined] = parent[1]?.messages ?? [];

@@ -20,11 +20,12 @@ const artifacts = [
 test("D14: artifacts of a background run are listed in its announcement, inside its frame", async () => {
   const { delivered, run } = await runDelegation("background", [send({ text: "found it", artifacts })]);
   expect(delivered).toContain(
-    `<findings origin="${run.agent}">\nfound it\n\nArtifacts:\n- path: src/a.ts\n- diff:\n-old\n+new\n- json: {"a":1}\n</findings>`,
+    `<findings origin="${run.agent}">\nfound it\n\nArtifacts:\n- path: src/a.ts\n` +
+      '- diff:\n-old\n+new\n- json: {"a":1}\n</findings>',
   );
 });
 
-test("D14: data of a typed background run stand in its announcement, and all of it in read_result", async () => {
+test("D14: data of a typed background run are in its announcement, and whole in read_result", async () => {
   const output = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const { errand, models } = await openTestErrand({
     parent: (_request, { replies }) => (replies === 0 ? say("told") : say("read")),
@@ -144,7 +145,8 @@ async function posted(input: { readonly [name: string]: Json }) {
 test("D14, B8: under announce each a report is posted with its artifacts, in one frame", async () => {
   const { told, run } = await posted({ text: "found it", artifacts });
   expect(told).toContain(
-    `<system_message origin="${run?.agent}">\nfound it\n\nArtifacts:\n- path: src/a.ts\n- diff:\n-old\n+new\n- json: {"a":1}\n</system_message>`,
+    `<system_message origin="${run?.agent}">\nfound it\n\nArtifacts:\n- path: src/a.ts\n` +
+      '- diff:\n-old\n+new\n- json: {"a":1}\n</system_message>',
   );
 });
 

@@ -10,7 +10,7 @@ import { openTestErrand } from "../support/test-errand.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-test("I20: replay builds every request that a model was sent, byte for byte, those about open children included", async () => {
+test("I20: replay builds every request of a model byte for byte, with the lines about open children", async () => {
   const store = createMemoryStore();
   const start = (task: string) => ({ name: "start_background_agent", input: { task } });
   const { errand, models } = await openTestErrand(
@@ -30,7 +30,9 @@ test("I20: replay builds every request that a model was sent, byte for byte, tho
   await agent.post("go");
   await channel.received(2);
   const texts = new Map<string, DefinitionText>();
-  const tree = treeNew(treeSource(sha256, (hash) => texts.get(hash) ?? { name: "", description: "", prompt: "", tools: [] }));
+  const tree = treeNew(
+    treeSource(sha256, (hash) => texts.get(hash) ?? { name: "", description: "", prompt: "", tools: [] }),
+  );
   const built: string[] = [];
   for (const row of await store.rows(asTreeId(agent.id), 1, 1_000)) {
     for (const [, hash = ""] of row.head.matchAll(/"hash":"([A-Za-z0-9_-]{43})"/g)) {
@@ -43,7 +45,9 @@ test("I20: replay builds every request that a model was sent, byte for byte, tho
     expect(again).toEqual(row);
     built.push(...[...requests.values()].map((request) => JSON.stringify(request)));
   }
-  const sent = models.requests.map(({ model, system, tools, messages }) => JSON.stringify({ model, system, tools, messages }));
+  const sent = models.requests.map(({ model, system, tools, messages }) =>
+    JSON.stringify({ model, system, tools, messages }),
+  );
   expect(sent.some((request) => request.includes("running"))).toBe(true);
   expect(built.toSorted()).toEqual(sent.toSorted());
 });

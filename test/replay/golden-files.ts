@@ -6,8 +6,9 @@ import { ROW_REVISION } from "../../src/core/journal/revision.ts";
 const FOLDER = new URL("golden/", import.meta.url);
 
 export const GOLDEN_REMEDY =
-  `Journals of revision ${ROW_REVISION} are final. If the change was meant, raise DECIDE_REVISION (a decision) or CONTEXT_REVISION ` +
-  "(a text that models read) in src/core/journal/revision.ts and run `node scripts/run.mjs golden`, which adds the journals of the new revision.";
+  `Journals of revision ${ROW_REVISION} are final. If the change was meant, raise DECIDE_REVISION (a decision) or ` +
+  "CONTEXT_REVISION (a text that models read) in src/core/journal/revision.ts and run `node scripts/run.mjs golden`, " +
+  "which adds the journals of the new revision.";
 
 export function goldenFile(scenario: string, revision = ROW_REVISION): URL {
   return new URL(`${scenario}_r${revision}.jsonl`, FOLDER);

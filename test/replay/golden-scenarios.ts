@@ -1,6 +1,6 @@
 /**
- * The conversations that golden journals are made of: scripted models, and a world in which time and randomness are the same each time, so
- * that making them again changes only what the kernel decides or the contexts hold differently.
+ * The conversations that golden journals are made of: scripted models, and a world in which time and randomness are the
+ * same each time, so that making them again changes only what the kernel decides or the contexts hold differently.
  */
 
 import { createErrand, type Errand, type ErrandOptions, type Tool, type TreeEvent } from "../../src/index.ts";

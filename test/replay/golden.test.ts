@@ -1,4 +1,7 @@
-/** Journals that earlier revisions and this one wrote: readable for ever, and decided again by the revision that wrote them. */
+/**
+ * Journals that earlier revisions and this one wrote: readable for ever, and decided again by the revision that wrote
+ * them.
+ */
 
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
@@ -19,7 +22,9 @@ const earlier = goldenFiles().filter(({ revision }) => revision !== ROW_REVISION
 const ERASED = "erased-texts";
 
 test("there is a golden journal of the current revision for every scenario", () => {
-  expect(current.map(({ scenario }) => scenario).toSorted(), GOLDEN_REMEDY).toEqual(Object.keys(GOLDEN_SCENARIOS).toSorted());
+  expect(current.map(({ scenario }) => scenario).toSorted(), GOLDEN_REMEDY).toEqual(
+    Object.keys(GOLDEN_SCENARIOS).toSorted(),
+  );
 });
 
 test("the journals of the first release are still there", () => {

@@ -23,7 +23,11 @@ const parent = byContext([
   say("started"),
   say("all done"),
 ]);
-const child = byContext([callTool("look", {}), callTool("send_agent_message", { text: "my findings" }), say("thinking aloud")]);
+const child = byContext([
+  callTool("look", {}),
+  callTool("send_agent_message", { text: "my findings" }),
+  say("thinking aloud"),
+]);
 
 async function conversation(): Promise<{ errand: Errand; tree: string }> {
   const { errand } = await openTestErrand({ parent, child }, { store: join(temporaryFolder(), "errand.db") });
@@ -52,7 +56,7 @@ async function replayFile(lines: readonly string[]): Promise<{ report: ReplayRep
   return { report, line: report.difference === null ? (file.problem()?.line ?? null) : -1 };
 }
 
-test("F11: a stored tree is proven without a model, and erased texts are said", async () => {
+test("F11: a stored tree is proven without a model, and the verdict counts erased texts", async () => {
   const { errand, tree } = await conversation();
   const report = await errand.replay(tree);
   expect(report.difference).toBeNull();
@@ -81,7 +85,7 @@ test("a flipped byte anywhere in an exported file is detected, with its line or 
   }
 });
 
-test("a file that is cut off, or goes on after its end, is detected", async () => {
+test("a file that is cut off or has lines after its end is detected", async () => {
   const { errand, tree } = await conversation();
   const lines = await linesOf(errand, tree);
   expect((await replayFile(lines.slice(0, -1))).line).toBe(lines.length);
@@ -107,7 +111,9 @@ test("a fork of a journal that was tampered with is as broken as its origin", as
   await reply();
   await first.errand.close();
   const database = new DatabaseSync(path);
-  expect(database.prepare("update journal set body = replace(body, 'pay 10', 'pay 99')").run().changes).toBeGreaterThan(0);
+  expect(database.prepare("update journal set body = replace(body, 'pay 10', 'pay 99')").run().changes).toBeGreaterThan(
+    0,
+  );
   database.close();
   await trustChangedStore(path);
   const { errand } = await open();
@@ -117,7 +123,7 @@ test("a fork of a journal that was tampered with is as broken as its origin", as
   expect(replayVerdict(await errand.replay(forked.id))).toMatch(/^broken at row 2 \(body\)/);
 });
 
-test("a fork shares the history up to its step and goes on from there, as another definition if asked", async () => {
+test("a fork shares the history up to its step and continues from there, also as another definition", async () => {
   const { errand, tree } = await conversation();
   const first = await eventsUntil(errand, tree, turnsEnded(1));
   const at = first.at(-1)?.seq ?? 0;
@@ -126,7 +132,8 @@ test("a fork shares the history up to its step and goes on from there, as anothe
   const origin = await linesOf(errand, tree);
   const copied = await linesOf(errand, forked.id);
   const rows = (lines: readonly string[]): string[] => lines.filter((line) => line.startsWith('{"seq"')).slice(0, at);
-  const withoutBodies = (lines: readonly string[]): unknown[] => rows(lines).map((line) => line.replace(/,"body":(null|"(?:[^"\\\\]|\\\\.)*")/, ""));
+  const withoutBodies = (lines: readonly string[]): unknown[] =>
+    rows(lines).map((line) => line.replace(/,"body":(null|"(?:[^"\\\\]|\\\\.)*")/, ""));
   expect(withoutBodies(copied)).toEqual(withoutBodies(origin));
   expect((await errand.replay(forked.id)).difference).toBeNull();
   const events = await eventsUntil(errand, forked.id, (event) => event.seq > at);
@@ -134,15 +141,26 @@ test("a fork shares the history up to its step and goes on from there, as anothe
   expect((await errand.listTrees()).map((agent) => agent.id)).toContain(forked.id);
 });
 
-test("what was under way where a tree is forked is interrupted there, and goes on in the origin", async () => {
+test("work that was under way at the fork is interrupted in the fork and continues in the origin", async () => {
   const channel = createMemoryChannel();
   const { errand } = await openTestErrand(
-    { parent: byContext([callTools([{ name: "look", input: {} }, { name: "subagent", input: { task: "slow" } }]), say("going on")]), child: [hang()] },
+    {
+      parent: byContext([
+        callTools([
+          { name: "look", input: {} },
+          { name: "subagent", input: { task: "slow" } },
+        ]),
+        say("going on"),
+      ]),
+      child: [hang()],
+    },
     { tools: [lookTool(() => new Promise(() => {}))] },
   );
   const agent = await errand.openAgent();
   await agent.post("go");
-  const events = await eventsUntil(errand, agent.id, (event) => event.facts.some((fact) => fact.type === "run-started"));
+  const events = await eventsUntil(errand, agent.id, (event) =>
+    event.facts.some((fact) => fact.type === "run-started"),
+  );
   const forked = await errand.fork(agent.id, { at: events.at(-1)?.seq ?? 0, channel });
   expect((await channel.received(1))[0]?.text).toBe("going on");
   const runs = await errand.listRuns();

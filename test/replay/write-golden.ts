@@ -1,6 +1,6 @@
 /**
- * Adds the golden journals of the current revision: `node scripts/run.mjs golden`. A journal that is already there is compared and never
- * written again, because users of that revision have such journals in their stores.
+ * Adds the golden journals of the current revision: `node scripts/run.mjs golden`. A journal that is already there is
+ * compared and never written again, because users of that revision have such journals in their stores.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ for (const [name, scenario] of Object.entries(GOLDEN_SCENARIOS)) {
   } else if (readFileSync(file, "utf8") === text) {
     process.stdout.write(`${shown}: unchanged\n`);
   } else {
-    process.stderr.write(`${shown}: this version writes another journal, and the file was left as it is.\n${GOLDEN_REMEDY}\n`);
+    process.stderr.write(`${shown}: this version writes another journal; the file is unchanged.\n${GOLDEN_REMEDY}\n`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,7 @@
-/** What came of many seeds, and how two such results are joined. Imports nothing, so that the thread that hands out seeds loads nothing else. */
+/**
+ * What came of many seeds, and how two such results are joined. Imports nothing, so that the thread that hands out
+ * seeds loads nothing else.
+ */
 
 export interface SeedFailure {
   readonly seed: number;

@@ -18,7 +18,10 @@ export function createCallsUnderWay(): CallsUnderWay {
   return { open: new Set(), models: 0 };
 }
 
-/** Enters a call until it is answered or aborted. The function it gives says that it is, and whether this was the first to say so. */
+/**
+ * Enters a call until it is answered or aborted. The function it gives says that it is, and whether this was the first
+ * to say so.
+ */
 export function enterCall({ open }: CallsUnderWay, call: OpenCall): () => boolean {
   open.add(call);
   return () => open.delete(call);

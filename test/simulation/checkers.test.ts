@@ -274,7 +274,7 @@ test("I1, I5, I12: a lost post, a second answer and a second run for one spawn a
   expect(violated(() => checkPostEnded(post, tree))).toBe("I12");
 });
 
-test("channels: a repetition without its mark, other words, a lost message and one that is never on record are found", () => {
+test("the checker finds an unmarked repetition, changed words, a lost and an unrecorded channel message", () => {
   const tree = watchRows(smallRows(smallSteps()));
   const outside = createOutside();
   const delivery = { id: `${ROOT_ID}/4.1`, text: "x", repeated: false, taken: true, slow: false };
@@ -291,7 +291,7 @@ test("channels: a repetition without its mark, other words, a lost message and o
   expect(violated(() => checkDelivered(outside, tree))).toBe("channel");
 });
 
-test("I23: an unsafe tool that ran twice is found, and one that no journal knows of", () => {
+test("I23: the checker finds an unsafe tool that ran twice, and one that is in no journal", () => {
   const outside = createOutside();
   outside.strikes.set("tk1k", 2);
   expect(violated(() => checkStrike(outside, "tk1k"))).toBe("I23");
@@ -301,7 +301,7 @@ test("I23: an unsafe tool that ran twice is found, and one that no journal knows
   expect(violated(() => checkStrikesKnown(outside, [tree]))).toBe("nothing");
 });
 
-test("I2, I4, I6, I10, I16, I22 at rest: an unended run, an untold one, a late one and a store that disagrees are found", async () => {
+test("I2, I4, I6, I10, I16, I22: the checker finds open, undelivered and overdue runs at rest", async () => {
   const tree = watchRows(smallRows(smallSteps()));
   const run = tree.runs.get(1) as WatchedRun;
   expect(violated(() => checkRunAtRest(run))).toBe("nothing");
@@ -319,7 +319,7 @@ test("I2, I4, I6, I10, I16, I22 at rest: an unended run, an untold one, a late o
   await expect(checkStoreAtRest(createMemoryStore(), tree)).rejects.toThrow("I21");
 });
 
-test("I16: a run that waits beside a free slot is found, unless its parent has enough at work or something went wrong", () => {
+test("I16: the checker finds a run left waiting while a slot is free, unless its parent is at its limit", () => {
   /** Looks twice, so long apart; the run waits beside a sibling of that state. */
   const looks = (options: { ms?: number; slots?: number; calm?: boolean; sibling?: WatchedRun["state"] }): string => {
     const { ms = 1_001, slots = 2, calm = true, sibling = "ended" } = options;
@@ -375,7 +375,7 @@ test("I24: a step that is shown twice, too late, too early or otherwise is found
   expect(violated(() => checkStillThere(tree, tree.rows.length + 1))).toBe("I24");
 });
 
-test("I28: a secret is found in what is kept and in what people are told", () => {
+test("I28: the checker finds a secret in the store and in messages to people", () => {
   expect(violated(() => checkSecret("a row", `401 for ${SECRET}`))).toBe("I28");
   expect(violated(() => checkSecret("a row", null))).toBe("nothing");
   const told = { id: "x", text: SECRET, repeated: false, taken: false, slow: false };
@@ -418,7 +418,7 @@ test("I20: a row that is not what is decided again is found, though its chain ho
   expect(violated(() => doctored.take({ ...row, head, hash }))).toBe("I20");
 });
 
-test("I21: a stored row that is not the committed one is found, and so is a body that was not erased as recorded", async () => {
+test("I21: the checker finds a stored row or an erased body that differs from the committed one", async () => {
   const { disk, tree } = await smallSeed();
   const store = disk.beside();
   await checkStoredJournal(store, tree);

@@ -1,6 +1,7 @@
 /**
- * The real store behind a thin wall: shows every commit to an onlooker, fails or dies where the plan says, and falls silent with the life
- * that uses it. A life that was stopped and wakes reaches the store again: what it writes is shown to the onlooker as well.
+ * The real store behind a thin wall: shows every commit to an onlooker, fails or dies where the plan says, and falls
+ * silent with the life that uses it. A life that was stopped and wakes reaches the store again: what it writes is shown
+ * to the onlooker as well.
  */
 
 import { ErrandError, type Store } from "../../src/index.ts";
@@ -8,8 +9,10 @@ import type { Commit } from "../../src/contracts/store.ts";
 import type { Write } from "./power.ts";
 import type { Life } from "./simulated-world.ts";
 
-/** What goes wrong at a commit. `lost`: the process dies. `failed`: the disk does, which stops the process. `full`: it may come again.
- * `unknown`: nobody knows whether it was written. */
+/**
+ * What goes wrong at a commit. `lost`: the process dies. `failed`: the disk does, which stops the process. `full`: it
+ * may come again. `unknown`: nobody knows whether it was written.
+ */
 export type Fault =
   | "lost-before"
   | "lost-after"
@@ -35,7 +38,9 @@ interface Wall {
   readonly onCall: (name: string) => void;
   /** The process dies, now. */
   readonly die: () => void;
-  /** What came of a write by a process that was stopped, and replaced meanwhile: the error, or null where it was taken. */
+  /**
+   * What came of a write by a process that was stopped, and replaced meanwhile: the error, or null where it was taken.
+   */
   readonly onStrayWrite: (what: string, error: unknown) => void;
 }
 

@@ -1,4 +1,7 @@
-/** Seeds over all cores: hands out small batches to worker threads and joins their results. Order does not matter, seeds are alone. */
+/**
+ * Seeds over all cores: hands out small batches to worker threads and joins their results. Order does not matter, seeds
+ * are alone.
+ */
 
 import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";

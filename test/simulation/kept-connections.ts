@@ -1,6 +1,7 @@
 /**
- * Connections to one file that are kept from process to process and from seed to seed, with the statements that were prepared on them: opening one and preparing
- * anew takes a quarter of a seed's time. What a process that was killed leaves behind is the same for the next one, on whichever connection it comes.
+ * Connections to one file that are kept from process to process and from seed to seed, with the statements that were
+ * prepared on them: opening one and preparing anew takes a quarter of a seed's time. What a process that was killed
+ * leaves behind is the same for the next one, on whichever connection it comes.
  */
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";

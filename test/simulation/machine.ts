@@ -1,6 +1,6 @@
 /**
- * The process of a simulation, life after life: opens the real store, makes a real Errand on it, dies where the plan says, and comes up
- * again on what it left. Nothing of an earlier life reaches a later one but through the store.
+ * The process of a simulation, life after life: opens the real store, makes a real Errand on it, dies where the plan
+ * says, and comes up again on what it left. Nothing of an earlier life reaches a later one but through the store.
  */
 
 import { createErrand, type Errand, ErrandError, type PermissionRule, type Store, type Tool } from "../../src/index.ts";
@@ -52,7 +52,9 @@ interface MachineParts {
   readonly onUp: (errand: Errand, life: Life) => void;
   /** The process is down, and nobody told it to be. */
   readonly onDown: () => void;
-  /** Asked when it goes down: a source of its own if it is only stopped, and will wake when another has taken its place. */
+  /**
+   * Asked when it goes down: a source of its own if it is only stopped, and will wake when another has taken its place.
+   */
   readonly stops: () => Random | null;
   readonly onStray: OnStray;
   readonly power: Power;
@@ -113,7 +115,10 @@ export function createMachine(parts: MachineParts): Machine {
     parts.onDown();
   }
 
-  /** Takes back what was not durable, and with it all that the onlooker has seen of it. No process outlives it, a stopped one neither. */
+  /**
+   * Takes back what was not durable, and with it all that the onlooker has seen of it. No process outlives it, a
+   * stopped one neither.
+   */
   function losePower(left: readonly Write[]): void {
     count("power cut");
     machine.forgetStopped();
@@ -218,7 +223,7 @@ export function createMachine(parts: MachineParts): Machine {
     let begun = world.now;
     const raw = parts.disk.own();
     machine.store = raw;
-    // Its first write says who the owner is now. It waits for the disk, and takes along what stood there before, also what a disk had refused.
+    // The first write records the new owner. It waits for the disk, with all earlier writes, also refused ones.
     parts.power.sync()();
     const walled = createFaultyStore(raw, own, {
       fault() {

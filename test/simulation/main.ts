@@ -61,7 +61,8 @@ function onProgress(soFar: BatchResult): void {
   if (performance.now() - told < 1_000) return;
   told = performance.now();
   process.stderr.write(
-    `${soFar.seeds}/${runs} seeds, ${perSecond(soFar)} seeds/s, ${soFar.commits} commits, ${soFar.failures.length} failures\n`,
+    `${soFar.seeds}/${runs} seeds, ${perSecond(soFar)} seeds/s, ${soFar.commits} commits, ` +
+      `${soFar.failures.length} failures\n`,
   );
 }
 
@@ -70,8 +71,8 @@ function summary({ seeds, commits, rows, lives, matched, alike, failures, counts
   const never = SOMETIMES.filter((name) => (counts[name] ?? 0) === 0);
   if (never.length > 0) write(`never reached: ${never.join(", ")}`);
   write(
-    `${seeds} seeds in ${seconds().toFixed(1)} s (${Math.round(seeds / seconds())} seeds/s), ${commits} commits, ${rows} rows, ` +
-      `${lives} lives, ${matched} ran twice and matched, ${alike} ran in memory as well and matched`,
+    `${seeds} seeds in ${seconds().toFixed(1)} s (${Math.round(seeds / seconds())} seeds/s), ${commits} commits, ` +
+      `${rows} rows, ${lives} lives, ${matched} ran twice and matched, ${alike} ran in memory as well and matched`,
   );
   for (const { seed: failed, message } of failures) {
     write(`seed ${failed} failed: ${message.slice(0, 2_000)}`);

@@ -1,6 +1,6 @@
 /**
- * The models of a simulation: how long a call takes, whether it fails, hangs or answers although it was aborted, and then what it says
- * (replies.ts). Everything is drawn from the seed; a call of a life that has ended never comes back.
+ * The models of a simulation: how long a call takes, whether it fails, hangs or answers although it was aborted, and
+ * then what it says (replies.ts). Everything is drawn from the seed; a call of a life that has ended never comes back.
  */
 
 import {

@@ -1,6 +1,7 @@
 /**
- * The people outside: they open agents, write, steer, cancel, close, ask again after a crash, and send mail through a second handle of the
- * store. What they were told is recorded; what a dead process owed them they ask for again under the same id.
+ * The people outside: they open agents, write, steer, cancel, close, ask again after a crash, and send mail through a
+ * second handle of the store. What they were told is recorded; what a dead process owed them they ask for again under
+ * the same id.
  */
 
 import {
@@ -39,7 +40,9 @@ interface PeopleParts {
   /** True: the next agent is opened with its first message. */
   readonly startsSpeaking: () => boolean;
   readonly troubles: () => Troubles;
-  /** Told when something is asked of a tree. The function that it gives is called when that has been taken, or refused. */
+  /**
+   * Told when something is asked of a tree. The function that it gives is called when that has been taken, or refused.
+   */
   readonly onAsked: (tree: string, what: string, life: Life) => () => void;
 }
 
@@ -64,7 +67,7 @@ export function createPeople(parts: PeopleParts): People {
     return {
       deliver(message) {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
-        // What it finds in the store it may tell again, as whoever has come after it may: the id is the same, and it says so.
+        // It may repeat what it finds in the store, and so may later processes: with the same id, and marked.
         const stray = message.repeated ? () => undefined : parts.onStray;
         if (unheard(life, "tells the user something", stray)) return promise;
         const delivery = { id: message.id, text: message.text, repeated: message.repeated, taken: false, slow: false };

@@ -1,6 +1,7 @@
 /**
- * Where simulations keep their stores. A disk outlives the processes of its seed: each life opens it as its owner, people beside it as
- * readers. One is a SQLite file, in memory where the machine has a folder for that; the other is the store in memory.
+ * Where simulations keep their stores. A disk outlives the processes of its seed: each life opens it as its owner,
+ * people beside it as readers. One is a SQLite file, in memory where the machine has a folder for that; the other is
+ * the store in memory.
  */
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,8 +20,8 @@ export interface Disk {
   /** Opens the store for somebody who looks on and puts mail. */
   beside(): Store;
   /**
-   * Somebody deletes the lock of the owner, so that another can come while it lives. False where nothing keeps two owners apart, and
-   * nothing is to be proven.
+   * Somebody deletes the lock of the owner, so that another can come while it lives. False where nothing keeps two
+   * owners apart, and nothing is to be proven.
    */
   unlock(): boolean;
   /** The power was cut: there is nothing but these writes. No process may have it open as its owner. */
@@ -46,7 +47,9 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
   const meta = first.prepare("select name, value from meta").all();
   first.close();
   let opened: Store[] = [];
-  /** Who owns the kept file. That the lock of a file keeps a second owner away is for the seeds that open theirs anew. */
+  /**
+   * Who owns the kept file. That the lock of a file keeps a second owner away is for the seeds that open theirs anew.
+   */
   let owner: symbol | null = null;
 
   /** A seed that failed leaves stores open. SQLite would go on with what it knows of their file. */

@@ -1,6 +1,6 @@
 /**
- * What a loss of power takes back. All that is written is kept in order, with what of it is durable; a cut leaves that, and of what deferFsync as much as chance
- * will have, but nothing behind a gap.
+ * What a loss of power takes back. All that is written is kept in order, with what of it is durable; a cut leaves that,
+ * and of what deferFsync as much as chance will have, but nothing behind a gap.
  */
 
 import type { Commit, Store } from "../../src/contracts/store.ts";

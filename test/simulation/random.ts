@@ -1,4 +1,7 @@
-/** Seeded randomness: the one source of everything that is not decided by the code under test. The same seed gives the same numbers. */
+/**
+ * Seeded randomness: the one source of everything that is not decided by the code under test. The same seed gives the
+ * same numbers.
+ */
 
 export interface Random {
   /** An integer from 0 to `count` - 1. */

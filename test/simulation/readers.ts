@@ -1,6 +1,7 @@
 /**
- * Those who follow the events of trees, each at its own pace, and after a crash from where it was (I24). A reader is asked between two
- * happenings whether it takes something, with randomness of its own: nothing in the world waits for it or changes because of it.
+ * Those who follow the events of trees, each at its own pace, and after a crash from where it was (I24). A reader is
+ * asked between two happenings whether it takes something, with randomness of its own: nothing in the world waits for
+ * it or changes because of it.
  */
 
 import type { Errand, TreeEvent } from "../../src/index.ts";
@@ -17,7 +18,10 @@ export interface Readers {
   turn(): void;
   /** Takes whatever is there. True if there was something. */
   take(): boolean;
-  /** The sequence up to which a tree was read; null where nobody reads it, or whoever did was told that the disk has failed. */
+  /**
+   * The sequence up to which a tree was read; null where nobody reads it, or whoever did was told that the disk has
+   * failed.
+   */
   seen(tree: string): number | null;
 }
 

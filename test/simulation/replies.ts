@@ -1,6 +1,7 @@
 /**
- * What a scripted model answers: mostly sensible, often not. It forgets to report, narrates, floods, calls what there is not, says
- * NO_REPLY, tries to break out of frames; after its budget of calls it only comes to an end, so that every simulation does.
+ * What a scripted model answers: mostly sensible, often not. It forgets to report, narrates, floods, calls what there
+ * is not, says NO_REPLY, tries to break out of frames; after its budget of calls it only comes to an end, so that every
+ * simulation does.
  */
 
 import type { Json } from "../../src/core/values/json.ts";

@@ -1,13 +1,14 @@
 /**
- * The World of a simulation: a discrete-event loop that owns time. Things to happen stand in three queues (`soon` callbacks, timers,
- * and what comes from outside: replies, results, people); of those that are ready, the seed chooses whose head happens next.
+ * The World of a simulation: a discrete-event loop that owns time. Things to happen stand in three queues (`soon`
+ * callbacks, timers, and what comes from outside: replies, results, people); of those that are ready, the seed chooses
+ * whose head happens next.
  *
  * Invariants:
  *  1. Time moves only when nothing is ready, and then to the earliest moment that something waits for.
  *  2. Timers happen in the order of their times, and what is due at the same time in the order in which it was queued.
  *  3. After every happening all promises that can go on have gone on, before the next is chosen.
- *  4. Nothing of a life that has ended happens any more, unless it was only stopped: then it wakes once, apart from the world, with a
- *     source of randomness of its own. What it does moves nothing of what the seed decides.
+ *  4. Nothing of a life that has ended happens any more, unless it was only stopped: then it wakes once, apart from the
+ *     world, with a source of randomness of its own. What it does moves nothing of what the seed decides.
  */
 
 import type { World } from "../../src/index.ts";
@@ -108,14 +109,14 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
   }
 
   /**
-   * Among promises Node comes to the next tick when none of them can go on any more; outside of them it would come first. The event
-   * loop is not turned: nothing here waits for it.
+   * Among promises Node comes to the next tick when none of them can go on any more; outside of them it would come
+   * first. The event loop is not turned: nothing here waits for it.
    */
   function drain(): Promise<void> {
     return Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
   }
 
-  // No getters in here: V8 makes a shape for each object that has some, and shapes keep their objects alive until the next full collection.
+  // No getters here: V8 makes a shape for each object with getters, which keeps it alive until a full collection.
   const world = {
     now: 0,
     happened: 0,

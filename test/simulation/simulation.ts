@@ -1,6 +1,7 @@
 /**
- * One seed from beginning to end: plans, lets things happen until nothing is left to happen, checks what must hold at rest, proves every
- * journal by replay, and closes. The result is a plain record; a violation of an invariant is part of it, not an exception.
+ * One seed from beginning to end: plans, lets things happen until nothing is left to happen, checks what must hold at
+ * rest, proves every journal by replay, and closes. The result is a plain record; a violation of an invariant is part
+ * of it, not an exception.
  */
 
 import type { Store } from "../../src/index.ts";
@@ -59,7 +60,10 @@ const STOPPED = 25;
 const MOST_SLEEP = 20;
 /** Of a hundred processes that die, those whose machine loses its power. */
 const CUT = 25;
-/** Of a hundred seeds, those in which the power goes while all is well, and of a hundred commits that trail, those that it goes soon after. */
+/**
+ * Of a hundred seeds, those in which the power goes while all is well, and of a hundred commits that trail, those that
+ * it goes soon after.
+ */
 const OUTAGES = 10;
 const OUTAGE = 30;
 const MOST_OUTAGES = 2;
@@ -473,7 +477,7 @@ async function atRest(
       checkSeen(tree, readers.seen(tree.id));
       await checkStoreAtRest(store, tree);
       await checkStoredJournal(store, tree);
-      // Every row was replayed at its commit (watch.ts); here the store's own journal is, where it is not the same any more.
+      // Every row was replayed at its commit (watch.ts). Here the store's journal is replayed, if it differs by now.
       if (!replayAll && tree.erased.size === 0) continue;
       const { difference, rows } = await errand.replay(tree.id);
       demand("I20", difference === null, () => `replay differs: ${JSON.stringify(difference)}`);

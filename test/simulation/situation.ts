@@ -1,4 +1,7 @@
-/** What a request tells of the agent behind it, read as a model would read it: who it is, what it was told last, what it can do. */
+/**
+ * What a request tells of the agent behind it, read as a model would read it: who it is, what it was told last, what it
+ * can do.
+ */
 
 import type { ContextMessage, ModelRequest } from "../../src/index.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The rare paths. Each of these must have been reached after enough seeds, else the simulation proves less than it says. Counters come
- * from the facts of journals (watch.ts), from the machine and from the people outside.
+ * The rare paths. Each of these must have been reached after enough seeds, else the simulation proves less than it
+ * says. Counters come from the facts of journals (watch.ts), from the machine and from the people outside.
  */
 
 import { TROUBLES } from "./troubles/troubles.ts";

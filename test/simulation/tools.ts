@@ -1,4 +1,6 @@
-/** The tools of a simulation: `look` may be repeated, `strike` may not; both may be slow, fail, or outlive their abort. */
+/**
+ * The tools of a simulation: `look` may be repeated, `strike` may not; both may be slow, fail, or outlive their abort.
+ */
 
 import { jsonObjectIs } from "../../src/core/values/json.ts";
 import type { Tool, ToolOutput } from "../../src/index.ts";

@@ -41,7 +41,7 @@ test("others: what is owed for too long, while nothing is wrong, is found", () =
   expect(look(90_000, 5_000)).toBe("others");
 });
 
-test("duties: a run whose time is over and that goes on is found", () => {
+test("duties: the checker finds a run that continues after its deadline", () => {
   const overdue = (run: Partial<WatchedRun>, to: number, excuse = 0): string => {
     const tree: WatchedTree = watchRows(smallRows(smallSteps()));
     const known = tree.runs.get(1);
@@ -84,13 +84,13 @@ test("plain: numbers that a store cannot hold, and requests that are no JSON, ar
   expect(plainText([1])).toBe("[1]");
 });
 
-test("listeners: one that is told less often than the others is found", () => {
+test("listeners: the checker finds a listener that gets fewer events than the others", () => {
   expect(violated(() => checkHeard({ first: 3, bad: 3, last: 3 }))).toBe("nothing");
   expect(violated(() => checkHeard({ first: 3, bad: 3, last: 2 }))).toBe("listeners");
   expect(violated(() => checkHeard({ first: 3, bad: 1, last: 3 }))).toBe("listeners");
 });
 
-test("unhandled: a rejection that nobody takes is found, until the seed is over", async () => {
+test("unhandled: the checker finds a rejection without a handler until the seed is over", async () => {
   const source = new EventEmitter();
   const found: string[] = [];
   const over = watchUnhandled({ check: (work) => void found.push(violated(work)) }, source);

@@ -1,4 +1,7 @@
-/** The onlooker: sees every commit and every request of all trees, checks what can be checked then, and counts what was reached. */
+/**
+ * The onlooker: sees every commit and every request of all trees, checks what can be checked then, and counts what was
+ * reached.
+ */
 
 import type { ProcessRights } from "../../src/core/permissions/process-rights.ts";
 import { checkRights } from "./invariants/rights-facts.ts";
@@ -24,13 +27,19 @@ export interface Watch {
   commits: number;
   /** Runs a check; what it throws is kept. */
   check(work: () => void): void;
-  /** `rights`: those of the process that committed. `excuse`: the last moment at which the process was down or its disk full; null once monotonic time began anew. */
+  /**
+   * `rights`: those of the process that committed. `excuse`: the last moment at which the process was down or its disk
+   * full; null once monotonic time began anew.
+   */
   onCommitted(commit: Commit, now: number, excuse: number | null, rights: ProcessRights): void;
   /** The power was cut: only these commits were ever seen. */
   rewind(kept: ReadonlySet<Commit>): void;
   /** Checks a request, whose messages are given as JSON too, and says which agent it is of. */
   onRequest(request: ModelRequest, messages: string, situation: Situation): string;
-  /** The hashes that the chains of all journals end with, in the order in which their trees were made: every byte of a row counts. */
+  /**
+   * The hashes that the chains of all journals end with, in the order in which their trees were made: every byte of a
+   * row counts.
+   */
   digest(): string;
 }
 
@@ -78,7 +87,9 @@ export function createWatch(
     return running;
   }
 
-  /** Runs that trees further on in this commit end or put to wait: in one commit one tree may take what another gives. */
+  /**
+   * Runs that trees further on in this commit end or put to wait: in one commit one tree may take what another gives.
+   */
   function leavingLater(commit: Commit, part: TreeCommit): number {
     const later = commit.trees.slice(commit.trees.indexOf(part) + 1);
     const events = later.flatMap(({ rows }) => rows.flatMap((row) => headRead(row.head).events ?? []));

@@ -61,8 +61,8 @@ export function toolNotRun(d: Deciding, { effect: key, attempt }: FactOf<"tool-n
 }
 
 /**
- * Effects whose process is gone. Safe ones are repeated. A tool that recovers is asked what became of its call. Any other
- * call is answered: its outcome is unknown.
+ * Effects whose process is gone. Safe ones are repeated. A tool that recovers is asked what became of its call. Any
+ * other call is answered: its outcome is unknown.
  */
 export function effectsLost(d: Deciding, { effects }: FactOf<"effects-lost">): string | null {
   const lost = effects.filter((key) => d.state.effects.has(key));

@@ -11,7 +11,7 @@ const limits = fc.record({
   turnSeconds: fc.constantFrom(1, 60, 3_600, null),
 });
 
-test("F6: the clock of a root's turn runs exactly while a model call or a tool of it is open, and never beyond its limit", () => {
+test("F6: a root's turn clock runs exactly while its model call or tool is open, and within its limit", () => {
   fc.assert(
     fc.property(numbers, limits, (list, bounds) => {
       const tree = treeNew(testSource);

@@ -71,6 +71,6 @@ test.each([
   expect(trails(input, effect, events)).toBe(expected);
 });
 
-test("a rejected result waits for fsync: its sender may be told", () => {
+test("a rejected result waits for fsync, because its sender gets the reason", () => {
   expect(trails(replied, model, [], "rejected")).toBe(false);
 });

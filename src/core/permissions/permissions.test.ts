@@ -37,12 +37,12 @@ const input: fc.Arbitrary<Json> = fc.oneof(
 );
 const tool = fc.constantFrom(...TOOLS);
 
-test("reading is allowed, writing and running is asked about, and so is a tool nobody knows", () => {
+test("reading is allowed; writing, running and unknown tools are asked about", () => {
   const decided = TOOLS.map((name) => permissionOf([[]], name, {}));
   expect(decided).toEqual(["allow", "allow", "ask", "ask", "ask", "ask"]);
 });
 
-test("where there is no list, nobody restricts anything", () => {
+test("without any list of rules everything is allowed", () => {
   expect(TOOLS.map((name) => permissionOf([], name, {}))).toEqual(TOOLS.map(() => "allow"));
 });
 

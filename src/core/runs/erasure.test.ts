@@ -11,7 +11,7 @@ const called = row(1, { input: { type: "slots-offered" }, events: [{ type: "mode
 const input = { type: "model-replied", effect: "1.1", attempt: 1, usage: null, stop: "end", size: 9 };
 const words = [{ type: "text", text: "the words" }];
 
-test("the record of the end stays; the words behind it go, also those of the same reply that came once more, too late", () => {
+test("erasure keeps the recorded result and erases the child's words, also in a rejected duplicate", () => {
   const ended = [
     { type: "turn-ended", agent: 1, outcome: "done", answer: 1 },
     { type: "run-ended", run: 1, status: "ok", report: "salvaged", result: 2 },
@@ -27,7 +27,7 @@ test("the record of the end stays; the words behind it go, also those of the sam
   ]);
 });
 
-test("words to other agents stay, and what other agents were told; what only the child was told goes", () => {
+test("erasure keeps messages to other agents and their answers, and erases answers to the child", () => {
   const calls = ["a", "b"].map((id) => ({ type: "tool-call", id, name: "send_agent_message", input: { text: id } }));
   const events = [
     { type: "message-sent", n: 1, from: 1, to: 2, call: "b", kind: "system", size: 1 },

@@ -4,7 +4,7 @@ import { mapsFromText, mapsToText } from "./map-json.ts";
 
 const read = (value: unknown): unknown => mapsFromText(mapsToText(value));
 
-test("maps and sets come back as such, wherever they stand", () => {
+test("maps and sets are read back at any depth", () => {
   const value = { a: new Map([["b", { c: new Set([1, 2]), d: [new Map([[3, null]])] }]]), e: "f" };
   expect(read(value)).toEqual(value);
 });

@@ -1,4 +1,7 @@
-/** What must hold when nothing is under way any more: I2, I4, I10, I14 for every run, I16 for every agent, and the store's own lists. */
+/**
+ * What must hold when nothing is under way any more: I2, I4, I10, I14 for every run, I16 for every agent, and the
+ * store's own lists.
+ */
 
 import type { Store } from "../../../src/index.ts";
 import { asTreeId } from "../../../src/core/values/ids.ts";
@@ -67,8 +70,8 @@ export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise
 }
 
 /**
- * I20, I21: the store holds, byte for byte, the rows that were committed and proven then, but for texts that were erased: of those it holds
- * what the erasure says.
+ * I20, I21: the store holds, byte for byte, the rows that were committed and proven then, but for texts that were
+ * erased: of those it holds what the erasure says.
  */
 export async function checkStoredJournal(store: Store, tree: WatchedTree): Promise<void> {
   const rows = await store.rows(asTreeId(tree.id), 1, tree.rows.length + 1);
@@ -88,14 +91,14 @@ export async function checkStoredJournal(store: Store, tree: WatchedTree): Promi
 }
 
 /**
- * I8, I22: a run lasts no longer than it may, by an honest stopwatch, whatever the wall clock did. `excuse` is the last moment at which
- * the process was down or its disk full: what fell due meanwhile is due then.
+ * I8, I22: a run lasts no longer than it may, by an honest stopwatch, whatever the wall clock did. `excuse` is the last
+ * moment at which the process was down or its disk full: what fell due meanwhile is due then.
  */
 export function checkDeadline(run: WatchedRun, excuse: number): void {
   if (run.endedNow === null) return;
   const since = run.startedNow ?? (run.mode === "awaited" ? run.createdNow : null);
   if (since === null) return;
-  // A run whose time passed while nobody was there may come up waiting for a person: then it ends when that person has answered.
+  // A run whose deadline passed between processes may wait for a person. It ends when that person has answered.
   const due = Math.max(since + run.timeoutMs, excuse) + run.parkedMs;
   demand(
     "I22",

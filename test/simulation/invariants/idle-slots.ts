@@ -1,6 +1,6 @@
 /**
- * I16 for runs: none waits for long while the process has a slot that nobody holds and its parent may have another child at work. A run that waits until it is too late
- * ends in a known way, so nothing else would tell.
+ * I16 for runs: none waits for long while the process has a slot that nobody holds and its parent may have another
+ * child at work. A run that waits until it is too late ends in a known way, so nothing else would tell.
  */
 
 import { demand } from "./violation.ts";

@@ -1,4 +1,7 @@
-/** Messages and turns: I12 (order, no gap, no duplicate), I16 (no turn without a cause), I6 (in the context from the row that says so). */
+/**
+ * Messages and turns: I12 (order, no gap, no duplicate), I16 (no turn without a cause), I6 (in the context from the row
+ * that says so).
+ */
 
 import type { Fact } from "../../../src/core/event.ts";
 import { demand } from "./violation.ts";

@@ -49,7 +49,10 @@ export function checkCall({ what, agent: id }: OpenCall, trees: Iterable<Watched
   }
 }
 
-/** Channels: at least once, under one id with one text; what was seen before is marked, and what is done does not come again. */
+/**
+ * Channels: at least once, under one id with one text; what was seen before is marked, and what is done does not come
+ * again.
+ */
 export function checkDelivery(outside: Outside, delivery: Delivery): void {
   const { id, text, repeated } = delivery;
   checkSecret(`the message ${id} for the user`, text);

@@ -1,8 +1,10 @@
 /**
- * Two invariants about time. `others`: whatever befalls one tree, or has befallen the store before, every tree that was given something to do
- * takes it within a bound. `duties`: mail is taken, timers fire and old trees are swept within a bound, whatever their last try did.
+ * Two invariants about time. `others`: whatever befalls one tree, or has befallen the store before, every tree that was
+ * given something to do takes it within a bound. `duties`: mail is taken, timers fire and old trees are swept within a
+ * bound, whatever their last try did.
  *
- * Time moves only when nothing is ready: what is owed when time is about to move past its bound will not come by itself.
+ * Time moves only when nothing is ready: what is owed when time is about to move past its bound will not come by
+ * itself.
  */
 
 import { Violation } from "./violation.ts";
@@ -35,7 +37,8 @@ export function createProgress(): Progress {
           open.delete(owed);
           throw new Violation(
             owed.invariant,
-            `${owed.what} is owed since ${owed.since}, nothing is wrong since ${calmSince}, and the next thing happens at ${to}`,
+            `${owed.what} is owed since ${owed.since}, nothing is wrong since ${calmSince}, ` +
+              `and the next thing happens at ${to}`,
           );
         }
       }

@@ -1,6 +1,6 @@
 /**
- * I20, row by row: replays a journal as it is committed, so that a row that cannot be decided again is found at its commit, and says what
- * each model call must have been sent.
+ * I20, row by row: replays a journal as it is committed, so that a row that cannot be decided again is found at its
+ * commit, and says what each model call must have been sent.
  */
 
 import type { DefinitionText } from "../../../src/core/values/definition.ts";

@@ -1,6 +1,6 @@
 /**
- * Questions: I18 (a call that needs permission runs only by an answer that allows it, in the answer's own row), I19 (no answer of what is
- * gone), I22 (a clock that stands still).
+ * Questions: I18 (a call that needs permission runs only by an answer that allows it, in the answer's own row), I19 (no
+ * answer of what is gone), I22 (a clock that stands still).
  */
 
 import type { DefinitionFacts } from "../../../src/core/values/definition.ts";

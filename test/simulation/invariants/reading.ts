@@ -1,4 +1,7 @@
-/** I24: whoever follows a tree is shown each committed step once, in order and as it was committed, however slow and however often it comes anew. */
+/**
+ * I24: whoever follows a tree is shown each committed step once, in order and as it was committed, however slow and
+ * however often it comes anew.
+ */
 
 import type { TreeEvent } from "../../../src/index.ts";
 import { treeEventOf } from "../../../src/view/tree-event.ts";

@@ -1,6 +1,7 @@
 /**
- * What must hold of every request that a model gets: I15 (pairing, roles), I20 (the very context that the journal says), I26 (words of
- * others only in frames), I4/I6 (each outcome once, and only once it was told), D11 (open children are in sight), I19.
+ * What must hold of every request that a model gets: I15 (pairing, roles), I20 (the very context that the journal
+ * says), I26 (words of others only in frames), I4/I6 (each outcome once, and only once it was told), D11 (open children
+ * are in sight), I19.
  */
 
 import type { ContextMessage, ModelRequest } from "../../../src/index.ts";

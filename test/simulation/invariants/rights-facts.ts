@@ -1,6 +1,6 @@
 /**
- * Rights and money of a tree, whichever process executes it: I18 (a row is decided under the rights of the process that wrote it; a child's are never
- * more than its parent's), I17 (model calls of one request).
+ * Rights and money of a tree, whichever process executes it: I18 (a row is decided under the rights of the process that
+ * wrote it; a child's are never more than its parent's), I17 (model calls of one request).
  */
 
 import type { Fact } from "../../../src/core/event.ts";

@@ -60,8 +60,8 @@ function takePosts(tree: WatchedTree, fact: Fact, { seq }: Moment): void {
 }
 
 /**
- * I17: runs start in slots that nobody holds, or that this row gives back. A run that goes on after it waited takes one in any case: whoever
- * starts in the same row was given its own.
+ * I17: runs start in slots that nobody holds, or that this row gives back. A run that goes on after it waited takes one
+ * in any case: whoever starts in the same row was given its own.
  */
 function checkSlots(tree: WatchedTree, facts: readonly Fact[], seq: number, slotsFree: number): void {
   if (!facts.some((fact) => fact.type === "run-started")) return;
@@ -98,7 +98,9 @@ function waitsInBatch(tree: WatchedTree, run: WatchedRun): boolean {
   return false;
 }
 
-/** I16, no lost wake-up: no agent is idle while something waits for it, and no batch is whole without being announced. */
+/**
+ * I16, no lost wake-up: no agent is idle while something waits for it, and no batch is whole without being announced.
+ */
 function checkWaking(tree: WatchedTree, seq: number): void {
   for (const agent of tree.agents.values()) {
     if (!agent.alive || agent.turn !== null || tree.runs.get(agent.number)?.state === "queued") continue;

@@ -1,4 +1,7 @@
-/** Runs: I1 (one run a spawn), I2 (one end), I4/I14 (told once), I13 (no report after the end), I17 (caps), I18 (rights). */
+/**
+ * Runs: I1 (one run a spawn), I2 (one end), I4/I14 (told once), I13 (no report after the end), I17 (caps), I18
+ * (rights).
+ */
 
 import type { Fact } from "../../../src/core/event.ts";
 import { jsonObjectIs } from "../../../src/core/values/json.ts";

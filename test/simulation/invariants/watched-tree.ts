@@ -1,6 +1,6 @@
 /**
- * What an onlooker knows of a tree from its committed facts alone: a second, much simpler fold than the kernel's own, written from the
- * contract. The checkers beside this file read and extend it; none of them looks into the runtime.
+ * What an onlooker knows of a tree from its committed facts alone: a second, much simpler fold than the kernel's own,
+ * written from the contract. The checkers beside this file read and extend it; none of them looks into the runtime.
  */
 
 import type { AgentKind } from "../../../src/core/input.ts";
@@ -60,7 +60,10 @@ export interface WatchedRun {
   readonly batch: string | null;
   readonly timeoutMs: number;
   readonly definition: string;
-  /** True time that it has stood still because nothing below it could go on before a user answered, and since when it does. */
+  /**
+   * True time that it has stood still because nothing below it could go on before a user answered, and since when it
+   * does.
+   */
   parkedMs: number;
   parkedNow: number | null;
   /** True times. */

@@ -1,4 +1,7 @@
-/** Model and tool calls: I7 (retries end visibly), I17 (iterations, budget), I18 (rights), I19 (nothing of the gone), I23 (no repetition). */
+/**
+ * Model and tool calls: I7 (retries end visibly), I17 (iterations, budget), I18 (rights), I19 (nothing of the gone),
+ * I23 (no repetition).
+ */
 
 import type { Fact } from "../../../src/core/event.ts";
 import { demand } from "./violation.ts";

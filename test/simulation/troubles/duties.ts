@@ -1,4 +1,6 @@
-/** Asks for the periodic duties of a process: mail that another process has put is taken, and old trees are looked for. */
+/**
+ * Asks for the periodic duties of a process: mail that another process has put is taken, and old trees are looked for.
+ */
 
 import { asPostId, asTreeId } from "../../../src/core/values/ids.ts";
 import type { Store } from "../../../src/index.ts";

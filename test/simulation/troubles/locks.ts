@@ -1,4 +1,6 @@
-/** A store that cannot be written, or not even read, for a long stretch of time; and a tree whose rows it never takes. */
+/**
+ * A store that cannot be written, or not even read, for a long stretch of time; and a tree whose rows it never takes.
+ */
 
 import { ErrandError } from "../../../src/index.ts";
 import { rowRefused } from "../../../src/stores/refusals.ts";

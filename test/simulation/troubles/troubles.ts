@@ -1,6 +1,7 @@
 /**
- * The troubles of a simulation: what models, tools, listeners, channels and the store may do wrong beside the faults of the plan. A seed has
- * each of them by its weight. They draw from a source of their own, so that a seed without any does what it did before they were known.
+ * The troubles of a simulation: what models, tools, listeners, channels and the store may do wrong beside the faults of
+ * the plan. A seed has each of them by its weight. They draw from a source of their own, so that a seed without any
+ * does what it did before they were known.
  */
 
 import type { ErrorCode } from "../../../src/errors.ts";

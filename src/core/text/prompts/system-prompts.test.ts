@@ -99,7 +99,7 @@ test("a child learns to report by its own protocol, and only by that", () => {
   expect(byTag).toContain("send_agent_message is only for ad-hoc messages");
 });
 
-test("a child without a label is told of none", () => {
+test("the prompt of a child without a label names no label", () => {
   expect(childPrompt("tool", null)).not.toContain("labelled");
 });
 
@@ -117,7 +117,7 @@ test("a root learns of the frames, of both ways to delegate, and of those it can
   expect(prompt).toContain("- review: Reviews a change.");
 });
 
-test("F10: a child whose result is typed is told to give data, and no other child hears of them", () => {
+test("F10: only the prompt of a child with a typed result asks for data", () => {
   expect(childPrompt("tool", null, "You count.", { type: "integer" })).toContain("Put the result into `data` too");
   expect(childPrompt("tool", null, "You count.", {})).toContain("Put the result into `data_json` too");
   expect(childPrompt("tool", null)).not.toContain("data");
