@@ -13,8 +13,11 @@ const NAMES: readonly FrameName[] = ["system_message", "message_for_user", "find
 const TAGS = ["system_message", "message_for_user", "findings", "response", "say"];
 
 /** Written apart from the code under test, with other means: the engine's Unicode data, patterns, repeated passes. */
-const INVISIBLE =
-  /[\p{Default_Ignorable_Code_Point}\p{M}\p{Cf}\p{Cs}\uFFFC\uFFFD\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20FF\uFE20-\uFE2F]|(?![\t-\r\x85])\p{Cc}/gu;
+const INVISIBLE = new RegExp(
+  "[\\p{Default_Ignorable_Code_Point}\\p{M}\\p{Cf}\\p{Cs}\\uFFFC\\uFFFD]|[\\u1AB0-\\u1AFF]|[\\u1DC0-\\u1DFF]|" +
+    "[\\u20D0-\\u20FF]|[\\uFE20-\\uFE2F]|(?![\\t-\\r\\x85])\\p{Cc}",
+  "gu",
+);
 const BRACKETS = /[\u02C2\u1438\u16B2\u2039\u2329\u276C\u276E\u2770\u27E8\u2991\u29FC\u3008\u{1D236}]/gu;
 const READABLE = new RegExp(
   `<[\\s\\\\/]*(${TAGS.map((tag) => [...tag].join("[\\s\\\\]*")).join("|")})(?![a-z0-9_.:-])`,
