@@ -1,8 +1,8 @@
 /**
  * What a command sees of the process that it runs in. The real one is process-host.ts.
  *
- * Promises: `out` and `err` never throw, not even when the reader has gone; listeners given to `onSignal` and `onExit` are called
- * until the function that they returned is.
+ * Promises: `out` and `err` never throw, not even when the reader has gone; listeners given to `onSignal` and `onExit`
+ * are called until the function that they returned is.
  */
 
 import type { World } from "../contracts/world.ts";
@@ -48,11 +48,17 @@ export interface Host {
   readonly folder: string;
   /** The user's home folder. */
   readonly home: string;
-  /** For what was asked for: answers, lists, JSON. Colours are printed, every other control but line feed and tab is taken out. */
+  /**
+   * For what was asked for: answers, lists, JSON. Colours are printed, every other control but line feed and tab is
+   * taken out.
+   */
   out(text: string): void;
   /** For what a person wants to know meanwhile: progress, hints, errors. The same holds. */
   err(text: string): void;
-  /** Resolves once the reader of `out` has room for more, so that a long output does not pile up here; false when it has gone. */
+  /**
+   * Resolves once the reader of `out` has room for more, so that a long output does not pile up here; false when it has
+   * gone.
+   */
   drained(): Promise<boolean>;
   /** Where `out` goes, when that is a terminal that understands cursor movements; else null. */
   readonly screen: Screen | null;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The entry of the command `errand`. It looks at the version of Node.js before anything that needs a newer one is loaded, so this
- * file itself has no imports and no syntax that an old Node.js does not know.
+ * The entry of the command `errand`. It looks at the version of Node.js before anything that needs a newer one is
+ * loaded, so this file itself has no imports and no syntax that an old Node.js does not know.
  */
 
 const [major, minor] = process.versions.node.split(".").map(Number);

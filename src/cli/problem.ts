@@ -1,4 +1,7 @@
-/** What went wrong, as a user reads it: what happened with its code, and what to do. Never a stack, unless it was asked for. */
+/**
+ * What went wrong, as a user reads it: what happened with its code, and what to do. Never a stack, unless it was asked
+ * for.
+ */
 
 import { type Colours, createColours } from "./text/colours.ts";
 import { errorText, ErrandError, type ErrorCode } from "../errors.ts";

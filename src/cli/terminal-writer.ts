@@ -3,8 +3,9 @@
  *
  * Invariants:
  *  1. Everything that the process prints passes here, also what a package prints through `console` or `process.stdout`.
- *  2. What is printed holds no control character but line feed and tab, no escape sequence, and no character that changes the direction of
- *     text. Two exceptions: colours with the token of this process; and, through `draw`, the controls of a live picture.
+ *  2. What is printed holds no control character but line feed and tab, no escape sequence, and no character that
+ *     changes the direction of text. Two exceptions: colours with the token of this process; and, through `draw`, the
+ *     controls of a live picture.
  *  3. No secret that Errand was configured with is printed (invariant I28).
  *  4. Writing never throws, also when the reader has gone.
  */

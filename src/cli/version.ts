@@ -1,4 +1,7 @@
-/** The version of the package, read from its package.json, which stands two folders up from here in `src` and in `dist` alike. */
+/**
+ * The version of the package, read from its package.json, which stands two folders up from here in `src` and in `dist`
+ * alike.
+ */
 
 import { readFileSync } from "node:fs";
 

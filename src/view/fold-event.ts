@@ -115,7 +115,8 @@ function noteDefinitions(model: TreeModel, catalog: readonly DefinitionFacts[]):
 }
 
 /**
- * From here on the events are those of a fork: its root has an id of its own, perhaps another definition, and only its turn is under way.
+ * From here on the events are those of a fork: its root has an id of its own, perhaps another definition, and only its
+ * turn is under way.
  */
 function treeForked(model: TreeModel, fact: FactOf<"tree-forked">, at: number): ReadableEvent[] {
   noteDefinitions(model, [...fact.catalog, fact.root]);

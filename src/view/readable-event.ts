@@ -1,8 +1,10 @@
 /**
- * Readable events: what a committed step changed in a tree, in the words of the documentation. fold-event.ts makes them. The lines of
- * `errand run --json` are these objects, so a type or a field may be added, but none is renamed or removed.
+ * Readable events: what a committed step changed in a tree, in the words of the documentation. fold-event.ts makes
+ * them. The lines of `errand run --json` are these objects, so a type or a field may be added, but none is renamed or
+ * removed.
  *
- * Times (`at`) are milliseconds since 1970; money is micro-dollars; `run`, `agent` and `tree` are ids that other commands take.
+ * Times (`at`) are milliseconds since 1970; money is micro-dollars; `run`, `agent` and `tree` are ids that other
+ * commands take.
  */
 
 import type { Json } from "../core/values/json.ts";

@@ -1,7 +1,9 @@
 /**
- * The readable model of a tree: what a picture of it needs. It is small, and folded from the tree's events alone (fold-event.ts).
+ * The readable model of a tree: what a picture of it needs. It is small, and folded from the tree's events alone
+ * (fold-event.ts).
  *
- * Invariant: agent 0 is the root; the n-th run and the child that it made are both n, so the order of the map is spawn order.
+ * Invariant: agent 0 is the root; the n-th run and the child that it made are both n, so the order of the map is spawn
+ * order.
  */
 
 import type { ModelPrice } from "../core/values/definition.ts";

@@ -1,6 +1,6 @@
 /**
- * The agents, skills and project context that a command works with: those of the current folder, of the user's home and the built-in
- * ones.
+ * The agents, skills and project context that a command works with: those of the current folder, of the user's home and
+ * the built-in ones.
  */
 
 import { join, relative } from "node:path";

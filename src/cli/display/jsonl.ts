@@ -3,8 +3,8 @@
  * and a `type`. docs/reference/cli.md lists all types with their fields; those of events in a tree are the fields of
  * view/readable-event.ts.
  *
- * Fields and types may be added; none is renamed or removed while `v` is the same. Texts are not sanitised: JSON escapes
- * their control characters.
+ * Fields and types may be added; none is renamed or removed while `v` is the same. Texts are not sanitised: JSON
+ * escapes their control characters.
  */
 
 import { answerOf } from "../../view/channel-message.ts";

@@ -3,8 +3,8 @@
  *
  * Invariants:
  *  1. Applied to `before` it gives `after`: no change is left out.
- *  2. Time and memory are bounded. If texts differ in more than EDITS lines, all lines between their common beginning and
- *     end are shown as removed and added.
+ *  2. Time and memory are bounded. If texts differ in more than EDITS lines, all lines between their common beginning
+ *     and end are shown as removed and added.
  */
 
 export interface DiffLine {

@@ -2,7 +2,8 @@
  * Small JSON files of settings and trust.
  *
  * Invariants:
- *  1. A file that is no JSON object, is too long or is no regular file is an error that names it. A missing file is null.
+ *  1. A file that is no JSON object, is too long or is no regular file is an error that names it. A missing file is
+ *     null.
  *  2. Only the owner may read a written file. It is replaced as a whole, or stays as it was.
  */
 

@@ -19,7 +19,9 @@ export interface Setting {
   readonly joined?: true;
   /** What is wrong with a value; null if it is valid. */
   problem(value: Json): string | null;
-  /** What a project's value asks for that the user must agree to; null if nothing. `own`: the value without the project. */
+  /**
+   * What a project's value asks for that the user must agree to; null if nothing. `own`: the value without the project.
+   */
   asks?(value: Json, own: Json): string | null;
 }
 

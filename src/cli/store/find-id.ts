@@ -3,8 +3,8 @@
  *
  * Invariants:
  *  1. A whole id is looked up. Any other text of at least six characters is the beginning of one.
- *  2. A beginning that fits several trees or runs is an error that names them. A run is known by its own id and by that of its child. Of
- *     a run that forks repeat, the one in the oldest tree is meant.
+ *  2. A beginning that fits several trees or runs is an error that names them. A run is known by its own id and by that
+ *     of its child. Of a run that forks repeat, the one in the oldest tree is meant.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";

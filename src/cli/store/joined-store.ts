@@ -1,6 +1,6 @@
 /**
- * Several stores read as one: what a command sees of a project. Each tree is in one of them, and mail goes to that one. All were opened to
- * read, so nothing else is written. The clock is that of the first.
+ * Several stores read as one: what a command sees of a project. Each tree is in one of them, and mail goes to that one.
+ * All were opened to read, so nothing else is written. The clock is that of the first.
  */
 
 import type { Store, TreeQuery, TreeRecord } from "../../contracts/store.ts";

@@ -1,4 +1,7 @@
-/** The stores as a command that only reads sees them: opened to read, also while other processes own them, and joined into one. */
+/**
+ * The stores as a command that only reads sees them: opened to read, also while other processes own them, and joined
+ * into one.
+ */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
@@ -49,7 +52,9 @@ export function withStore<Result>(path: string, work: (store: Store, view: View)
   return withFiles([path], work, null);
 }
 
-/** With the folder of a project, a file that another process is just creating is left out; at least one must be left. */
+/**
+ * With the folder of a project, a file that another process is just creating is left out; at least one must be left.
+ */
 async function withFiles<Result>(
   paths: readonly string[],
   work: (store: Store, view: View) => Promise<Result>,
@@ -148,7 +153,8 @@ export function explainOwned(thrown: unknown): unknown {
   if (!(thrown instanceof ErrandError) || thrown.code !== "store-owned") return thrown;
   return new ErrandError("store-owned", thrown.message, {
     remedy:
-      "That process works on its trees: watch it with errand logs -f TREE, tell it more with errand send TREE, or stop it.",
+      "That process works on its trees: watch it with errand logs -f TREE, " +
+      "tell it more with errand send TREE, or stop it.",
     cause: thrown,
     details: thrown.details,
   });

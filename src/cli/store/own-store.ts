@@ -1,6 +1,6 @@
 /**
- * Makes this process the owner of a store: of the one that was named, or of the first file of the project that no other process owns. So
- * several commands can work in one folder, each with its own rights, model and key.
+ * Makes this process the owner of a store: of the one that was named, or of the first file of the project that no other
+ * process owns. So several commands can work in one folder, each with its own rights, model and key.
  */
 
 import { ErrandError } from "../../errors.ts";

@@ -28,7 +28,10 @@ export async function readTree(store: Store, tree: TreeId, through: number): Pro
   return model;
 }
 
-/** The model that a definition of the tree was recorded with: the root's if the definition has none, undefined if neither has. */
+/**
+ * The model that a definition of the tree was recorded with: the root's if the definition has none, undefined if
+ * neither has.
+ */
 export function recordedModel(model: TreeModel, definition: string | undefined): string | undefined {
   const root = model.agents.get(0)?.definition ?? "";
   return (model.definitions.get(definition ?? root) ?? model.definitions.get(root))?.model;

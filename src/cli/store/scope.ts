@@ -1,9 +1,11 @@
 /**
- * Which stores a command works with: the one that was typed, else that of a setting, else the database of ERRAND_DATABASE_URL, else the
- * files of the folder's project. DATABASE_URL often belongs to another program, so it counts only where a setting says so.
+ * Which stores a command works with: the one that was typed, else that of a setting, else the database of
+ * ERRAND_DATABASE_URL, else the files of the folder's project. DATABASE_URL often belongs to another program, so it
+ * counts only where a setting says so.
  *
  * Invariants:
- *  1. A project is known by the real path of its folder. Its stores are files `store-N.db` in `stores/NAME-HASH` of the user's data folder.
+ *  1. A project is known by the real path of its folder. Its stores are files `store-N.db` in `stores/NAME-HASH` of the
+ *     user's data folder.
  *  2. No file in the project's own folder is used as a store unless the user names it.
  */
 
@@ -131,7 +133,10 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A store in the folder of a project: where the command line kept it before, and where a folder of another person may ship one. */
+/**
+ * A store in the folder of a project: where the command line kept it before, and where a folder of another person may
+ * ship one.
+ */
 export const FORMER_STORE = ".errand/errand.db";
 
 /** The store in the folder of a project, or null. It is not opened. */

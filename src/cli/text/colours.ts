@@ -1,8 +1,8 @@
 /**
  * Colours for a terminal, or functions that add none.
  *
- * A colour sequence carries the token of this process. The writer (terminal-writer.ts) prints only colours that have it,
- * so text from elsewhere cannot be coloured, even if its escape sequences were not filtered.
+ * A colour sequence carries the token of this process. The writer (terminal-writer.ts) prints only colours that have
+ * it, so text from elsewhere cannot be coloured, even if its escape sequences were not filtered.
  */
 
 export type Colour = (text: string) => string;

@@ -1,4 +1,7 @@
-/** Puts the questions of trees to the user at the keyboard of a command that is at work, and takes the lines that they type. */
+/**
+ * Puts the questions of trees to the user at the keyboard of a command that is at work, and takes the lines that they
+ * type.
+ */
 
 import type { GivenAnswer } from "../../runtime/errand.ts";
 import type { Display } from "../display/display.ts";

@@ -59,7 +59,9 @@ export function requireBaseUrlFits(baseUrl: string | undefined, models: readonly
   }
   if (models.some((model) => model.startsWith(NEEDS_BASE_URL))) return;
   throw new ErrandError("usage", `--base-url says where ${NEEDS_BASE_URL}NAME is, and the model is ${models[0]}`, {
-    remedy: `Name the model too: --model ${NEEDS_BASE_URL}NAME. Other providers have variables of their own, such as OPENAI_BASE_URL.`,
+    remedy:
+      `Name the model too: --model ${NEEDS_BASE_URL}NAME. ` +
+      "Other providers have variables of their own, such as OPENAI_BASE_URL.",
   });
 }
 

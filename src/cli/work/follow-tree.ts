@@ -1,8 +1,10 @@
 /**
- * Follows a tree from its first event until nothing in it is under way, and shows what happens. Rows up to `past` are read, but not shown.
+ * Follows a tree from its first event until nothing in it is under way, and shows what happens. Rows up to `past` are
+ * read, but not shown.
  *
  * Invariants:
- *  1. A message to the user is shown when its event was read and the channel has delivered its text, in the order of the events.
+ *  1. A message to the user is shown when its event was read and the channel has delivered its text, in the order of
+ *     the events.
  *  2. The answer is what the root's turns ended with, in order, with messages of children that were relayed (rule D13).
  */
 

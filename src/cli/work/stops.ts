@@ -1,6 +1,6 @@
 /**
- * What can stop a command before its work is done: a signal, its timeout, a failure that no caller waits for. The first one counts. A
- * second Ctrl-C ends the process at once.
+ * What can stop a command before its work is done: a signal, its timeout, a failure that no caller waits for. The first
+ * one counts. A second Ctrl-C ends the process at once.
  */
 
 import type { ErrandError } from "../../errors.ts";

@@ -6,7 +6,9 @@ import type { Host } from "../host.ts";
 /** How long a pipe may stay empty. Some programs leave one open for the commands that they start. */
 const FIRST_WITHIN_MS = 3_000;
 
-/** The argument `given`, or all of standard input if it is `-`. `what` and `example` are for the error if it is empty. */
+/**
+ * The argument `given`, or all of standard input if it is `-`. `what` and `example` are for the error if it is empty.
+ */
 export async function givenText(given: string, what: string, example: string, host: Host): Promise<string> {
   const text = given === "-" ? await host.readInput() : given;
   if (text.trim() !== "") return text.trim();
@@ -15,8 +17,8 @@ export async function givenText(given: string, what: string, example: string, ho
 }
 
 /**
- * What another program pipes into a command beside its arguments: `git diff | errand run "review"`. Empty if standard input is a terminal
- * or /dev/null, or if nothing comes in time. Once something has come, all of it is read.
+ * What another program pipes into a command beside its arguments: `git diff | errand run "review"`. Empty if standard
+ * input is a terminal or /dev/null, or if nothing comes in time. Once something has come, all of it is read.
  */
 export async function pipedText(host: Host): Promise<string> {
   if (!host.piped) return "";
@@ -29,9 +31,8 @@ export async function pipedText(host: Host): Promise<string> {
   if (began === null) {
     // It may fail later, when no code waits for it.
     first.catch(() => undefined);
-    host.err(
-      `standard input is open, and nothing came on it within ${FIRST_WITHIN_MS / 1_000} s: the task is taken without it\n`,
-    );
+    const waited = `${FIRST_WITHIN_MS / 1_000} s`;
+    host.err(`standard input is open, and nothing came on it within ${waited}: the task is taken without it\n`);
     return "";
   }
   const decoder = new TextDecoder();

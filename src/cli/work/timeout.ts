@@ -30,7 +30,8 @@ export function timeoutError(timeoutMs: number, model: TreeModel): ErrandError {
   const waiting = agents.some(({ thinking }) => thinking);
   return new ErrandError("turn-timeout", message, {
     remedy: waiting
-      ? "Its model had not answered yet: see whether it can be reached with errand doctor, or give it more time with --timeout SECONDS."
+      ? "Its model had not answered yet: see whether it can be reached with errand doctor, " +
+        "or give it more time with --timeout SECONDS."
       : "Give it more time with --timeout SECONDS.",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Works on trees for a command: opens the runtime, begins the work, follows each tree until it is at rest (rule D13: open children are
- * waited for), and closes everything in order, also if something stops it before.
+ * Works on trees for a command: opens the runtime, begins the work, follows each tree until it is at rest (rule D13:
+ * open children are waited for), and closes everything in order, also if something stops it before.
  */
 
 import type { Channel } from "../../contracts/channel.ts";
@@ -42,7 +42,9 @@ export interface WorkRequest {
   readonly timeoutMs: number | null;
   /** Opens the runtime and names its store. */
   open(handlers: RuntimeHandlers): Promise<Owned<Errand>>;
-  /** Begins the work of each tree, whose messages to the user go to the channel. Null for a tree that cannot run here. */
+  /**
+   * Begins the work of each tree, whose messages to the user go to the channel. Null for a tree that cannot run here.
+   */
   readonly begin: readonly ((errand: Errand, channel: Channel) => Promise<Target | null>)[];
   /** Given for work that lasts until the store has nothing to do, not only these trees: resolves then. */
   storeDone?(store: string): Promise<void>;
@@ -60,7 +62,10 @@ interface TreeWork {
   readonly rest: Promise<void>;
 }
 
-/** Throws if the work cannot begin. A later failure is reported, and the exit code is that of the first tree that did not end well. */
+/**
+ * Throws if the work cannot begin. A later failure is reported, and the exit code is that of the first tree that did
+ * not end well.
+ */
 export async function workOnTrees({ options, host }: CommandCall, request: WorkRequest): Promise<ExitCode> {
   const json = options.json === true;
   const displays = displaysFor(request.begin.length, json, host);

@@ -1,6 +1,7 @@
 /**
- * A request to a tree from a process that does not run it. Where another process owns the store, or workers take its trees, the request is
- * put as mail. Otherwise this process owns the store for a moment: the request is recorded, and no model and no tool is called.
+ * A request to a tree from a process that does not run it. Where another process owns the store, or workers take its
+ * trees, the request is put as mail. Otherwise this process owns the store for a moment: the request is recorded, and
+ * no model and no tool is called.
  */
 
 import { ModelFailure, type ModelProvider } from "../../contracts/model.ts";

@@ -2,8 +2,8 @@
  * Copies one tree into another store, where its status is `arriving` until every tree has been copied.
  *
  * Invariants:
- *  1. It may be interrupted anywhere and started again. Rows that the target has are not written twice, and repeating any other write
- *     changes nothing.
+ *  1. It may be interrupted anywhere and started again. Rows that the target has are not written twice, and repeating
+ *     any other write changes nothing.
  *  2. The source may have changed since an interrupted attempt. What it erased, sent or took since then is copied too.
  */
 

@@ -21,7 +21,10 @@ export interface Migration {
   readonly world: World;
   /** Called with each row and each tree. */
   readonly onProgress: (progress: Progress) => void;
-  /** Called if the clock of the database is ahead of that of the file, or behind it, by much: deadlines come earlier or later. */
+  /**
+   * Called if the clock of the database is ahead of that of the file, or behind it, by much: deadlines come earlier or
+   * later.
+   */
   readonly onClocksDiffer: (aheadMs: number) => void;
 }
 

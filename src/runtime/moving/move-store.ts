@@ -2,8 +2,8 @@
  * Moves a store: all of its trees, and the mail that no owner has taken yet.
  *
  * Invariants:
- *  1. At most one of the two stores can run a tree. In the target it is `arriving` until the source records that it was moved. The source
- *     records that only after every tree was compared, and its journal proven on both sides.
+ *  1. At most one of the two stores can run a tree. In the target it is `arriving` until the source records that it was
+ *     moved. The source records that only after every tree was compared, and its journal proven on both sides.
  *  2. Nothing is lost wherever the move is interrupted. A second attempt ends like one that was not interrupted.
  */
 
@@ -145,7 +145,9 @@ async function requireThere({ target, source }: Move, before: string, trees: rea
   }
 }
 
-/** Puts the waiting mail into the target, then records in the source that it was moved. More mail may arrive in between. */
+/**
+ * Puts the waiting mail into the target, then records in the source that it was moved. More mail may arrive in between.
+ */
 async function carryMail({ source, target, to }: Move): Promise<number> {
   for (;;) {
     const mail = await source.pendingMail(Number.MAX_SAFE_INTEGER);

@@ -1,6 +1,6 @@
 /**
- * `errand answer [QUESTION] [yes|no] [NOTE]`: lists the open questions, or answers one. `seen` is the mark of the file that a call would
- * change: an answer sends it along, so what is allowed is what was shown.
+ * `errand answer [QUESTION] [yes|no] [NOTE]`: lists the open questions, or answers one. `seen` is the mark of the file
+ * that a call would change: an answer sends it along, so what is allowed is what was shown.
  */
 
 import { asStepKey, asTreeId } from "../../../core/values/ids.ts";
@@ -52,7 +52,10 @@ async function list(open: readonly OpenQuestion[], call: CommandCall): Promise<v
   }
 }
 
-/** The question as the user sees it. The files of workers that share a database are not on this machine, so no change is shown. */
+/**
+ * The question as the user sees it. The files of workers that share a database are not on this machine, so no change is
+ * shown.
+ */
 function viewOf({ tool, input, who }: OpenQuestion, { scope, host }: CommandCall): Promise<QuestionView> {
   return viewQuestion({ who, tool, input }, databaseIs(scope) ? null : host.folder);
 }

@@ -17,11 +17,11 @@ Examples:
   errand answer 019a8f3c yes --seen 4be19c02a77d
   errand answer 019a8f3c no "use the staging database"
 
-Each question is shown with the change that it would make to its file, as that is now. An allowed change is made only if the
-file is still as this command saw it.
+Each question is shown with the change that it would make to its file as it is now. An allowed change is made only if
+the file is still as this command saw it.
 
-A run that asks waits, and costs nothing, until it is answered. Where a process owns the store it goes on at once; where none
-does, the answer is kept, and errand resume goes on with it.
+A run that asks waits, and costs nothing, until it is answered. If a process owns the store, the run goes on at once.
+If none does, the answer is kept, and errand resume goes on with it.
 Exit codes: 0 listed, or the answer is durable, 1 failed or not open, 2 wrong use.
 `,
   load: async () => (await import("./answer.ts")).answerCommand,

@@ -1,4 +1,7 @@
-/** Lines of a chat that are for Errand, not for the agent. A line that only looks like one, such as a path, is a message. */
+/**
+ * Lines of a chat that are for Errand, not for the agent. A line that only looks like one, such as a path, is a
+ * message.
+ */
 
 const COMMANDS = {
   help: "/help            these lines",

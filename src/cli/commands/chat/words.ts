@@ -21,9 +21,9 @@ Examples:
   errand chat --model anthropic/… --agent researcher
   printf 'where is the store opened?\\nand closed?\\n' | errand chat
 
-In a terminal Enter sends, Alt-Enter begins another line, up brings back what you wrote, and /help tells the rest. Ctrl-C
-cancels what is under way, at the prompt it leaves; Ctrl-D leaves and says how to come back. Elsewhere, and with --json, a
-line of standard input is a message, and its answer is on standard output before the next line is read.
+In a terminal Enter sends, Alt-Enter begins another line, up brings back what you wrote, and /help tells the rest.
+Ctrl-C cancels what is under way, at the prompt it leaves; Ctrl-D leaves and says how to come back. Elsewhere, and with
+--json, a line of standard input is a message, and its answer is on standard output before the next line is read.
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit, 130 interrupted.
 `,
   load: async () => (await import("./chat.ts")).chatCommand,

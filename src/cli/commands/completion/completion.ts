@@ -1,6 +1,7 @@
 /**
- * `errand completion bash|zsh|fish`: a script on standard output. `trees` and `ids` are what the script asks: an id, a tab and a few words on a
- * line. With `--json`: `{ type: "script", shell, text }`, or `{ type: "id", id, about }` for each.
+ * `errand completion bash|zsh|fish`: a script on standard output. `trees` and `ids` are what the script asks: an id, a
+ * tab and a few words on a line. With `--json`: `{ type: "script", shell, text }`, or `{ type: "id", id, about }` for
+ * each.
  */
 
 import { ErrandError } from "../../../errors.ts";

@@ -1,7 +1,8 @@
 /**
  * Ids that a shell can offer, newest tree first, each with a few words about it. So many that looking is quick.
  *
- * Invariant: an id is a UUID. What else a store has in its place is not offered, because a shell puts it into a command line.
+ * Invariant: an id is a UUID. What else a store has in its place is not offered, because a shell puts it into a command
+ * line.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../../contracts/store.ts";

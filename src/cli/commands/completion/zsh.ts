@@ -1,4 +1,7 @@
-/** The script for zsh: as a file of its `fpath`, or sourced. It runs the `errand` of the PATH, not the program that was typed, which may be somebody else's. */
+/**
+ * The script for zsh: as a file of its `fpath`, or sourced. It runs the `errand` of the PATH, not the program that was
+ * typed, which may be somebody else's.
+ */
 
 import type { CommandWords, OptionWords } from "./command-words.ts";
 

@@ -1,6 +1,7 @@
 /**
- * Shows the demonstration on standard output: as lines, in a terminal with the tree of agents below them, or as one JSON
- * object a line for programs. In a terminal the tree is removed at the end, so that the same lines are left everywhere.
+ * Shows the demonstration on standard output: as lines, in a terminal with the tree of agents below them, or as one
+ * JSON object a line for programs. In a terminal the tree is removed at the end, so that the same lines are left
+ * everywhere.
  */
 
 import type { Host, Screen } from "../../host.ts";

@@ -1,7 +1,7 @@
 /**
- * `errand demo`: what its words mean. With `--json` a line is a step (`process-started`, `spawned`, `ended`, `process-killed`, `calls-repeated`,
- * `nudged`, `told`, with the fields of demo/step.ts and `elapsedMs`), then `answer { text }`, and last
- * `proof { killedAt, spawned, ended, toldOnce, rows, verdict, problems, ok }`.
+ * `errand demo`: what its words mean. With `--json` a line is a step (`process-started`, `spawned`, `ended`,
+ * `process-killed`, `calls-repeated`, `nudged`, `told`, with the fields of demo/step.ts and `elapsedMs`), then `answer
+ * { text }`, and last `proof { killedAt, spawned, ended, toldOnce, rows, verdict, problems, ok }`.
  */
 
 import { existsSync } from "node:fs";

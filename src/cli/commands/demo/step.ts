@@ -1,6 +1,6 @@
 /**
- * The steps that the demonstration shows. With `--json` each is a line, with `elapsedMs` since the beginning. What agents
- * do is read from the journal; `row` is its number there.
+ * The steps that the demonstration shows. With `--json` each is a line, with `elapsedMs` since the beginning. What
+ * agents do is read from the journal; `row` is its number there.
  */
 
 import type { RunStatus } from "../../../core/journal/journal.ts";

@@ -1,6 +1,7 @@
 /**
- * `errand doctor`: looks at everything Errand needs, and says how to mend what is wrong. With `--json` a line for each check,
- * `{ type: "check", name, level, text, remedy }`, and last `{ type: "doctor", ok, warning, broken }` with their numbers.
+ * `errand doctor`: looks at everything Errand needs, and says how to mend what is wrong. With `--json` a line for each
+ * check, `{ type: "check", name, level, text, remedy }`, and last `{ type: "doctor", ok, warning, broken }` with their
+ * numbers.
  */
 
 import type { CommandAction } from "../../command.ts";

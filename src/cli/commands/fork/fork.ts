@@ -24,7 +24,8 @@ export const forkCommand: CommandAction = async (call) => {
   const timeoutMs = timeoutOf(options.timeout);
   const at = sequenceOf(options.at);
   const [given = "", words] = call.args;
-  const task = words === undefined ? null : await givenText(words, "task", `errand fork ${given} --at ${at} "…"`, host);
+  const example = `errand fork ${given} --at ${at} "…"`;
+  const task = words === undefined ? null : await givenText(words, "task", example, host);
   const { tree, path, root, recorded, ...chosen } = await origin(given, at, call);
   const { model } = chosen;
   requireBaseUrlFits(options.baseUrl, [model]);

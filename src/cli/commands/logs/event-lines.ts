@@ -1,4 +1,7 @@
-/** The rows of a journal as lines for people: time, row, fact. Keeps what it has read of the tree, for the names of agents. */
+/**
+ * The rows of a journal as lines for people: time, row, fact. Keeps what it has read of the tree, for the names of
+ * agents.
+ */
 
 import type { TreeEvent } from "../../../view/tree-event.ts";
 import type { Colours } from "../../text/colours.ts";

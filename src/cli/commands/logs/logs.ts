@@ -1,4 +1,7 @@
-/** `errand logs TREE [-f]`: the journal for people. With `--json` a line is a row, with the facts as src/core/event.ts names them. */
+/**
+ * `errand logs TREE [-f]`: the journal for people. With `--json` a line is a row, with the facts as src/core/event.ts
+ * names them.
+ */
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import { readEvent } from "../../store/read-tree.ts";

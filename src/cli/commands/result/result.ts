@@ -1,6 +1,6 @@
 /**
- * `errand result RUN|TREE`: of a run, all its findings on standard output, and how it ended on standard error; of a tree, its last answer.
- * The exit code is 1 if a run did not end well.
+ * `errand result RUN|TREE`: of a run, all its findings on standard output, and how it ended on standard error; of a
+ * tree, its last answer. The exit code is 1 if a run did not end well.
  */
 
 import type { Store, StoredRun, TreeRecord } from "../../../contracts/store.ts";

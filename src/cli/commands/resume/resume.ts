@@ -134,7 +134,10 @@ async function openReleased(
   }
 }
 
-/** The tree that was named, or all that have something to do, by their stores. Prints how many quarantined trees wait for a person. */
+/**
+ * The tree that was named, or all that have something to do, by their stores. Prints how many quarantined trees wait
+ * for a person.
+ */
 async function unfinishedWork(view: View, call: CommandCall): Promise<StoreWork[]> {
   const { args, scope, host } = call;
   for (const file of view.files) requireTrusted(file);

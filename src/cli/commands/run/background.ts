@@ -13,15 +13,18 @@ const KEPT_LOG_BYTES = MAX_LOG_BYTES / 2;
 const POLL_MS = 250;
 
 /**
- * The log stands in the folder of the project's stores, or beside a file that was named. A database has no folder, and its URL must not
- * become the name of a file.
+ * The log stands in the folder of the project's stores, or beside a file that was named. A database has no folder, and
+ * its URL must not become the name of a file.
  */
 export function logPathOf(scope: StoreScope, host: Pick<Host, "env" | "home" | "folder">): string {
   if (scope.kind === "named" && !databaseIs(scope)) return `${scope.store}-log`;
   return join(projectScope(host.folder, host).folder, "background-log");
 }
 
-/** The same host for a process whose standard output and error are this log: it keeps the last lines, up to `most` bytes. */
+/**
+ * The same host for a process whose standard output and error are this log: it keeps the last lines, up to `most`
+ * bytes.
+ */
 export function withBoundedLog(host: Host, path: string, most = MAX_LOG_BYTES, kept = KEPT_LOG_BYTES): Host {
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const write = (text: string): void => {

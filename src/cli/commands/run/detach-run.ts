@@ -3,8 +3,8 @@
  *
  * Invariants:
  *  1. The process belongs to no terminal and to no job of a shell: it stays when they end.
- *  2. The task and the store go through a pipe, not through the arguments, which every user of the machine can read: a store may be a URL
- *     with a password.
+ *  2. The task and the store go through a pipe, not through the arguments, which every user of the machine can read: a
+ *     store may be a URL with a password.
  *  3. A process that could not take the task leaves nothing behind, and the reason is thrown here.
  */
 

@@ -1,6 +1,6 @@
 /**
- * What `errand run --detach` and its background process tell each other. The process reads its task on standard input, and answers with one
- * line on a pipe of its own, once the task is durable or cannot be taken.
+ * What `errand run --detach` and its background process tell each other. The process reads its task on standard input,
+ * and answers with one line on a pipe of its own, once the task is durable or cannot be taken.
  */
 
 import { closeSync, fstatSync, writeSync } from "node:fs";

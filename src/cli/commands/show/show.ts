@@ -88,12 +88,13 @@ async function showRun(store: Store, run: StoredRun, { options, host }: CommandC
   const colours = createColours(host.colours.out);
   const now = (await readClock(store, host.world)).now();
   const elapsed = run.startedAt === null ? "not started" : elapsedLabel((run.endedAt ?? now) - run.startedAt);
+  const ended = run.endedSeq === null ? "" : `, ended at row ${run.endedSeq}`;
   const cost = run.cost === 0 ? "" : `, ${costLabel(run.cost)}`;
   const section = (title: string, text: string): string[] => ["", colours.bold(title), terminalText(text).trimEnd()];
   return [
     `run ${run.id}`,
     `agent ${run.agent}`,
-    `tree ${run.tree}, created at row ${run.createdSeq}${run.endedSeq === null ? "" : `, ended at row ${run.endedSeq}`}`,
+    `tree ${run.tree}, created at row ${run.createdSeq}${ended}`,
     terminalLine(`${run.definition} "${run.name}", ${run.mode}: ${statusText(run)}`),
     ...(error === null ? [] : [colours.red(`error: ${errorWords(error)}`)]),
     `report: ${run.report ?? "none yet"}${run.nudged ? ", nudged" : ""}; delivery: ${run.delivery}`,

@@ -1,6 +1,7 @@
 /**
- * `errand trust [FOLDER]`, `--list`, `--revoke`. With `--json` a line is `{ type: "trusted" | "revoked", folder, items }`, an item
- * `{ name, hash, for }`; in a list without `for`. With `--store PATH` it is about a store (`../trust/store-trust.ts`).
+ * `errand trust [FOLDER]`, `--list`, `--revoke`. With `--json` a line is `{ type: "trusted" | "revoked", folder, items
+ * }`, an item `{ name, hash, for }`; in a list without `for`. With `--store PATH` it is about a store
+ * (`../trust/store-trust.ts`).
  */
 
 import { stat } from "node:fs/promises";
