@@ -56,7 +56,7 @@ test.each([
   ],
   [
     "a row's head was changed",
-    `update journal set head = replace(head, char(22), ',"status":"error","report":"tool"') where tree = 2`,
+    `update journal set head = replace(head, '"status":"ok"', '"status":"error"') where tree = 2`,
   ],
   [
     "a text was changed",
