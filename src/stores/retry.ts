@@ -85,13 +85,19 @@ export function createRetry(world: RetryWorld, options: RetryOptions): Retry {
 
 /** A person could not react to a shorter delay. */
 const LASTING_MS = 5_000;
-/** Longer than any pause between two tries of a periodic duty. Work that was not tried for so long may never be tried again. */
+/**
+ * Longer than any pause between two tries of a periodic duty. Work that was not tried for so long may never be tried
+ * again.
+ */
 const FORGOTTEN_MS = 12_000;
 
 function createNotices(world: RetryWorld) {
   /** Operations that callers wait for, with the timer until the delay lasts. */
   const waiting = new Map<string, CancelTimer>();
-  /** Operations of periodic duties that failed and did not succeed since. A duty may fail at one operation and then at another. */
+  /**
+   * Operations of periodic duties that failed and did not succeed since. A duty may fail at one operation and then at
+   * another.
+   */
   let duties: { readonly since: number; last: number; readonly failed: Set<string> } | null = null;
   const listeners: DelayListener[] = [];
   let latest: ErrandError | null = null;

@@ -53,7 +53,7 @@ describe("a commit in SQLite", () => {
     expect(await queries.rows(one, 1, 9)).toEqual([row(1)]);
   });
 
-  test("a busy tree writes only journal rows, an idle tree also its own row; the record is as new as either", async () => {
+  test("a busy tree writes only journal rows, an idle tree also its own row; the record is always new", async () => {
     const written = (): unknown => db.prepare("select next_seq, updated_at from trees").get();
     await writes.commit(commitOf(birth(one, { busy: true, wakeAt: null })));
     await writes.commit(commitOf(part(one, 2, 3, { busy: true, wakeAt: null, at: 7_000 })));

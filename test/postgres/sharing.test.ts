@@ -36,7 +36,7 @@ async function until(done: () => Promise<boolean>, withinMs = 20_000): Promise<v
   }
 }
 
-test("a tree that is released with open work is taken by a worker, and its waiting caller gets the answer", async () => {
+test("a tree that is released with open work is taken by a worker, and its caller gets the answer", async () => {
   const first = await open(() => hang(), { recover: false });
   const agent = await first.openAgent();
   await agent.post("one", { id: "m1" });
