@@ -13,7 +13,16 @@ const measuring = [
 export default defineConfig({
   test: {
     // Tests name their stores; the one of whoever runs them is not theirs.
-    env: { DATABASE_URL: "", ERRAND_DATABASE_URL: "", ERRAND_TRUST_STORE: "" },
+    env: {
+      DATABASE_URL: "",
+      ERRAND_DATABASE_URL: "",
+      ERRAND_TRUST_STORE: "",
+      ANTHROPIC_API_KEY: "",
+      OPENAI_API_KEY: "",
+      GOOGLE_GENERATIVE_AI_API_KEY: "",
+      GEMINI_API_KEY: "",
+      GOOGLE_API_KEY: "",
+    },
     globalSetup: ["test/support/data-home.ts", "test/support/postgres/global-setup.ts"],
     // A hang must end; how long a test takes on a loaded machine says nothing.
     testTimeout: 60_000,

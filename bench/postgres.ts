@@ -84,11 +84,11 @@ function optionsFor(store: string): ErrandOptions {
         run: async () => ({ text: "seen", failed: false }),
       },
     ],
-    agents: [
-      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent" },
-      { name: "worker", prompt: "You are a child.", model: "scripted/child" },
-      { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
-    ],
+    agents: {
+      orchestrator: { prompt: "You are the parent.", model: "scripted/parent" },
+      worker: { prompt: "You are a child.", model: "scripted/child" },
+      researcher: { prompt: "You are a child.", model: "scripted/child" },
+    },
   };
 }
 

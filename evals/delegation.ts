@@ -3,7 +3,7 @@
  * The wording of models is not checked. By default scripts reply like a model that follows its instructions.
  */
 
-import type { AgentDefinition, ErrandOptions, Tool } from "../src/index.ts";
+import type { AgentOptions, ErrandOptions, Tool } from "../src/index.ts";
 import { byContext, callTool, callTools, malformedCall, say, type Script } from "../src/testing/index.ts";
 import { called, nudges, type Observed, outcome, refusals, relayed, told } from "./observed.ts";
 
@@ -15,7 +15,7 @@ export interface EvalCase {
   /** The message to the agent. */
   readonly request: string;
   readonly options?: Pick<ErrandOptions, "limits" | "subagentEnabled" | "tools">;
-  readonly child?: Partial<AgentDefinition>;
+  readonly child?: Partial<AgentOptions>;
   readonly scripts: { readonly parent: Script; readonly child: Script };
   /** The expectations that do not hold. */
   check(observed: Observed): readonly string[];

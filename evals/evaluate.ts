@@ -47,10 +47,10 @@ export async function evaluate(given: EvalCase, model: string | null): Promise<V
     model: parent,
     tools: [],
     ...given.options,
-    agents: [
-      { name: "orchestrator", prompt: "Follow the user's instructions about tools to the letter.", model: parent },
-      { name: "worker", prompt: "You do one small task, exactly as you are told.", model: child, ...given.child },
-    ],
+    agents: {
+      orchestrator: { prompt: "Follow the user's instructions about tools to the letter.", model: parent },
+      worker: { prompt: "You do one small task, exactly as you are told.", model: child, ...given.child },
+    },
   });
   try {
     const { events, problem } = await observe(errand, given.request);

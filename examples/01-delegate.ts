@@ -33,12 +33,12 @@ const models = createScriptedModels({
 const errand = await createErrand({
   store: "memory",
   models: [models],
-  agents: [
-    { name: "editor", prompt: "You edit drafts.", model: "scripted/editor" },
-    { name: "worker", prompt: "You do one task well.", model: "scripted/worker" },
-    { name: "researcher", prompt: "You find things out.", model: "scripted/worker" },
-    { name: "orchestrator", prompt: "You coordinate.", model: "scripted/editor" },
-  ],
+  agents: {
+    editor: { prompt: "You edit drafts.", model: "scripted/editor" },
+    worker: { prompt: "You do one task well.", model: "scripted/worker" },
+    researcher: { prompt: "You find things out.", model: "scripted/worker" },
+    orchestrator: { prompt: "You coordinate.", model: "scripted/editor" },
+  },
 });
 
 const channel = createMemoryChannel();

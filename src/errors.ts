@@ -51,6 +51,7 @@ export const ERROR_CODES = {
   "run-open": "The run has not ended yet, so that it has no result.",
   "nothing-to-cancel": "What was to be cancelled has ended already.",
   "definition-unknown": "No agent definition has that name.",
+  "tools-narrowed": "Children of an agent have fewer tools than their definitions name, because it does not hold them.",
   "definition-invalid": "An agent definition holds something that cannot be used.",
   "config-invalid": "A configuration file holds something that cannot be used.",
   "not-trusted": "A folder asks for something that is not done before the user trusts it.",

@@ -58,7 +58,13 @@ export type { EventStream } from "./runtime/tasks/event-stream.ts";
 export type { TaskUsage, UserMessage } from "./runtime/tasks/task-reader.ts";
 export type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./runtime/tasks/tasks.ts";
 export type { ReadableEvent } from "./view/readable-event.ts";
-export type { AgentDefinition, SkillDefinition } from "./runtime/definitions/catalog.ts";
+export type {
+  AgentOptions,
+  LanguageModelObject,
+  ModelOption,
+  ToolsOption,
+} from "./runtime/definitions/agent-options.ts";
+export type { SkillDefinition } from "./runtime/definitions/catalog.ts";
 export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
 export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
 export type { OpenQuestion } from "./runtime/messages/open-questions.ts";

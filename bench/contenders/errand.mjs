@@ -58,11 +58,11 @@ export const errandOptions = {
     },
   ],
   tools: [lookupTool],
-  agents: [
-    { name: "orchestrator", prompt: PARENT_PROMPT, model: "bench/parent" },
-    { name: "worker", prompt: CHILD_PROMPT, model: "bench/child" },
-    { name: "researcher", prompt: CHILD_PROMPT, model: "bench/child" },
-  ],
+  agents: {
+    orchestrator: { prompt: PARENT_PROMPT, model: "bench/parent" },
+    worker: { prompt: CHILD_PROMPT, model: "bench/child" },
+    researcher: { prompt: CHILD_PROMPT, model: "bench/child" },
+  },
   // The defaults limit what a user pays: 100 runs in a tree, 8 at a time, 1,000 model calls for a request.
   limits: { runsPerTree: 100_000, liveChildren: 64, modelCallsPerRequest: 1_000_000 },
 };

@@ -36,10 +36,10 @@ function opened(folder, runs) {
       },
     ],
     tools: [wait],
-    agents: [
-      { name: "orchestrator", prompt: "You delegate.", model: "bench/parent" },
-      { name: "worker", prompt: "You wait.", model: "bench/child" },
-    ],
+    agents: {
+      orchestrator: { prompt: "You delegate.", model: "bench/parent" },
+      worker: { prompt: "You wait.", model: "bench/child" },
+    },
   });
   return { errand, all };
 }

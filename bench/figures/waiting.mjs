@@ -9,7 +9,7 @@ const options = {
   models: [{ resolve: () => ({ model: { call: async () => says }, facts: { window: null, price: null } }) }],
   tools: [],
   model: "bench/waiting",
-  agents: [{ name: "orchestrator", prompt: "You wait.", model: "bench/waiting" }],
+  agents: { orchestrator: { prompt: "You wait.", model: "bench/waiting" } },
 };
 
 /** One agent in a hundred has a context of 64 KB, one in ten of 8 KB, the others of 1 KB. */

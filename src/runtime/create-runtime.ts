@@ -24,7 +24,16 @@ import { type TrustStatus, trustStatusOf, type TrustParts } from "../stores/trus
 import { dataFolder } from "../stores/user-data.ts";
 import { fileTools } from "../tools/index.ts";
 import { toolsOf, type ToolRecord } from "./definitions/ai-sdk-tool.ts";
-import { type AgentDefinition, createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
+import {
+  type AgentOptions,
+  type LanguageModelObject,
+  type ModelOption,
+  readAgents,
+} from "./definitions/agent-options.ts";
+import { createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
+import { createAiSdkModels } from "../models/ai-sdk/ai-sdk-models.ts";
+import { modelOfKeys } from "../models/registry/default-model.ts";
+import { createModelRegistry } from "../models/registry/model-registry.ts";
 import { requireNumbers } from "./check-options.ts";
 import { type Clock, openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
@@ -43,15 +52,18 @@ export interface ErrandOptions {
    * `ERRAND_TRUST_STORE=ID` in the environment.
    */
   readonly store: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
-  /** Where models come from, asked in order. */
+  /**
+   * Where models come from, asked in order; last the registry, which knows the providers of `provider/name` and takes their keys from the
+   * environment.
+   */
   readonly models?: readonly ModelProvider[];
   /**
-   * `provider/model` of agents whose definition names none, the built-in ones included. Without it, as long as one of them names none, no
-   * agent can be started or forked: `model-missing`. What is in the store can be read, and its trees go on with the models they recorded.
+   * The model of agents that name none: `provider/name`, or a language model of the AI SDK. Default: the usual model of the first provider whose
+   * key is set. Without any, agents that name none cannot be started (`model-missing`).
    */
-  readonly model?: string;
-  /** Agent definitions, beside the built-in ones; one of the same name replaces a built-in. */
-  readonly agents?: readonly AgentDefinition[];
+  readonly model?: ModelOption;
+  /** Agents by their names, beside the built-in ones; one of the same name replaces a built-in. */
+  readonly agents?: Readonly<Record<string, AgentOptions>>;
   /** Skills that agents can use. Read a `SKILL.md` with `readSkill`. */
   readonly skills?: readonly SkillDefinition[];
   /**
@@ -118,27 +130,34 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
   requireStoreGiven(options);
   requireNumbers(options);
   const world = options.world ?? createSystemWorld();
-  const models = joinProviders(options.models ?? []);
   const onFailure = options.onFailure === undefined ? rethrow : isolated("onFailure", options.onFailure, warn);
-  const tools = ownTools(options.tools === undefined ? fileTools() : toolsOf(options.tools));
+  const shared = options.tools === undefined ? fileTools() : toolsOf(options.tools);
+  const { agents = {}, model = modelOfKeys(process.env)?.model } = options;
+  const read = readAgents({ agents, model, shared });
+  const models = joinProviders([
+    ...(options.models ?? []),
+    ...givenModels(read.models, world),
+    createModelRegistry({ env: process.env, world }),
+  ]);
+  const tools = ownTools(read.tools);
   const redactor = createRedactor([
     ...(models.secrets ?? []),
     ...(typeof options.store === "string" ? storeSecrets(options.store) : []),
     ...(options.secrets ?? []),
   ]);
-  const given = (options.agents ?? []).map((agent) => ({ ...agent, prompt: redactor.text(agent.prompt) }));
-  const replaced = new Set(given.map((definition) => definition.name));
-  const definitions = [...given, ...builtInDefinitions(tools).filter((definition) => !replaced.has(definition.name))];
   const skills = (options.skills ?? []).map((skill) => ({
     ...skillWithin(skill, tools),
     prompt: redactor.text(skill.prompt),
   }));
+  const sharedTools = tools.slice(0, shared.length);
   const catalog = createCatalog({
-    definitions,
+    definitions: read.definitions.map((agent) => ({ ...agent, prompt: redactor.text(agent.prompt) })),
+    builtIn: builtInDefinitions(sharedTools),
     skills,
     tools,
+    sharedTools,
     models,
-    defaultModel: options.model,
+    defaultModel: read.defaultModel,
     projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
     sha256,
   });
@@ -173,6 +192,19 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     recover: options.recover ?? true,
     renewDefinitions: options.renewDefinitions ?? true,
   });
+}
+
+const SPECIFICATIONS: ReadonlySet<string> = new Set(["v3", "v4"]);
+
+/** A provider of the language models that were given as objects, if any were. */
+function givenModels(given: ReadonlyMap<string, LanguageModelObject>, world: World): readonly ModelProvider[] {
+  for (const [name, { specificationVersion: version }] of given)
+    if (!SPECIFICATIONS.has(version))
+      throw new ErrandError("model-unknown", `The model ${name} has the interface ${version}, not v3 or v4.`, {
+        remedy: "Install the provider's package for version 6 or 7 of the AI SDK.",
+      });
+  const models = Object.fromEntries(given) as unknown as Parameters<typeof createAiSdkModels>[0];
+  return given.size === 0 ? [] : [createAiSdkModels(models, { world })];
 }
 
 export function sha256(text: string): string {

@@ -36,11 +36,11 @@ function openUnclosed(store: Store): Promise<Errand> {
     store,
     models: [createScriptedModels({ "scripted/parent": parent(), "scripted/child": child })],
     tools: [lookTool()],
-    agents: [
-      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent" },
-      { name: "worker", prompt: "You are a child.", model: "scripted/child" },
-      { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
-    ],
+    agents: {
+      orchestrator: { prompt: "You are the parent.", model: "scripted/parent" },
+      worker: { prompt: "You are a child.", model: "scripted/child" },
+      researcher: { prompt: "You are a child.", model: "scripted/child" },
+    },
   });
 }
 

@@ -25,11 +25,11 @@ async function open(
     world,
     models: [models],
     tools,
-    agents: [
-      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent", maxIterations },
-      { name: "worker", prompt: "You are a child.", model: "scripted/child" },
-      { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
-    ],
+    agents: {
+      orchestrator: { prompt: "You are the parent.", model: "scripted/parent", maxIterations },
+      worker: { prompt: "You are a child.", model: "scripted/child" },
+      researcher: { prompt: "You are a child.", model: "scripted/child" },
+    },
   });
   onTestFinished(async () => {
     const closed = errand.close({ withinMs: 0 });

@@ -10,7 +10,7 @@
  */
 
 import { closeSync, openSync, writevSync } from "node:fs";
-import type { AgentDefinition, Channel, ModelProvider, ModelRequest, Tool } from "../../src/index.ts";
+import type { AgentOptions, Channel, ModelProvider, ModelRequest, Tool } from "../../src/index.ts";
 import {
   callTool,
   callTools,
@@ -35,11 +35,11 @@ export function expectedTokens(name: string): readonly string[] {
   return [`${name}/awaited`, `${name}/first`];
 }
 
-export const DEFINITIONS: readonly AgentDefinition[] = [
-  { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent" },
-  { name: "worker", prompt: "You are a child.", model: "scripted/child" },
-  { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
-];
+export const DEFINITIONS: Readonly<Record<string, AgentOptions>> = {
+  orchestrator: { prompt: "You are the parent.", model: "scripted/parent" },
+  worker: { prompt: "You are a child.", model: "scripted/child" },
+  researcher: { prompt: "You are a child.", model: "scripted/child" },
+};
 
 /** Waits where a real model or tool would; null to act at once, so that what is begun too early is seen. */
 export type Pause = (() => Promise<void>) | null;

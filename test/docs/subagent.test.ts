@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { type AgentDefinition, ENVELOPE_BYTES, ENVELOPE_PROBLEMS, SUBAGENT_SCHEMAS } from "../../src/index.ts";
+import { type AgentOptions, ENVELOPE_BYTES, ENVELOPE_PROBLEMS, SUBAGENT_SCHEMAS } from "../../src/index.ts";
 import { byContext, callTool, fail, hang, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
 import type { Json } from "../../src/core/values/json.ts";
 import { openTestErrand } from "../support/test-errand.ts";
@@ -56,7 +56,7 @@ test("the page names every type of envelope with its size, and every problem wit
 interface Situation {
   readonly child: Script;
   readonly args?: { readonly [name: string]: Json };
-  readonly definition?: Partial<AgentDefinition>;
+  readonly definition?: Partial<AgentOptions>;
   readonly options?: Parameters<typeof openTestErrand>[1];
   /** What the payload must say of it. */
   readonly payload: { readonly [key: string]: unknown };

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { AgentDefinition, Errand, Tool } from "../../src/index.ts";
+import type { AgentOptions, Errand, Tool } from "../../src/index.ts";
 import { byContext, callTool, say } from "../../src/testing/index.ts";
 import { eventsUntil, openTestErrand, temporaryFolder, turnsEnded } from "../support/test-errand.ts";
 
@@ -31,7 +31,7 @@ function floors() {
 }
 
 async function open(store: string, tools: readonly Tool[], agents: Partial<Record<"parent" | "child", object>> = {}) {
-  const { parent = {}, child = {} } = agents as { parent?: Partial<AgentDefinition>; child?: Partial<AgentDefinition> };
+  const { parent = {}, child = {} } = agents as { parent?: Partial<AgentOptions>; child?: Partial<AgentOptions> };
   return openTestErrand(scripts, { store, tools, parent, child });
 }
 
@@ -88,19 +88,19 @@ test("a tool that its definition gained is the child's only if its parent holds 
 test("a child whose definition is gone has no ordinary tools, and can still report", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const { tools, pressed } = floors();
-  const lead = { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent" };
-  const helper = { name: "helper", prompt: "You are a child.", model: "scripted/child" };
+  const orchestrator = { prompt: "You are the parent.", model: "scripted/parent" };
+  const helper = { prompt: "You are a child.", model: "scripted/child" };
   const told = {
     ...scripts,
     parent: byContext([callTool("subagent", { task: "press twice", agent: "helper" }), say("Done.")]),
   };
   const stuck = [tool("press", () => new Promise(() => {})), ...tools.slice(1)];
-  const first = (await openTestErrand(told, { store, tools: stuck, agents: [lead, helper] })).errand;
+  const first = (await openTestErrand(told, { store, tools: stuck, agents: { orchestrator, helper } })).errand;
   const { id: tree } = await first.openAgent();
   await (await first.agent(tree)).post("go");
   await eventsUntil(first, tree, ({ facts }) => facts.some((fact) => fact.type === "tool-called"));
   await first.close({ withinMs: 0 });
-  const { errand } = await openTestErrand(told, { store, tools, agents: [lead] });
+  const { errand } = await openTestErrand(told, { store, tools, agents: { orchestrator } });
   const texts = await textsOf(errand, tree);
   expect(texts).toContain("reported");
   expect(texts).toContain('there is no tool \\"press\\" here');

@@ -106,7 +106,7 @@ test.each(["sqlite", "postgres"])("the first answer in the mail is the one that 
       }, false),
     ],
     permissions: [{ decision: "ask", tool: "look" }],
-    agents: [{ name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent" }],
+    agents: { orchestrator: { prompt: "You are the parent.", model: "scripted/parent" } },
   };
   for (const allow of [true, false]) {
     pressed.length = 0;

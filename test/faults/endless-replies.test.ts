@@ -178,7 +178,7 @@ function ownModel(model: Model): Partial<ErrandOptions> {
   return {
     models: [{ resolve: () => ({ model, facts: { window: null, price: null } }) }],
     model: "own/model",
-    agents: [{ name: "orchestrator", prompt: "You are a test.", model: "own/model" }],
+    agents: { orchestrator: { prompt: "You are a test.", model: "own/model" } },
   };
 }
 

@@ -43,7 +43,7 @@ test("limits, caps and slots are whole numbers", async () => {
 test("numbers of definitions are whole and above 0", async () => {
   for (const odd of [...ODD_NUMBERS, 0])
     for (const name of ["maxIterations", "timeoutSeconds"]) {
-      const agents = [{ name: "worker", prompt: "You work.", [name]: odd }];
+      const agents = { worker: { prompt: "You work.", [name]: odd } };
       expect(await refusal({ agents })).toMatchObject({
         code: "definition-invalid",
         message: expect.stringContaining(name),
@@ -53,7 +53,7 @@ test("numbers of definitions are whole and above 0", async () => {
 
 test("a prompt is a text, and a tool that a definition names twice is shown once", async () => {
   for (const prompt of [undefined, 5, {}])
-    expect(await refusal({ agents: [{ name: "worker", prompt: prompt as never }] })).toMatchObject({
+    expect(await refusal({ agents: { worker: { prompt: prompt as never } } })).toMatchObject({
       code: "definition-invalid",
       message: expect.stringContaining("prompt"),
     });

@@ -45,10 +45,7 @@ async function open(
     store,
     models: [models],
     model: "own/good",
-    agents: [
-      { name: "bad", prompt: "You are bad.", model: "own/bad" },
-      { name: "good", prompt: "You are good.", model: "own/good" },
-    ],
+    agents: { bad: { prompt: "You are bad.", model: "own/bad" }, good: { prompt: "You are good.", model: "own/good" } },
     onFailure: (error) => void failures.push(error),
     ...options,
   });
@@ -153,7 +150,7 @@ describe.each(STORES)("%s", (kind) => {
     const { errand, failures } = await open(await storeOf(kind), () => null, {
       models: [registry],
       model: openaiCompatible.model,
-      agents: [{ name: "wire", prompt: "You are far away." }],
+      agents: { wire: { prompt: "You are far away." } },
     });
     for (const count of [10.3, 1e19, -5, 1e308]) {
       usage = { input: count, cached: count, output: count };
@@ -179,7 +176,7 @@ test("arguments nested without end are told to the model as no JSON", async () =
   const { errand, failures } = await open("memory", () => null, {
     models: [registry],
     model: openaiCompatible.model,
-    agents: [{ name: "wire", prompt: "You are far away." }],
+    agents: { wire: { prompt: "You are far away." } },
   });
   expect((await answerOf(errand, "wire")).said).toBe(`ok: ${ANSWERED}`);
   expect(failures).toEqual([]);

@@ -29,10 +29,10 @@ test.each(["model-replied", "tool-finished"])("a step that throws for %s quarant
   const { errand, models } = await openTestErrand(
     { parent },
     {
-      agents: [
-        { name: "orchestrator", prompt: "You work.", model: "scripted/parent" },
-        { name: "poisoned", prompt: "You are poisoned.", model: "scripted/parent" },
-      ],
+      agents: {
+        orchestrator: { prompt: "You work.", model: "scripted/parent" },
+        poisoned: { prompt: "You are poisoned.", model: "scripted/parent" },
+      },
       onNotice: (notice) => notices.push(notice),
       onFailure: (error) => failures.push(error),
     },

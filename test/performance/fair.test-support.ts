@@ -49,10 +49,7 @@ export async function holdUp(store: ErrandOptions["store"], conversations: numbe
     store,
     model: "x/y",
     models: [{ resolve: () => ({ model, facts: { window: null, price: null } }) }],
-    agents: [
-      { name: "orchestrator", prompt: "You delegate.", model: "x/y" },
-      { name: "worker", prompt: "You work.", model: "x/y" },
-    ],
+    agents: { orchestrator: { prompt: "You delegate.", model: "x/y" }, worker: { prompt: "You work.", model: "x/y" } },
     tools: [],
     slots: conversations * children,
   });

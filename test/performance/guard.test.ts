@@ -53,10 +53,7 @@ async function opened(store: ErrandOptions["store"], prompt = "You work."): Prom
       { resolve: (name) => ({ model: name === "x/parent" ? parent : child, facts: { window: null, price: null } }) },
     ],
     tools: [lookTool()],
-    agents: [
-      { name: "orchestrator", prompt: "You delegate.", model: "x/parent" },
-      { name: "worker", prompt, model: "x/child" },
-    ],
+    agents: { orchestrator: { prompt: "You delegate.", model: "x/parent" }, worker: { prompt, model: "x/child" } },
     limits: { runsPerTree: 100_000, liveChildren: 64, modelCallsPerRequest: 1_000_000 },
   });
   onTestFinished(() => errand.close({ withinMs: 0 }));

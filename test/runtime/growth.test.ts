@@ -44,11 +44,11 @@ function open(): ReturnType<typeof createErrand> {
       { resolve: (name) => ({ model: name === "x/parent" ? parent : child, facts: { window: null, price: null } }) },
     ],
     tools: [lookTool()],
-    agents: [
-      { name: "orchestrator", prompt: "You delegate.", model: "x/parent" },
-      { name: "worker", prompt: "You work.", model: "x/child" },
-      { name: "researcher", prompt: "You search.", model: "x/child" },
-    ],
+    agents: {
+      orchestrator: { prompt: "You delegate.", model: "x/parent" },
+      worker: { prompt: "You work.", model: "x/child" },
+      researcher: { prompt: "You search.", model: "x/child" },
+    },
     limits: { runsPerTree: COUNT + 1_000 },
   });
 }

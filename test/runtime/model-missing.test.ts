@@ -18,27 +18,28 @@ test("without a model no agent is started, and the error says what to give", asy
   const errand = await open({ store: "memory" });
   const refused = {
     code: "model-missing",
-    message: "No model is given for orchestrator, worker, researcher.",
-    remedy: expect.stringContaining('createErrand({ model: "provider/name"') as string,
+    message: expect.stringMatching(
+      /^No model is given for the agent "(orchestrator|worker)", and no key is set\.$/,
+    ) as string,
+    remedy: expect.stringContaining("createErrand({ model: ") as string,
   };
   await expect(errand.start("hello")).rejects.toMatchObject(refused);
   await expect(errand.openAgent({ agent: "worker" })).rejects.toMatchObject(refused);
   expect(await errand.listTrees()).toEqual([]);
 });
 
-test("one definition without a model is enough: an agent could delegate to it", async () => {
-  const agents = [{ name: "orchestrator", prompt: "You help.", model: "scripted/parent" }];
+test("an agent with a model of its own needs no other; built-in agents without one are left out", async () => {
+  const agents = { orchestrator: { prompt: "You help.", model: "scripted/parent" } };
   const errand = await open({ store: "memory", models, agents });
-  await expect(errand.start("hello")).rejects.toMatchObject({
-    code: "model-missing",
-    message: "No model is given for worker, researcher.",
-  });
+  const { agent, reply } = await errand.start("hello");
+  expect((await reply()).text).toBe("Hello.");
+  await expect(agent.spawn({ task: "look", agent: "worker" })).rejects.toThrow('no agent definition "worker"');
 });
 
 test("a model without a provider is unknown", async () => {
   await expect(createErrand({ store: "memory", model: "scripted/parent" })).rejects.toMatchObject({
     code: "model-unknown",
-    message: 'There is no model "scripted/parent", because no model provider is given.',
+    message: expect.stringContaining('There is no provider for the model "scripted/parent"') as string,
   });
 });
 

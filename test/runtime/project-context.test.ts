@@ -66,7 +66,7 @@ test("the built-in researcher has only the tools that are safe to repeat, and th
     { parent: [say("ok")] },
     {
       model: "scripted/parent",
-      agents: [],
+      agents: {},
       tools: [
         { name: "look", description: "Looks.", schema: {}, safe: true, run: async () => ({ text: "", failed: false }) },
         { name: "push", description: "Acts.", schema: {}, safe: false, run: async () => ({ text: "", failed: false }) },

@@ -112,7 +112,7 @@ test("a definition's schema that could be run as something else is refused when 
     [{ type: "string", pattern: "(" }, "pattern"],
     [{ type: "text" }, "type"],
   ] satisfies [JsonObject, string][]) {
-    const agents = [{ name: "worker", prompt: "x", output }];
+    const agents = { worker: { prompt: "x", output } };
     await expect(createErrand({ store: "memory", agents })).rejects.toMatchObject({
       code: "definition-invalid",
       message: expect.stringContaining(`\`${named}\``) as string,

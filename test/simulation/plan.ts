@@ -1,12 +1,12 @@
 /** What a seed decides before anything happens: limits, slots, definitions, how much goes wrong. */
 
-import type { AgentDefinition, ErrandOptions, PermissionRule, SkillDefinition } from "../../src/index.ts";
+import type { AgentOptions, ErrandOptions, PermissionRule, SkillDefinition } from "../../src/index.ts";
 import type { Random } from "./random.ts";
 
 export interface Plan {
   readonly limits: NonNullable<ErrandOptions["limits"]>;
   readonly slots: number;
-  readonly agents: readonly AgentDefinition[];
+  readonly agents: Readonly<Record<string, AgentOptions>>;
   readonly skills: readonly SkillDefinition[];
   readonly window: number | null;
   readonly budget: number;
@@ -72,12 +72,14 @@ function mainPlan(random: Random): Plan {
       ...(random.percent(15) ? { modelCallsPerRequest: random.pick([1, 3, 8]) } : {}),
     },
     slots: 1 + random.below(4),
-    agents: [
-      ...ROOTS.map((name, index) => ({ name, prompt: PROMPT, model: `sim/${name}`, say: index === 1 })),
-      { name: "worker", description: "works", prompt: PROMPT },
-      { name: "tagger", description: "tags", prompt: PROMPT, reporting: "tag" as const },
-      { name: "reader", description: "reads", prompt: PROMPT, tools: ["look"], timeoutSeconds: 20 },
-    ],
+    agents: {
+      ...Object.fromEntries(
+        ROOTS.map((name, index) => [name, { prompt: PROMPT, model: `sim/${name}`, say: index === 1 }]),
+      ),
+      worker: { description: "works", prompt: PROMPT },
+      tagger: { description: "tags", prompt: PROMPT, reporting: "tag" as const },
+      reader: { description: "reads", prompt: PROMPT, tools: ["look"], timeoutSeconds: 20 },
+    },
     skills: [
       { name: "hint", description: "a hint", prompt: "Think.", isolated: false },
       { name: "probe", description: "a probe", prompt: "Probe.", isolated: true, tools: ["look"] },

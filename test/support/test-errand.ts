@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import {
-  type AgentDefinition,
+  type AgentOptions,
   createErrand,
   type Errand,
   type ErrandOptions,
@@ -37,8 +37,8 @@ export interface TestErrand {
 export async function openTestErrand(
   scripts: { readonly parent: Script; readonly child?: Script },
   options: Partial<ErrandOptions> & {
-    readonly child?: Partial<AgentDefinition>;
-    readonly parent?: Partial<AgentDefinition>;
+    readonly child?: Partial<AgentOptions>;
+    readonly parent?: Partial<AgentOptions>;
     /** Facts about the models `scripted/parent` and `scripted/child`, such as their window and price. */
     readonly facts?: Parameters<typeof createScriptedModels>[1];
   } = {},
@@ -53,11 +53,11 @@ export async function openTestErrand(
     model: "scripted/child",
     models: [models],
     tools: [lookTool()],
-    agents: [
-      { name: "orchestrator", prompt: "You are the parent.", model: "scripted/parent", ...parent },
-      { name: "worker", prompt: "You are a child.", model: "scripted/child", ...child },
-      { name: "researcher", prompt: "You are a child.", model: "scripted/child" },
-    ],
+    agents: {
+      orchestrator: { prompt: "You are the parent.", model: "scripted/parent", ...parent },
+      worker: { prompt: "You are a child.", model: "scripted/child", ...child },
+      researcher: { prompt: "You are a child.", model: "scripted/child" },
+    },
     ...rest,
   });
   onTestFinished(() => closeNow(errand, rest.world));

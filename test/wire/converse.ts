@@ -1,7 +1,7 @@
 /** A conversation whose parent and children are models behind a real HTTP server, each with its own script. */
 
 import { randomUUID } from "node:crypto";
-import type { AgentDefinition, ErrandOptions } from "../../src/index.ts";
+import type { AgentOptions, ErrandOptions } from "../../src/index.ts";
 import { createMemoryChannel } from "../../src/testing/index.ts";
 import { parsed, type Wire, type WireCall, type WireReply } from "../models/wires/wire.ts";
 import { openWireErrand, parentIs } from "../models/wires/wire-errand.ts";
@@ -20,7 +20,7 @@ export interface Steps {
 export async function converse(
   wire: Wire,
   steps: Steps,
-  options: Partial<ErrandOptions> & { readonly child?: Partial<AgentDefinition> } = {},
+  options: Partial<ErrandOptions> & { readonly child?: Partial<AgentOptions> } = {},
 ) {
   const taken = new Map<string, number>();
   const server = await openWireServer((exchange) => {
@@ -33,10 +33,7 @@ export async function converse(
   });
   const { child, ...more } = options;
   const errand = await openWireErrand(wire, server, {
-    agents: [
-      { name: "orchestrator", prompt: "You are the parent." },
-      { name: "worker", prompt: "You are a child.", ...child },
-    ],
+    agents: { orchestrator: { prompt: "You are the parent." }, worker: { prompt: "You are a child.", ...child } },
     ...more,
   });
   const channel = createMemoryChannel();

@@ -23,11 +23,11 @@ export async function delegate({ url, background, reporting, question }) {
       createModelRegistry({ env: { OPENAI_API_KEY: "none", OPENAI_BASE_URL: url }, world: createSystemWorld() }),
     ],
     tools: [lookup],
-    agents: [
-      { name: "orchestrator", prompt: PARENT_PROMPT, model: "openai-chat/parent" },
-      { name: "worker", ...child },
-      { name: "researcher", ...child },
-    ],
+    agents: {
+      orchestrator: { prompt: PARENT_PROMPT, model: "openai-chat/parent" },
+      worker: { ...child },
+      researcher: { ...child },
+    },
   });
   const { agent, reply } = await errand.start(question);
   let { text } = await reply();

@@ -23,6 +23,8 @@ export interface FolderDefinitions {
   readonly read: ReadDefinitions;
   /** The built-in agents that no file replaces. */
   readonly builtIn: readonly AgentDefinition[];
+  /** The agents that are read from files. */
+  readonly agents: readonly AgentDefinition[];
   /** What `createErrand` is given of them. */
   readonly options: Pick<ErrandOptions, "agents" | "skills" | "projectContext">;
   readonly tools: readonly Tool[];
@@ -52,13 +54,15 @@ export async function folderDefinitions(
     },
   });
   const { definitions, skills, context } = read;
+  const agents = definitions.map((definition) => agentOf(definition, modelOf(definition), skills));
   const replaced = new Set(definitions.map(({ name }) => name));
   return {
     read,
     tools,
+    agents,
     builtIn: builtInDefinitions(tools).filter(({ name }) => !replaced.has(name)),
     options: {
-      agents: definitions.map((definition) => agentOf(definition, modelOf(definition), skills)),
+      agents: Object.fromEntries(agents.map(({ name, ...agent }) => [name, agent])),
       skills: skills.map(({ needsTrust: _, trustFor: __, ...skill }): SkillDefinition => skill),
       ...(context === null ? {} : { projectContext: contextText(context, host) }),
     },

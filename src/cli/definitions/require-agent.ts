@@ -7,8 +7,8 @@ import { OFFLINE } from "../rehearsal/rehearsal-provider.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import { type FolderDefinitions, sourceName } from "./folder-definitions.ts";
 
-export function requireAgent(name: string, { read, builtIn, options }: FolderDefinitions, host: Host): AgentDefinition {
-  const known = [...(options.agents ?? []), ...builtIn];
+export function requireAgent(name: string, { read, builtIn, agents }: FolderDefinitions, host: Host): AgentDefinition {
+  const known = [...agents, ...builtIn];
   const found = known.find((definition) => definition.name === name);
   if (found !== undefined) return found;
   const file = read.sources.find((source) => source.kind === "agent" && source.found?.name === name);

@@ -28,15 +28,25 @@ export function definitionWithin(
 }
 
 function narrowed(parent: DefinitionFacts, child: DefinitionFacts): DefinitionFacts {
-  const tools = child.tools.filter(({ name }) => parent.tools.some((tool) => tool.name === name));
-  if (parent.permissions === undefined && tools.length === child.tools.length) return child;
+  const held = new Set([...parent.tools, ...(parent.delegates ?? [])].map(({ name }) => name));
+  const tools = child.tools.filter(({ name }) => held.has(name));
+  const delegates = child.delegates?.filter(({ name }) => held.has(name));
+  const whole = tools.length === child.tools.length && delegates?.length === child.delegates?.length;
+  if (parent.permissions === undefined && whole) return child;
   const permissions = joinPermissions(parent.permissions ?? [], child.permissions ?? []);
-  return { ...child, tools, ...(permissions.length === 0 ? {} : { permissions }) };
+  return {
+    ...child,
+    tools,
+    ...(delegates === undefined ? {} : { delegates }),
+    ...(permissions.length === 0 ? {} : { permissions }),
+  };
 }
 
 /** True if narrowing took nothing away. It can only leave tools out and add rules. */
 function rightsSame(one: DefinitionFacts, other: DefinitionFacts): boolean {
-  return one.tools.length === other.tools.length && (one.permissions?.length ?? 0) === (other.permissions?.length ?? 0);
+  const sizes = ({ tools, delegates, permissions }: DefinitionFacts): string =>
+    [tools, delegates ?? [], permissions ?? []].map(({ length }) => length).join();
+  return sizes(one) === sizes(other);
 }
 
 type Renewed = Pick<AgentState, "definition" | "ownDefinition" | "maxIterations">;
@@ -74,12 +84,16 @@ function renewedOwn(
   before: DefinitionFacts | undefined,
   now: DefinitionFacts | undefined,
 ): DefinitionFacts {
-  if (now === undefined) return { ...made, tools: [] };
-  const { hash, tools, iterations, permissions } = now;
+  if (now === undefined) return { ...made, tools: [], ...(made.delegates === undefined ? {} : { delegates: [] }) };
+  const { hash, tools, delegates, iterations, permissions } = now;
   // A window that was learnt from a failed call is more exact than the definition's.
   const model = made.model === before?.model && made.model !== now.model ? now : made;
   const own = { ...made, hash, tools, iterations, model: model.model, window: model.window, price: model.price };
-  if (permissions !== undefined) return { ...own, permissions };
   delete own.permissions;
-  return own;
+  delete own.delegates;
+  return {
+    ...own,
+    ...(delegates === undefined ? {} : { delegates }),
+    ...(permissions === undefined ? {} : { permissions }),
+  };
 }

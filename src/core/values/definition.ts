@@ -40,6 +40,8 @@ export interface DefinitionFacts {
   readonly window: number | null;
   readonly price: ModelPrice | null;
   readonly tools: readonly ToolFacts[];
+  /** Tools that it does not call, and holds for its children; none when left out. */
+  readonly delegates?: readonly ToolFacts[];
   /** Which calls of its tools are asked about or refused. */
   readonly permissions?: Permissions;
   /** Iterations of one turn, or null for the default. */

@@ -3,7 +3,7 @@
 import type { ModelProvider } from "../../contracts/model.ts";
 import type { Blob } from "../../contracts/store.ts";
 import type { Tool } from "../../contracts/tool.ts";
-import type { DefinitionFacts, DefinitionText } from "../../core/values/definition.ts";
+import type { DefinitionFacts, DefinitionText, ToolFacts } from "../../core/values/definition.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
@@ -22,6 +22,8 @@ export interface AgentDefinition {
   readonly prompt: string;
   /** Names of the ordinary tools it has; all of them when left out. */
   readonly tools?: readonly string[];
+  /** Names of tools that it does not call, and holds for its children. */
+  readonly delegates?: readonly string[];
   /** What it may do with them: rules beside those of the runtime, of which the stricter counts. */
   readonly permissions?: readonly PermissionRule[];
   /** `provider/model`; the default model when left out. */
@@ -57,16 +59,23 @@ export interface Catalog {
   readonly roots: ReadonlyMap<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>;
   /** Standard Schemas, by the hash of the definition that gave them. */
   readonly outputs: ReadonlyMap<string, StandardSchema>;
-  /** Definitions that cannot be used, because neither they nor the options name a model. While there are any, no agent is started. */
+  /** Definitions that cannot be used, because neither they nor the options name a model. */
   readonly withoutModel: readonly string[];
+  /** Names of the definitions that are not built in. */
+  readonly given: readonly string[];
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface CatalogSource {
   readonly definitions: readonly AgentDefinition[];
+  /** Used where no definition has the name. */
+  readonly builtIn: readonly AgentDefinition[];
   readonly skills: readonly SkillDefinition[];
+  /** All tools of the process. */
   readonly tools: readonly Tool[];
+  /** Those of definitions that name none. */
+  readonly sharedTools: readonly Tool[];
   readonly models: ModelProvider;
   /** The model of definitions that name none. */
   readonly defaultModel: string | undefined;
@@ -82,8 +91,12 @@ export function createCatalog(source: CatalogSource): Catalog {
   const roots = new Map<string, { readonly facts: DefinitionFacts; readonly blob: Blob }>();
   const outputs = new Map<string, StandardSchema>();
   const withoutModel: string[] = [];
+  const given = source.definitions.map(({ name }) => name);
   const definitions = [
-    ...source.definitions.map((definition) => ({ definition, skill: undefined })),
+    ...[...source.definitions, ...source.builtIn.filter(({ name }) => !given.includes(name))].map((definition) => ({
+      definition,
+      skill: undefined,
+    })),
     ...source.skills.map((skill) => skillDefinition(skill)),
   ];
   for (const { definition, skill } of definitions) {
@@ -100,7 +113,7 @@ export function createCatalog(source: CatalogSource): Catalog {
     const blob = keep({ ...resolved.text, project: source.projectContext }, definition);
     roots.set(definition.name, { facts: { ...resolved.facts, hash: blob.hash }, blob });
   }
-  return { facts, texts, blobs, roots, outputs, withoutModel };
+  return { facts, texts, blobs, roots, outputs, withoutModel, given };
 
   function keep(text: DefinitionText, { output }: AgentDefinition): Blob {
     const json = JSON.stringify(text);
@@ -111,12 +124,39 @@ export function createCatalog(source: CatalogSource): Catalog {
   }
 }
 
-/** Throws if a definition has no model: an agent could be asked to delegate to it. */
-export function requireModels({ withoutModel }: Catalog): void {
-  if (withoutModel.length === 0) return;
-  throw new ErrandError("model-missing", `No model is given for ${withoutModel.join(", ")}.`, {
-    remedy:
-      'Name one for all agents, with its provider: createErrand({ model: "provider/name", models: [createModelRegistry()] }), or one in each definition.',
+/** Throws if the definition of a new root cannot be used. */
+export function requireUsable(catalog: Catalog, definition: string): void {
+  const { facts } = catalog;
+  requireModel(catalog, definition);
+  if (facts.some(({ name }) => name === definition)) return;
+  throw new ErrandError("definition-unknown", `There is no agent definition "${definition}".`, {
+    remedy: `Known: ${facts.map(({ name }) => name).join(", ")}.`,
+  });
+}
+
+export function requireModel({ withoutModel }: Catalog, definition: string): void {
+  if (withoutModel.includes(definition))
+    throw new ErrandError("model-missing", `No model is given for the agent "${definition}", and no key is set.`, {
+      remedy:
+        'Give one: createErrand({ model: "anthropic/claude-sonnet-5-5" }) with ANTHROPIC_API_KEY set, or a model of the AI SDK.',
+    });
+}
+
+/** What children of the root would lose of their tools, because it does not hold them. */
+export function toolsNarrowed({ facts, given }: Catalog, root: string): ErrandError | null {
+  const held = facts.find(({ name }) => name === root);
+  if (held === undefined || !given.includes(root)) return null;
+  const names = new Set([...held.tools, ...(held.delegates ?? [])].map(({ name }) => name));
+  const lost = facts.flatMap(({ name, tools }) => {
+    const missing = tools.filter((tool) => !names.has(tool.name)).map((tool) => tool.name);
+    return missing.length === 0 || name === root || !given.includes(name) ? [] : [{ name, missing }];
+  });
+  if (lost.length === 0) return null;
+  const all = [...new Set(lost.flatMap(({ missing }) => missing))];
+  const listed = lost.map(({ name, missing }) => `${name} without ${missing.join(", ")}`).join("; ");
+  return new ErrandError("tools-narrowed", `Below "${root}" agents have fewer tools than they define: ${listed}.`, {
+    remedy: `If they should have them, add them to "${root}": delegates: ${JSON.stringify(all)}.`,
+    details: { root, tools: all.join(",") },
   });
 }
 
@@ -153,7 +193,7 @@ function resolve(
       throw invalid(definition, `${name} must be a whole number from 1`);
   const tools =
     definition.tools === undefined
-      ? source.tools
+      ? source.sharedTools
       : [...new Set(definition.tools)].map((name) => toolNamed(definition, source, name));
   const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);
   if (output === null)
@@ -179,11 +219,10 @@ function resolve(
     model,
     window: found.facts.window,
     price: found.facts.price,
-    tools: tools.map(({ name, safe, recover }) => ({
-      name,
-      safe,
-      ...(recover === undefined ? {} : { recovers: true as const }),
-    })),
+    tools: tools.map(toolFacts),
+    ...(definition.delegates === undefined
+      ? {}
+      : { delegates: definition.delegates.map((name) => toolFacts(toolNamed(definition, source, name))) }),
     ...(definition.permissions === undefined ? {} : { permissions: [judgedRules(definition.permissions)] }),
     iterations: definition.maxIterations ?? null,
     timeoutSeconds: definition.timeoutSeconds ?? null,
@@ -191,6 +230,10 @@ function resolve(
     say: definition.say ?? false,
   };
   return { facts, text };
+}
+
+function toolFacts({ name, safe, recover }: Tool): ToolFacts {
+  return { name, safe, ...(recover === undefined ? {} : { recovers: true }) };
 }
 
 function toolNamed(definition: AgentDefinition, source: CatalogSource, name: string): Tool {

@@ -13,7 +13,7 @@ import type { TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { EffectStarter } from "../effects/effect-starter.ts";
 import type { Clock } from "../clock.ts";
-import { type Catalog, catalogOfTree, requireModels } from "../definitions/catalog.ts";
+import { type Catalog, catalogOfTree, requireModel, requireUsable, toolsNarrowed } from "../definitions/catalog.ts";
 import type { CommitLoop } from "../commits/commit-loop.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import { forkTree } from "./fork-tree.ts";
@@ -53,18 +53,18 @@ interface TreeOpenerParts {
   readonly trees: TreeCache;
   readonly starter: EffectStarter;
   readonly newId: () => string;
+  readonly onNotice: (notice: ErrandError) => void;
 }
 
 export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
   const { store, world, catalog, loop, settings, rights } = parts;
+  const warned = new Set<string>();
 
   async function opening(definition: string, kind: AgentKind, tree: TreeId): Promise<Submission> {
-    requireModels(catalog);
-    if (!catalog.facts.some((facts) => facts.name === definition)) {
-      throw new ErrandError("definition-unknown", `There is no agent definition "${definition}".`, {
-        remedy: `Known: ${catalog.facts.map((facts) => facts.name).join(", ")}.`,
-      });
-    }
+    requireUsable(catalog, definition);
+    const narrowed = kind === "host" || warned.has(definition) ? null : toolsNarrowed(catalog, definition);
+    if (narrowed !== null) parts.onNotice(narrowed);
+    warned.add(definition);
     const { facts, blobs } = catalogOfTree(catalog, definition);
     requirePrice(
       facts.find((known) => known.name === definition),
@@ -103,7 +103,7 @@ export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
     async fork(origin, at, root) {
       const record = await store.tree(origin);
       if (record === null) throw treeUnknown(origin, store);
-      requireModels(catalog);
+      if (root === undefined) requireModel(catalog, record.agent);
       const id = asTreeId(parts.newId());
       const stepped = await forkTree({
         store,

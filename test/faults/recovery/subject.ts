@@ -159,10 +159,10 @@ const errand = await createErrand({
       }),
     },
   ],
-  agents: [
-    { name: "orchestrator", prompt: "You delegate.", model: "own/root" },
-    { name: "worker", prompt: "You work.", model: "own/worker" },
-  ],
+  agents: {
+    orchestrator: { prompt: "You delegate.", model: "own/root" },
+    worker: { prompt: "You work.", model: "own/worker" },
+  },
   tools: [strike],
   onFailure: tell,
   onNotice: tell,

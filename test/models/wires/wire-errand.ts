@@ -18,10 +18,7 @@ export async function openWireErrand(
     models: [createModelRegistry({ env: wire.env(server.url), world: createSystemWorld() })],
     model: wire.model,
     tools: [lookTool()],
-    agents: [
-      { name: "orchestrator", prompt: "You are the parent." },
-      { name: "worker", prompt: "You are a child." },
-    ],
+    agents: { orchestrator: { prompt: "You are the parent." }, worker: { prompt: "You are a child." } },
     ...options,
   });
   onTestFinished(() => errand.close({ withinMs: 0 }));

@@ -21,11 +21,11 @@ export async function delegate({ url, folder, again, question, record, show, giv
         run: async ({ key }) => ({ text: await record(key), failed: false }),
       },
     ],
-    agents: [
-      { name: "orchestrator", prompt: PARENT_PROMPT, model: "openai-chat/parent" },
-      { name: "worker", ...child },
-      { name: "researcher", ...child },
-    ],
+    agents: {
+      orchestrator: { prompt: PARENT_PROMPT, model: "openai-chat/parent" },
+      worker: { ...child },
+      researcher: { ...child },
+    },
   });
   const channel = { deliver: async ({ text }) => show(text) };
   const known = again ? await errand.listTrees() : [];

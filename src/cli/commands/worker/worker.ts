@@ -25,7 +25,7 @@ export const workerCommand: CommandAction = async (call) => {
   const agents = agentOptions(call);
   const definitions = await folderDefinitions(call, agents.tools, ({ model }) => model);
   const { model, because } = await chooseModel(call);
-  requireBaseUrlFits(options.baseUrl, [model, ...(definitions.options.agents ?? []).flatMap((one) => one.model ?? [])]);
+  requireBaseUrlFits(options.baseUrl, [model, ...definitions.agents.flatMap((one) => one.model ?? [])]);
   printDefinitionNotices(definitions.read, DEFAULT_AGENT, host);
   const say = speaker(call);
   const stops = watchStops(host, null);
@@ -41,7 +41,7 @@ export const workerCommand: CommandAction = async (call) => {
       onNotice: say.notice,
       onFailure: (error) => (FATAL.has(error.code) ? stops.onFailure(error) : say.error(error)),
     });
-    const names = [...(definitions.options.agents ?? []), ...definitions.builtIn].map(({ name }) => name).toSorted();
+    const names = [...definitions.agents, ...definitions.builtIn].map(({ name }) => name).toSorted();
     say.begun(storeName(store), names, { model, because });
     const stop = await stops.first;
     if (stop.type === "failure") say.error(stop.error);
