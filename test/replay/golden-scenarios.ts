@@ -125,7 +125,11 @@ export async function journalLines(
     ...options,
     models: [createScriptedModels({ "scripted/parent": parent, "scripted/child": child })],
     tools: [look],
-    agents: { orchestrator: { prompt: "You are the parent.", model: "scripted/parent" }, worker: { prompt: "You are a child.", model: "scripted/child" }, researcher: { prompt: "You are another parent.", model: "scripted/parent" } },
+    agents: {
+      orchestrator: { prompt: "You are the parent.", model: "scripted/parent" },
+      worker: { prompt: "You are a child.", model: "scripted/child" },
+      researcher: { prompt: "You are another parent.", model: "scripted/parent" },
+    },
   });
   try {
     const tree = await play(errand);
