@@ -11,35 +11,16 @@ export interface Convention {
   readonly editMeansWrite?: true;
 }
 
+const EDIT = { editMeansWrite: true } as const;
+
 export const AGENT_CONVENTIONS: readonly Convention[] = [
-  { program: "errand", folder: ".errand/agents", ending: ".md", language: "markdown" },
-  { program: "claude", folder: ".claude/agents", ending: ".md", language: "markdown" },
-  { program: "gemini", folder: ".gemini/agents", ending: ".md", language: "markdown" },
-  {
-    program: "copilot",
-    folder: ".github/agents",
-    homeFolder: ".copilot/agents",
-    ending: ".agent.md",
-    language: "markdown",
-    editMeansWrite: true,
-  },
-  {
-    program: "opencode",
-    folder: ".opencode/agent",
-    homeFolder: ".config/opencode/agent",
-    ending: ".md",
-    language: "markdown",
-    editMeansWrite: true,
-  },
-  {
-    program: "opencode",
-    folder: ".opencode/agents",
-    homeFolder: ".config/opencode/agents",
-    ending: ".md",
-    language: "markdown",
-    editMeansWrite: true,
-  },
-  { program: "cursor", folder: ".cursor/agents", ending: ".md", language: "markdown" },
+  markdown("errand", ".errand/agents"),
+  markdown("claude", ".claude/agents"),
+  markdown("gemini", ".gemini/agents"),
+  markdown("copilot", ".github/agents", { ...EDIT, homeFolder: ".copilot/agents", ending: ".agent.md" }),
+  markdown("opencode", ".opencode/agent", { ...EDIT, homeFolder: ".config/opencode/agent" }),
+  markdown("opencode", ".opencode/agents", { ...EDIT, homeFolder: ".config/opencode/agents" }),
+  markdown("cursor", ".cursor/agents"),
   { program: "codex", folder: ".codex/agents", ending: ".toml", language: "toml" },
 ];
 
@@ -47,3 +28,7 @@ export const SKILL_FOLDERS: readonly { readonly program: string; readonly folder
   { program: "errand", folder: ".errand/skills" },
   { program: "claude", folder: ".claude/skills" },
 ];
+
+function markdown(program: string, folder: string, more: Partial<Convention> = {}): Convention {
+  return { program, folder, ending: ".md", language: "markdown", ...more };
+}

@@ -33,6 +33,13 @@ export interface LoadOptions {
   readonly fetch: typeof fetch;
 }
 
+const OPENAI = {
+  packageName: "@ai-sdk/openai",
+  keys: ["OPENAI_API_KEY"],
+  keyNeeded: true,
+  baseUrl: (env: Environment) => withoutSlash(firstOf(env, ["OPENAI_BASE_URL"])?.value ?? "https://api.openai.com/v1"),
+} as const;
+
 export const MODEL_SOURCES: readonly ModelSource[] = [
   {
     provider: "anthropic",
@@ -41,34 +48,19 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     keyNeeded: true,
     defaultModel: "anthropic/claude-sonnet-5-5",
     baseUrl: (env) => withVersion(firstOf(env, ["ANTHROPIC_BASE_URL"])?.value ?? "https://api.anthropic.com", "v1"),
-    async load(name, options) {
-      const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic(options).languageModel(name);
-    },
+    load: async (name, options) => (await import("@ai-sdk/anthropic")).createAnthropic(options).languageModel(name),
   },
   {
+    ...OPENAI,
     provider: "openai",
-    packageName: "@ai-sdk/openai",
-    keys: ["OPENAI_API_KEY"],
-    keyNeeded: true,
     defaultModel: "openai/gpt-6.1-sol",
-    baseUrl: openaiBaseUrl,
-    async load(name, options) {
-      const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI(options).responses(name);
-    },
+    load: async (name, options) => (await import("@ai-sdk/openai")).createOpenAI(options).responses(name),
   },
   {
+    ...OPENAI,
     provider: "openai-chat",
-    packageName: "@ai-sdk/openai",
-    keys: ["OPENAI_API_KEY"],
-    keyNeeded: true,
     defaultModel: null,
-    baseUrl: openaiBaseUrl,
-    async load(name, options) {
-      const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI(options).chat(name);
-    },
+    load: async (name, options) => (await import("@ai-sdk/openai")).createOpenAI(options).chat(name),
   },
   {
     provider: "google",
@@ -76,15 +68,11 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     keys: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
     keyNeeded: true,
     defaultModel: "google/gemini-4-argon",
-    baseUrl: (env) =>
-      withVersion(
-        firstOf(env, ["GOOGLE_GEMINI_BASE_URL"])?.value ?? "https://generativelanguage.googleapis.com",
-        "v1beta",
-      ),
-    async load(name, options) {
-      const { createGoogle } = await import("@ai-sdk/google");
-      return createGoogle(options).languageModel(name);
+    baseUrl(env) {
+      const given = firstOf(env, ["GOOGLE_GEMINI_BASE_URL"])?.value;
+      return withVersion(given ?? "https://generativelanguage.googleapis.com", "v1beta");
     },
+    load: async (name, options) => (await import("@ai-sdk/google")).createGoogle(options).languageModel(name),
   },
   {
     provider: "ollama",
@@ -128,10 +116,6 @@ export function packageIsInstalled(packageName: string): boolean {
   } catch {
     return false;
   }
-}
-
-function openaiBaseUrl(env: Environment): string {
-  return withoutSlash(firstOf(env, ["OPENAI_BASE_URL"])?.value ?? "https://api.openai.com/v1");
 }
 
 async function loadCompatible(

@@ -20,44 +20,29 @@ export function createBoundedOutput(
   tailBytes: number,
   whole: (chunk: Buffer) => void = () => undefined,
 ): BoundedOutput {
-  const head = Buffer.alloc(headBytes);
-  const tail = Buffer.alloc(tailBytes);
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
   let bytes = 0;
-
-  /** The tail is a ring buffer: byte n after the head is at position n modulo its length. */
-  function addToTail(chunk: Buffer, from: number): void {
-    const kept = chunk.subarray(Math.max(0, chunk.length - tailBytes));
-    let at = (from + chunk.length - kept.length) % tailBytes;
-    for (let done = 0; done < kept.length;) {
-      const part = kept.copy(tail, at, done);
-      done += part;
-      at = (at + part) % tailBytes;
-    }
-  }
-
   return {
     add(chunk) {
       const room = headBytes + tailBytes;
       if (bytes + chunk.length > room) {
-        if (bytes <= room) whole(Buffer.concat([head, tail]).subarray(0, bytes));
+        if (bytes <= room) whole(Buffer.concat([head, tail]));
         whole(chunk);
       }
-      const inHead = Math.max(0, Math.min(chunk.length, headBytes - bytes));
-      chunk.copy(head, bytes, 0, inHead);
-      if (inHead < chunk.length) addToTail(chunk.subarray(inHead), Math.max(0, bytes - headBytes));
       bytes += chunk.length;
+      const forHead = chunk.subarray(0, headBytes - head.length);
+      const forTail = chunk.subarray(forHead.length).subarray(-tailBytes);
+      head = Buffer.concat([head, forHead]);
+      tail = Buffer.concat([tail, forTail]).subarray(-tailBytes);
     },
     get bytes() {
       return bytes;
     },
     text() {
-      if (bytes <= headBytes) return head.toString("utf8", 0, bytes);
-      const rest = bytes - headBytes;
-      if (rest <= tailBytes) return Buffer.concat([head, tail.subarray(0, rest)]).toString("utf8");
-      const at = rest % tailBytes;
+      if (bytes <= headBytes + tailBytes) return Buffer.concat([head, tail]).toString("utf8");
       const first = head.subarray(0, endOfCharacters(head));
-      const unrolled = Buffer.concat([tail.subarray(at), tail.subarray(0, at)]);
-      const last = unrolled.subarray(startOfCharacters(unrolled));
+      const last = tail.subarray(startOfCharacters(tail));
       const left = bytes - first.length - last.length;
       return `${first.toString("utf8")}\n[… ${left} of ${bytes} bytes left out here …]\n${last.toString("utf8")}`;
     },
