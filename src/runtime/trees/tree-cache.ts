@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. A tree is loaded once at a time; other callers that need it wait for the same load.
- *  2. A tree whose load throws fails alone; after three failures in a row it is quarantined. A tree that needs what this
+ *  2. A tree whose load throws fails alone; after three failures it is quarantined. A tree that needs what this
  *     process lacks is released (placement.ts).
  *  3. A tree is dropped only while no effect of it is executed, no commit is pending and no input is queued, or because
  *     it failed.
