@@ -11,6 +11,9 @@ import { eventsUntil, openTestErrand, turnsEnded } from "../support/test-errand.
 const send = (input: { readonly [name: string]: Json }) => callTool("send_agent_message", { final: true, ...input });
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
+/** For replies that are longer than the default of `replyTokens` allows. */
+const ANY_REPLY = { replyTokens: null };
+
 const artifacts = [
   { kind: "path", value: "src/a.ts" },
   { kind: "diff", value: "-old\n+new" },
@@ -54,7 +57,8 @@ const many = Array.from({ length: 100 }, (_, index) => ({
 }));
 
 test.each(MODES)("F5, D7: a hundred artifacts of 30 KB are cut to the output cap and stay ok (%s)", async (mode) => {
-  const { delivered, run, errand } = await runDelegation(mode, [send({ text: "the summary", artifacts: many })]);
+  const reply = [send({ text: "the summary", artifacts: many })];
+  const { delivered, run, errand } = await runDelegation(mode, reply, { limits: ANY_REPLY });
   expect(run.status).toBe("ok");
   expect(Buffer.byteLength(delivered)).toBeLessThan(32_768 + 2_048);
   expect(delivered).toContain("the summary");
@@ -123,14 +127,12 @@ test("D7: several runs with artifacts stay within the cap of one announcement to
 
 /** A background child whose reports are posted as they come sends this one. */
 async function posted(input: { readonly [name: string]: Json }) {
-  const { errand, models } = await openTestErrand({
-    parent: byContext([
-      callTool("start_background_agent", { task: "x", announce: "each" }),
-      say("started"),
-      say("told"),
-    ]),
-    child: [send(input)],
-  });
+  const parent = byContext([
+    callTool("start_background_agent", { task: "x", announce: "each" }),
+    say("started"),
+    say("told"),
+  ]);
+  const { errand, models } = await openTestErrand({ parent, child: [send(input)] }, { limits: ANY_REPLY });
   const agent = await errand.openAgent();
   await agent.post("go");
   await eventsUntil(errand, agent.id, turnsEnded(2));
