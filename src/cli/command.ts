@@ -6,15 +6,15 @@ import type { Host } from "./host.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { StoreScope } from "./store/scope.ts";
 
-/** What the command line is given by whoever runs it in a program of their own. */
+/** What a program gives that runs the command line inside its own process. */
 export interface ProgramParts {
-  /** Where models come from, beside the offline one, given the base URL that the user chose. */
+  /** The providers of models beside the offline ones. `baseUrl` is the one that the user chose. */
   readonly models?: (baseUrl: string | undefined) => readonly ModelProvider[];
 }
 
-/** The options of all commands, as they were typed; a command reads those that it declares. */
+/** The options of all commands. A command reads those that it declares. */
 export interface CommandOptions {
-  /** As it was typed; which stores a command is about is its `scope`. */
+  /** As it was typed. The stores that a command works with are in its `scope`. */
   readonly store?: string;
   readonly json?: boolean;
   readonly debug?: boolean;
@@ -39,20 +39,20 @@ export interface CommandOptions {
 }
 
 export interface CommandCall {
-  /** The arguments, in order; those that were left out are undefined. */
+  /** The arguments in order; undefined if one was left out. */
   readonly args: readonly (string | undefined)[];
   readonly options: CommandOptions;
-  /** The stores that it is about. */
+  /** The stores that it works with. */
   readonly scope: StoreScope;
   readonly host: Host;
   readonly models: readonly ModelProvider[];
-  /** All of them, for a command that tells about the others. */
+  /** All commands, for one that needs to know the others. */
   readonly commands: readonly Command[];
-  /** What the files and variables say; `options` holds what the command line says, or else they. */
+  /** The settings of files and variables. `options` holds what was typed, else the value of a setting. */
   readonly settings: Settings;
 }
 
-/** Does the command's work. What it throws is told to the user by the program. */
+/** Does the command's work. The program prints what it throws. */
 export type CommandAction = (call: CommandCall) => Promise<ExitCode>;
 
 /** What a shell can offer for an argument: ids from the store, files, or these words. */
@@ -65,21 +65,21 @@ export interface Command {
   readonly args: readonly (readonly [name: string, meaning: string, offered?: Offered])[];
   /** Beside `--store`, `--json` and `--debug`, which every command has: flags, meaning, default. */
   readonly options: readonly (readonly [flags: string, meaning: string, value?: string])[];
-  /** Flags that Errand gives to itself, and that no help tells of. */
+  /** Flags that Errand gives to its own processes. The help does not show them. */
   readonly hidden?: readonly string[];
   /** Flags of the options that must be given. */
   readonly needed?: readonly string[];
-  /** True if it works without a file, in memory. */
+  /** True if it can work with a store in memory. */
   readonly memory?: true;
-  /** True if it looks at the files of settings itself, also at such as cannot be used. */
+  /** True if it reads the files of settings itself, also invalid ones. */
   readonly ownSettings?: true;
   /** What follows the options in the help. */
   readonly help: string;
-  /** Loaded when it is called, so that help stays quick. */
+  /** Loads the code when the command is called, so that help stays quick. */
   load(): Promise<CommandAction>;
 }
 
-/** Every command has these too, after its own. */
+/** Options of every command, after its own. */
 export const COMMON_OPTIONS = [
   ["--store <path>", "a store's file or PostgreSQL URL; without it, those of this folder"],
   ["--json", "print one JSON object a line instead"],

@@ -1,8 +1,8 @@
 /**
  * What a command sees of the process that it runs in. The real one is process-host.ts.
  *
- * Promises: `out` and `err` never throw, not even when the reader has gone; listeners given to `onSignal` and `onExit`
- * are called until the function that they returned is.
+ * Promises: `out` and `err` never throw, not even when the reader has gone. Listeners given to `onSignal` and `onExit`
+ * are called until the returned function is called.
  */
 
 import type { World } from "../contracts/world.ts";
@@ -16,24 +16,24 @@ export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGTSTP" | "SIGCONT";
 
 /** A terminal that can be drawn on. */
 export interface Screen {
-  /** Writes with the controls of frame.ts, which `out` takes out. */
+  /** Writes with the controls of frame.ts, which `out` removes. */
   draw(text: string): void;
   /** Its size now. */
   size(): { readonly columns: number; readonly rows: number };
   onResize(listener: () => void): Off;
 }
 
-/** A keyboard. While somebody listens, what is typed is not shown; Ctrl-C and Ctrl-Z stay the signals that they are. */
+/** A keyboard. While a listener is set, typed keys are not shown. Ctrl-C and Ctrl-Z still send their signals. */
 export interface Keys {
   listen(listener: (key: string) => void): Off;
-  /** The same with keys that have names, and with what is pasted as one. */
+  /** The same with keys that have names. A pasted text is one key. */
   listenForEditing(listener: (key: Key) => void): Off;
 }
 
 export interface Key {
   /** `a`, `return`, `up`, `backspace`, `paste`, …; empty for a character that has no name. */
   readonly name: string;
-  /** What it writes, if it writes something. */
+  /** The text that the key types; empty if it types none. */
   readonly text: string;
   readonly ctrl: boolean;
   readonly meta: boolean;
@@ -42,42 +42,42 @@ export interface Key {
 export interface Host {
   readonly world: World;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Removes the secrets that the environment configures; what is printed has passed it. */
+  /** Removes the secrets that the environment configures from everything that is printed. */
   readonly redactor: Redactor;
   /** The folder it was started in. */
   readonly folder: string;
   /** The user's home folder. */
   readonly home: string;
   /**
-   * For what was asked for: answers, lists, JSON. Colours are printed, every other control but line feed and tab is
-   * taken out.
+   * Prints what was asked for: answers, lists, JSON. Removes every control character except colours, line feed and
+   * tab.
    */
   out(text: string): void;
-  /** For what a person wants to know meanwhile: progress, hints, errors. The same holds. */
+  /** Prints what a person wants to know meanwhile: progress, hints, errors. Removes the same. */
   err(text: string): void;
   /**
-   * Resolves once the reader of `out` has room for more, so that a long output does not pile up here; false when it has
-   * gone.
+   * Resolves when the reader of `out` has room for more, so that a long output does not pile up in memory; with false
+   * if the reader has gone.
    */
   drained(): Promise<boolean>;
-  /** Where `out` goes, when that is a terminal that understands cursor movements; else null. */
+  /** The terminal of `out`, if it understands cursor movements; else null. */
   readonly screen: Screen | null;
-  /** By which `out` and `err` know the colours that they print; null where they print none. */
+  /** The token of the colours that `out` and `err` print; null if they print none. */
   readonly colours: { readonly out: ColourToken; readonly err: ColourToken };
-  /** Where standard input comes from, when that is a terminal; else null. */
+  /** The keyboard, if standard input is a terminal; else null. */
   readonly keys: Keys | null;
-  /** Whether standard input is a pipe, a socket or a file: something that a program or a shell has put there. */
+  /** True if standard input is a pipe, a socket or a file: a program or a shell has connected it. */
   readonly piped: boolean;
   /** Everything on standard input. */
   readInput(): Promise<string>;
-  /** The same, as it comes. */
+  /** The same, piece by piece. */
   input(): AsyncIterable<Uint8Array>;
   onSignal(signal: Signal, listener: () => void): Off;
-  /** Called when the process ends, however it does. Only synchronous work is done then. */
+  /** Called when the process ends for any reason. Only synchronous work is possible then. */
   onExit(listener: () => void): Off;
   /** Stops the process as Ctrl-Z does. */
   suspend(): void;
-  /** Ends the process once all that was written is on its way, even if something that was given up still holds it. */
+  /** Ends the process after all output was written, even if abandoned work still keeps it alive. */
   end(code: number): void;
   /** Ends the process now. */
   leave(code: number): void;

@@ -10,7 +10,7 @@ import type { Host } from "./host.ts";
 import { terminalLine } from "./text/terminal-text.ts";
 
 export interface Problem {
-  /** `internal` is a bug: something was thrown that is none of Errand's own errors. */
+  /** `internal`: something was thrown that is not one of Errand's own errors. It is a bug. */
   readonly code: ErrorCode | "internal";
   readonly message: string;
   readonly remedy: string | undefined;
@@ -29,7 +29,7 @@ export function problemOf(thrown: unknown): Problem {
   };
 }
 
-/** Something that a person should know while the work goes on, in one line. */
+/** A notice for a person while the work goes on, in one line. */
 export function noticeLine({ message, remedy, code }: ErrandError): string {
   return terminalLine(`${message}${remedy === undefined ? "" : ` ${remedy}`} [${code}]`);
 }
@@ -62,7 +62,7 @@ export function reportProblem(problem: Problem, { err, colours }: Pick<Host, "er
   err(`${lines.join("\n")}\n`);
 }
 
-/** What a person should know and need not answer, as lines of a terminal. */
+/** The same, with the remedy on a line of its own. */
 export function noticeLines({ code, message, remedy }: ErrandError): string {
   const what = `${terminalLine(message)} [${code}]\n`;
   return remedy === undefined ? what : `${what}  ${terminalLine(remedy)}\n`;

@@ -3,16 +3,17 @@
 import { fstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { isatty, type WriteStream } from "node:tty";
+import { registrySecrets } from "../models/registry/registry-secrets.ts";
 import { createRedactor } from "../runtime/redaction/redactor.ts";
 import { createSystemWorld } from "../runtime/world.ts";
-import { configuredSecrets } from "./configured-secrets.ts";
+import { storeSecrets } from "../stores/store-url.ts";
 import type { Host, Screen } from "./host.ts";
 import { problemOf, reportProblem } from "./problem.ts";
 import { terminalKeys } from "./terminal-keys.ts";
 import { createTerminalWriter, type TerminalWriter } from "./terminal-writer.ts";
 import { colourToken } from "./text/colours.ts";
 
-/** Where Node.js does not know the size of a terminal. */
+/** The size of a terminal that Node.js does not know. */
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 const TOKEN_DIGITS = 18;
@@ -27,7 +28,7 @@ export function createProcessHost(): Host {
   const writer = createTerminalWriter(token, redactor.text);
   const { out, err, drained, terminal } = writer;
   const colours = { out: terminal === null ? null : token, err: isatty(2) ? token : null };
-  tellWarnings(writer);
+  printWarnings(writer);
   process.on("uncaughtException", (thrown) => {
     writer.hurry();
     reportProblem(problemOf(thrown), { err, colours }, process.argv.includes("--debug"));
@@ -91,10 +92,17 @@ function screenOf(stream: WriteStream, { draw }: TerminalWriter): Screen {
   };
 }
 
-/** Some versions of Node.js warn of `node:sqlite` being young; a user of Errand can do nothing with that. */
-function tellWarnings({ err }: TerminalWriter): void {
+/** All but experimental ones: some versions of Node.js warn about `node:sqlite`, and a user can do nothing about it. */
+function printWarnings({ err }: TerminalWriter): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning) => {
     if (warning.name !== "ExperimentalWarning") err(`${warning.name}: ${warning.message}\n`);
   });
+}
+
+/** The secrets that the environment configures: keys of models, and passwords of databases. */
+function configuredSecrets(env: Host["env"]): readonly string[] {
+  const databases = ["ERRAND_DATABASE_URL", "DATABASE_URL"];
+  const passwords = databases.flatMap((name) => storeSecrets(env[name]?.trim() ?? ""));
+  return [...registrySecrets(env), ...passwords, env["PGPASSWORD"] ?? ""];
 }

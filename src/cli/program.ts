@@ -1,4 +1,4 @@
-/** From the words of a command line to the command they name, and from its end to an exit code. */
+/** Finds the command that a command line names, runs it, and turns its end into an exit code. */
 
 import { Command as Commander, CommanderError, Option } from "commander";
 import { ErrandError } from "../errors.ts";
@@ -53,11 +53,11 @@ type Call = (
   command: Command,
   args: readonly (string | undefined)[],
   options: CommandOptions,
-  /** True for an option that stood on the command line. */
+  /** True for an option that was typed. */
   typed: (name: string) => boolean,
 ) => Promise<void>;
 
-/** Options that were not typed, and that the settings give. */
+/** Options that were not typed and that the settings give. */
 function untyped(
   { options }: Command,
   { timeoutSeconds }: Settings,
@@ -67,7 +67,7 @@ function untyped(
   return timeoutSeconds === null || !timed || typed("timeout") ? {} : { timeout: String(timeoutSeconds) };
 }
 
-/** The program with the command that is named; with all of them where none is. */
+/** The program with the named command; with all commands if none is named. */
 function buildProgram(named: string | undefined, host: Host, call: Call): Commander {
   const program = new Commander("errand")
     .description("Delegation between LLM agents that comes back: once, in a known shape, across any crash.")
@@ -76,7 +76,7 @@ function buildProgram(named: string | undefined, host: Host, call: Call): Comman
     .helpCommand("help [command]", "print the help of a command")
     .addHelpText("after", PROGRAM_EXAMPLES)
     .exitOverride()
-    // What went wrong is told by runProgram, in one place and one form.
+    // runProgram prints all errors, in one form.
     .configureOutput({ writeOut: host.out, writeErr: () => undefined, outputError: () => undefined });
   const known = COMMANDS.filter(({ name }) => name === named);
   for (const command of known.length === 0 ? COMMANDS : known) addCommand(program, command, call);
@@ -101,7 +101,7 @@ function addCommand(program: Commander, command: Command, call: Call): void {
   });
 }
 
-/** Commander's words in Errand's form: one sentence, a code, a hint. */
+/** An error of commander in the form of Errand's own: one sentence, a code, a hint. */
 function usageError(thrown: CommanderError, command: string | undefined): ErrandError {
   const said = thrown.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
   const many = thrown.code === "commander.excessArguments";

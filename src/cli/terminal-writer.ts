@@ -1,5 +1,5 @@
 /**
- * The one road to standard output and standard error. `npm run check:purity` finds any other.
+ * The only way to standard output and standard error. `npm run check:purity` finds any other.
  *
  * Invariants:
  *  1. Everything that the process prints passes here, also what a package prints through `console` or `process.stdout`.
@@ -22,9 +22,9 @@ export interface TerminalWriter {
   draw(text: string): void;
   /** Resolves once the reader of standard output has room for more; false when it has gone. */
   drained(): Promise<boolean>;
-  /** The process is ending: what is not written at once is never written. */
+  /** The process is ending: text that is not written at once is lost. */
   hurry(): void;
-  /** Calls back once all that was written is on its way. */
+  /** Calls back after all output was written. */
   flushed(done: () => void): void;
   /** Standard output, for its size; null if it is no terminal. */
   readonly terminal: WriteStream | null;

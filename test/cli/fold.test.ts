@@ -8,7 +8,7 @@ import { createTreeModel, treeAtRest, treeTotals } from "../../src/view/tree-mod
 import type { ReadableEvent } from "../../src/view/readable-event.ts";
 import { createErrand, type ModelProvider, type TreeEvent } from "../../src/index.ts";
 import { createRehearsalModel } from "../../src/cli/rehearsal/rehearsal.ts";
-import { totalsLine } from "../../src/cli/display/totals-line.ts";
+import { totalsLine } from "../../src/cli/display/tree-lines.ts";
 import { byContext, hang, say } from "../../src/testing/index.ts";
 import { startCall, startRuns } from "../support/scripted-replies.ts";
 import { eventsNow } from "../support/tree-facts.ts";

@@ -3,7 +3,7 @@
 import { offlineIs, treeAtRest, treeTotals } from "../../view/tree-model.ts";
 import type { Colours } from "../text/colours.ts";
 import { countLabel } from "../../view/amounts.ts";
-import { totalsLine } from "./totals-line.ts";
+import { totalsLine } from "./tree-lines.ts";
 import type { Ending, WorkSetup } from "./display.ts";
 
 export function endingLines(ending: Ending, setup: WorkSetup, colours: Colours): string[] {

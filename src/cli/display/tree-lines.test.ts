@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { asStepKey } from "../../core/values/ids.ts";
 import { createColours } from "../text/colours.ts";
 import { displayWidth } from "../text/display-width.ts";
-import { totalsLine } from "./totals-line.ts";
-import { treeLines } from "./tree-lines.ts";
+import { totalsLine, treeLines } from "./tree-lines.ts";
 import { type AgentModel, createTreeModel, newAgent, type RunModel, type TreeModel } from "../../view/tree-model.ts";
 
 const price = null;

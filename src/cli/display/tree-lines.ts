@@ -8,11 +8,11 @@
  */
 
 import type { Colours } from "../text/colours.ts";
-import { costLabel, elapsedLabel, tokensLabel } from "../../view/amounts.ts";
+import { costLabel, countLabel, elapsedLabel, tokensLabel } from "../../view/amounts.ts";
 import { displayWidth, padWidth, fitWidth } from "../text/display-width.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 import { agentActivity, agentMood, type Mood } from "../../view/activity.ts";
-import type { AgentModel, TreeModel } from "../../view/tree-model.ts";
+import { type AgentModel, type TreeModel, treeTotals } from "../../view/tree-model.ts";
 
 export interface TreeView {
   /** Columns that a line may take. */
@@ -179,4 +179,18 @@ function tinted(mood: Mood, text: string, { colours }: TreeView): string {
     case "stopped":
       return colours.dim(text);
   }
+}
+
+/** One line about the whole tree. */
+export function totalsLine(model: TreeModel, now: number): string {
+  const { runs, ok, notOk, open, queued, tokens, cost, estimated, elapsedMs } = treeTotals(model, now);
+  const parts = [elapsedLabel(elapsedMs)];
+  if (open > 0) parts.push(`${runs - open} of ${countLabel(runs, "run")} ended`);
+  else if (runs > 0)
+    parts.push(notOk === 0 ? `${countLabel(runs, "run")} ok` : `${ok} of ${countLabel(runs, "run")} ok`);
+  if (queued > 0) parts.push(`${queued} queued`);
+  const about = estimated > 0 ? "~" : "";
+  if (tokens > 0) parts.push(`${about}${tokensLabel(tokens)} tokens`);
+  if (cost > 0) parts.push(`${about}${costLabel(cost)}`);
+  return parts.join(" · ");
 }

@@ -1,9 +1,9 @@
 /**
- * The lines of a file that nobody vouches for.
+ * Reads the lines of a file that may hold anything.
  *
  * Invariants:
- *  1. It holds one line at a time, and none longer than the longest that an export can have.
- *  2. Bytes that are no UTF-8 never become other text: such a line comes out empty, which no export holds.
+ *  1. One line at a time is in memory, and none is longer than the longest of an export.
+ *  2. A line that is not valid UTF-8 is read as an empty line, which no export has.
  */
 
 import { createReadStream, type Stats, statSync } from "node:fs";
@@ -54,13 +54,13 @@ export function fileChunks(path: string): AsyncIterable<Uint8Array> {
   };
 }
 
-/** True if there is something at the path; a folder is something that cannot be used. */
+/** True if there is a file at the path. Throws for a folder. */
 export function fileThere(path: string): boolean {
   let stats: Stats | undefined;
   try {
     stats = statSync(path, { throwIfNoEntry: false });
   } catch {
-    // No folder on the way to it, or none that may be looked into.
+    // A folder on the way is missing or may not be read.
     return false;
   }
   if (stats?.isDirectory() === true) throw unusable(path, "read", new Error("it is a folder"));

@@ -1,8 +1,8 @@
 /**
- * Writing a file that only its owner may read.
+ * Writes a file that only its owner may read.
  *
- * Invariant: under its name there is the old file or the whole new one, never a part: it is written beside, made
- * durable and renamed.
+ * Invariant: its name always stands for the old file or the whole new one, never for a part. The new file is written
+ * under another name, made durable and renamed.
  */
 
 import { open, rename, rm } from "node:fs/promises";

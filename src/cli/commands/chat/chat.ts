@@ -1,8 +1,8 @@
 /** `errand chat [TREE]`: at a keyboard, or line by line. The lines of `--json` are those of `run`. */
 
-import { chatInLines } from "../chat/chat-in-lines.ts";
-import { chatInTerminal } from "../chat/chat-in-terminal.ts";
-import { chatTarget } from "../chat/chat-target.ts";
+import { chatInLines } from "./chat-in-lines.ts";
+import { chatInTerminal } from "./chat-in-terminal.ts";
+import { chatTarget } from "./chat-target.ts";
 import type { CommandAction } from "../../command.ts";
 
 export const chatCommand: CommandAction = async (call) => {

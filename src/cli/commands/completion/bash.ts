@@ -11,16 +11,17 @@ import { type CommandWords, valued } from "./command-words.ts";
 
 export function bashScript(commands: readonly CommandWords[]): string {
   const names = commands.map(({ name }) => name).join(" ");
-  const options = commands.map(
-    ({ name, options }) =>
-      `    ${name}) words="${options.flatMap(({ long, short }) => (short === null ? [long] : [short, long])).join(" ")}" ;;`,
-  );
+  const options = commands.map(({ name, options }) => {
+    const words = options.flatMap(({ long, short }) => (short === null ? [long] : [short, long]));
+    return `    ${name}) words="${words.join(" ")}" ;;`;
+  });
   const args = commands.flatMap(({ name, args }) =>
     args.flatMap((offered, place) => (offered === null ? [] : [`    ${name}:${place}) ${offer(offered)} ;;`])),
   );
   return `# bash completion of errand; printed by: errand completion bash
 _errand() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" command="" store="" option="" words="" files="" ids="" quote="" word="" place=0 i
+  local cur="\${COMP_WORDS[COMP_CWORD]}" command="" store="" option="" words=""
+  local files="" ids="" quote="" word="" place=0 i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "\${COMP_WORDS[i]}" in

@@ -37,7 +37,8 @@ _errand() {
 ${described.join("\n")}
     'help:print the help of a command'
   )
-  _arguments -C '(- *)'{-h,--help}'[print this help]' '(- *)'{-V,--version}'[print the version]' '1: :->command' '*:: :->arguments'
+  _arguments -C '(- *)'{-h,--help}'[print this help]' '(- *)'{-V,--version}'[print the version]' \\
+    '1: :->command' '*:: :->arguments'
   case "$state" in
   command) _describe -t commands 'errand command' commands ;;
   arguments)

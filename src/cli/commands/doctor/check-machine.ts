@@ -39,8 +39,9 @@ export async function checkCommands(env: Readonly<Record<string, string | undefi
   if (prefix.length > 0)
     return ok("commands", "each runs in a pid namespace of its own, which hides Errand's environment");
   const remedy =
-    "On Linux, install util-linux (unshare, setpriv) and allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, " +
-    "or on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0. Other systems have none: allow only commands you trust.";
+    "On Linux, install util-linux (unshare, setpriv) and allow user namespaces: " +
+    "sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0. " +
+    "Other systems have none: allow only commands you trust.";
   return warning("commands", UNENCLOSED, remedy);
 }
 

@@ -20,7 +20,8 @@ export async function checkReach(
     return broken(NAME, text, "Give one that begins with https:// or http://.");
   }
   if (parsed.username !== "" || parsed.password !== "") {
-    const text = `${provider}: the base URL of ${parsed.host} holds a name or a password, and no request may have these`;
+    const url = `the base URL of ${parsed.host}`;
+    const text = `${provider}: ${url} holds a name or a password, and no request may have these`;
     return broken(NAME, text, "Take out what stands before the @, and give a key in the environment instead.");
   }
   const began = world.monotonic();
