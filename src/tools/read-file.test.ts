@@ -55,9 +55,12 @@ test("a range of a file of ten gigabytes takes little memory", async () => {
   const before = process.memoryUsage().arrayBuffers;
   const { text, failed } = await runTool(tool, folder, { path: "big.log", limit: 3 });
   expect(failed).toBe(false);
-  expect(text).toMatch(
-    /^1\ta line of text\n2\ta line of text\n3\ta line of text\n\[truncated: lines 1-3 of more than 100001 lines, 10737418240 bytes in all; read on with offset 4\]$/,
-  );
+  expect(text.split("\n")).toEqual([
+    "1\ta line of text",
+    "2\ta line of text",
+    "3\ta line of text",
+    "[truncated: lines 1-3 of more than 100001 lines, 10737418240 bytes in all; read on with offset 4]",
+  ]);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
 });
 

@@ -2,8 +2,8 @@
  * Turns Errand's request into the AI SDK's prompt.
  *
  * Invariants:
- *  1. A message always becomes the same prompt message, whatever follows it. So the bytes of a prefix never change
- *     between iterations.
+ *  1. A message always becomes the same prompt message, whatever follows it. So the same messages always give the same
+ *     bytes, and a provider can cache them.
  *  2. It leaves out or changes what providers refuse: empty texts, reasoning at the end of a reply, reasoning of
  *     another model, half surrogate pairs, characters that some providers do not allow in call ids, arguments that are
  *     not an object.
