@@ -1,6 +1,6 @@
 /**
- * The composition root: the only file of the runtime that sees adapters. Here a user's options become a store, models, tools and a
- * runtime, behind the public `Errand`.
+ * Turns a user's options into adapters and a runtime, behind the public `Errand`. It is the only file of the runtime
+ * that imports adapters.
  */
 
 import { hash } from "node:crypto";
@@ -30,15 +30,14 @@ import {
   type ModelOption,
   readAgents,
 } from "./definitions/agent-options.ts";
-import { createCatalog, type SkillDefinition } from "./definitions/catalog.ts";
+import { createCatalog, normalizeRules, type SkillDefinition } from "./definitions/catalog.ts";
 import { createAiSdkModels } from "../models/ai-sdk/ai-sdk-models.ts";
 import { modelOfKeys } from "../models/registry/default-model.ts";
 import { createModelRegistry } from "../models/registry/model-registry.ts";
 import { requireNumbers } from "./check-options.ts";
 import { type Clock, openClock } from "./clock.ts";
 import { type Errand, openErrand } from "./errand.ts";
-import { judgedRules } from "./definitions/judged-rules.ts";
-import { ownTools } from "./definitions/isolate-tools.ts";
+import { isolateTools } from "./definitions/isolate-tools.ts";
 import { isolated } from "./listeners.ts";
 import { joinProviders } from "./definitions/join-providers.ts";
 import { createRedactor } from "./redaction/redactor.ts";
@@ -46,23 +45,23 @@ import { createSystemWorld } from "./world.ts";
 
 export interface ErrandOptions {
   /**
-   * Where journals are kept: a path of a SQLite file, `{ path, durability }`, the URL of a PostgreSQL database, `"memory"`, or a store
-   * of your own. `relaxed` durability may lose the last moments before a power failure; a crash of the process loses nothing either
-   * way. A file that Errand did not make for this user is `store-not-trusted`: `errand trust --store PATH`, or
-   * `ERRAND_TRUST_STORE=ID` in the environment.
+   * Where journals are kept: the path of a SQLite file, `{ path, durability }`, the URL of a PostgreSQL database,
+   * `"memory"`, or a store of your own. With `relaxed` durability a power failure may lose the last commits; a crash of
+   * the process loses nothing either way. A file that Errand did not create for this user is refused with
+   * `store-not-trusted`: run `errand trust --store PATH`, or set `ERRAND_TRUST_STORE=ID` in the environment.
    */
   readonly store: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
   /**
-   * Where models come from, asked in order; last the registry, which knows the providers of `provider/name` and takes their keys from the
-   * environment.
+   * Where models come from, asked in this order. The registry is asked last: it knows the providers of `provider/name`,
+   * and takes their keys from the environment.
    */
   readonly models?: readonly ModelProvider[];
   /**
-   * The model of agents that name none: `provider/name`, or a language model of the AI SDK. Default: the usual model of the first provider whose
-   * key is set. Without any, agents that name none cannot be started (`model-missing`).
+   * The model of agents that name none: `provider/name`, or a language model of the AI SDK. Default: the usual model of
+   * the first provider whose key is set. Without any, agents that name none cannot be started (`model-missing`).
    */
   readonly model?: ModelOption;
-  /** Agents by their names, beside the built-in ones; one of the same name replaces a built-in. */
+  /** Agents by their names, in addition to the built-in ones. One with the same name replaces a built-in one. */
   readonly agents?: Readonly<Record<string, AgentOptions>>;
   /** Skills that agents can use. Read a `SKILL.md` with `readSkill`. */
   readonly skills?: readonly SkillDefinition[];
@@ -72,49 +71,53 @@ export interface ErrandOptions {
    */
   readonly tools?: readonly Tool[] | ToolRecord;
   /**
-   * Which calls of tools are allowed, asked about or denied, for every agent that this process executes; a definition's own rules can only
-   * narrow them. They hold for every tree that is run here, for as long as it is. Given, also as an empty list: what no rule matches is allowed
-   * if it reads files, and asked about otherwise. Left out: every call is allowed.
+   * Which tool calls are allowed, asked about or denied, for every agent and tree that this process executes. The rules
+   * of a definition can only narrow them. If the list is given, even empty, a call that no rule matches is allowed if it
+   * reads files, and asked about otherwise. Without it every call is allowed.
    */
   readonly permissions?: readonly PermissionRule[];
-  /** What agents that are not children are told about the project: usually the text of its AGENTS.md. */
+  /** What root agents read about the project: usually the text of its AGENTS.md. */
   readonly projectContext?: string;
   /** The folder that tools work in. Default: the current one. */
   readonly workspace?: string;
   /**
-   * Keys, tokens and passwords that must never be recorded, beside those Errand knows: the keys of `createModelRegistry` and the password
-   * of the database. Wherever one turns up, `[redacted by Errand]` stands in its place.
+   * Keys, tokens and passwords that must never be recorded, in addition to those Errand knows: the keys of
+   * `createModelRegistry` and the password of the database. Each is replaced by `[redacted by Errand]`.
    */
   readonly secrets?: readonly string[];
   readonly limits?: LimitChoices;
   /**
-   * What happens when a request has used `limits.modelCallsPerRequest` model calls: the turn ends with reason `model-call-limit`, or a question asks
-   * whether it may go on for as many again, and all its model calls wait for the answer. Default: `end`.
+   * What happens when a request has used `limits.modelCallsPerRequest` model calls. `end` (default): the turn ends with
+   * the reason `model-call-limit`. `ask`: its model calls wait for a question whether it may use as many again.
    */
   readonly onModelCallLimit?: "ask" | "end";
   /** Hard caps: what models and definitions may ask for at most. */
   readonly caps?: LimitChoices;
   /** False: the tool `subagent` answers that it is not enabled. */
   readonly subagentEnabled?: boolean;
-  /** Kinds of artifacts a report may hold. Default: all. */
+  /** Kinds of artifacts that a report may hold. Default: all. */
   readonly artifactKinds?: readonly ArtifactKind[];
-  /** Days for which a tree at rest is kept; null for ever. Default: 30. What was not yet told to a parent never goes. */
+  /** Days for which an idle tree is kept; null for ever. Default: 30. Outcomes that no parent has read are always kept. */
   readonly retentionDays?: number | null;
-  /** Runs that may be under way at the same time in this process. Default: 64. */
+  /** How many runs this process executes at the same time. Default: 64. */
   readonly slots?: number;
-  /** Told of failures that no caller waits for, and of listeners that threw. Default: thrown as an uncaught exception; for listeners a warning. */
+  /**
+   * Gets failures that no caller waits for, and errors that listeners threw. Default: a failure is thrown as an uncaught
+   * exception, the error of a listener is a warning.
+   */
   readonly onFailure?: (error: ErrandError) => void;
   /**
-   * Told what a person should know and need not answer: a tree that was quarantined, that this process cannot run or that another process took
-   * over, a channel that is blocked, a full disk or a lock of another program that holds work up, and its end, rows that the database lost.
-   * Default: a warning of the process.
+   * Gets what a person should know and need not answer: a tree that was quarantined, that this process cannot run or
+   * that another process took over; a blocked channel; a full disk or a lock that delays work, and its end; rows that
+   * the database lost. Default: a warning of the process.
    */
   readonly onNotice?: (notice: ErrandError) => void;
   /** Clocks, timers and randomness. Default: the system's. */
   readonly world?: World;
   /**
-   * False: what an earlier process left unfinished stays as it is until something is posted to its tree. In a database that several processes
-   * share, true makes this one a worker: it takes trees that have something to do and that nobody runs, now and later. Default: true.
+   * True (default): this process goes on with what an earlier one left unfinished. In a shared database it becomes a
+   * worker: it takes trees that have work and that no process runs, now and later. False: a tree goes on when something
+   * is posted to it.
    */
   readonly recover?: boolean;
   /** False: trees of the store go on with the definitions and models they were recorded with. Default: true. */
@@ -125,7 +128,7 @@ const DEFAULT_SLOTS = 64;
 const DEFAULT_RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Opens a store and takes up what an earlier process left unfinished in it. */
+/** Opens a store, and goes on with what an earlier process left unfinished in it. */
 export async function createErrand(options: ErrandOptions): Promise<Errand> {
   requireStoreGiven(options);
   requireNumbers(options);
@@ -139,7 +142,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     ...givenModels(read.models, world),
     createModelRegistry({ env: process.env, world }),
   ]);
-  const tools = ownTools(read.tools);
+  const tools = isolateTools(read.tools);
   const redactor = createRedactor([
     ...(models.secrets ?? []),
     ...(typeof options.store === "string" ? storeSecrets(options.store) : []),
@@ -161,13 +164,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
     sha256,
   });
-  const { limits, caps, subagentEnabled, artifactKinds, retentionDays = DEFAULT_RETENTION_DAYS } = options;
-  const settings = settingsOf({
-    ...(limits === undefined ? {} : { limits }),
-    ...(caps === undefined ? {} : { caps }),
-    ...(subagentEnabled === undefined ? {} : { subagentEnabled }),
-    ...(artifactKinds === undefined ? {} : { artifactKinds }),
-  });
+  const { retentionDays = DEFAULT_RETENTION_DAYS } = options;
   const store = await openStore(options.store, world);
   return openErrand({
     store,
@@ -176,10 +173,10 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     models,
     tools,
     catalog,
-    settings,
+    settings: settingsOf(options),
     rights: {
       tools: tools.map((tool) => tool.name),
-      ...(options.permissions === undefined ? {} : { permissions: judgedRules(options.permissions) }),
+      ...(options.permissions === undefined ? {} : { permissions: normalizeRules(options.permissions) }),
       ...(options.onModelCallLimit === "ask" ? { asks: true } : {}),
     },
     sha256,
@@ -211,17 +208,17 @@ export function sha256(text: string): string {
   return hash("sha256", text, "base64url");
 }
 
-/** Skill files name tools of other programs too: those that are not here are left out. */
+/** Skill files also name tools of other programs. Tools that are not installed here are left out. */
 function skillWithin(skill: SkillDefinition, tools: readonly Tool[]): SkillDefinition {
   if (skill.tools === undefined) return skill;
   const held = new Set(tools.map((tool) => tool.name));
   return { ...skill, tools: skill.tools.filter((name) => held.has(name)) };
 }
 
-/** Programs in JavaScript are not compiled against the options. */
+/** Programs in JavaScript are not type-checked. */
 function requireStoreGiven(options: Partial<ErrandOptions> | undefined): void {
   if (options?.store !== undefined && options.store !== "") return;
-  throw new ErrandError("usage", "createErrand was given no store.", {
+  throw new ErrandError("usage", "createErrand needs a store.", {
     remedy: 'Say where journals are kept: createErrand({ store: "errand.db" }), a PostgreSQL URL, or "memory".',
   });
 }
@@ -233,7 +230,7 @@ async function openStore(store: ErrandOptions["store"], world: World): Promise<S
   return openStoreAt(path, "own", { world, durability });
 }
 
-/** A store that cannot be read or written now is not left open: the caller may try again. */
+/** If the clock cannot be read now the store is closed, so that the caller can try again. */
 async function clockOf(store: Store, world: World): Promise<Clock> {
   try {
     return await openClock(store, world);
@@ -244,10 +241,9 @@ async function clockOf(store: Store, world: World): Promise<Clock> {
 }
 
 /**
- * The store at a path or a URL: `own` to run its trees, `read` to look and to put mail while other processes may run
- * them. Every store that is run is opened
- * here, so a file that is not trusted is refused to whoever wants to own it; to read, it is opened as a copy that
- * takes no mail.
+ * Opens the store at a path or a URL: with `own` to run its trees, with `read` to read it and to put mail while other
+ * processes may run them. Every store that runs trees is opened here. A file that is not trusted cannot be owned; for
+ * reading it is opened as a copy that takes no mail.
  */
 export async function openStoreAt(
   path: string,
@@ -266,7 +262,7 @@ const OPENING_PATIENCE_MS = 10_000;
 const OPENING_PAUSE_MS = 100;
 const OPENING_BUSY_TIMEOUT = 10;
 
-/** Waits for a lock that another program holds on the file, without holding up the event loop. */
+/** While another program holds a lock on the file, tries again without blocking the event loop. */
 async function openOwnPatiently(path: string, options: OwnFileOptions & { readonly world: World }): Promise<Store> {
   const { world } = options;
   for (const began = world.monotonic(); ;) {
@@ -287,7 +283,7 @@ interface OwnFileOptions {
   readonly openingBusyTimeout?: number;
 }
 
-/** A file to run its trees, or to move them elsewhere. */
+/** Opens a file to run its trees, or to move them to another store. */
 export function openOwnFile(path: string, options: OwnFileOptions = {}): SqliteStore {
   const { openingBusyTimeout } = options;
   const parts = openingBusyTimeout === undefined ? trustParts() : { ...trustParts(), openingBusyTimeout };
@@ -306,8 +302,8 @@ export function storeTrustStatus(path: string): TrustStatus {
 }
 
 /**
- * What decides which stores may run, as this process has it. Ids and seals are the system's random numbers, whatever
- * world the runtime lives in.
+ * What decides in this process which stores may run. Ids and seals are random numbers of the system, also if the runtime
+ * has another world.
  */
 export function trustParts(): TrustParts {
   const { env } = process;
@@ -315,12 +311,12 @@ export function trustParts(): TrustParts {
   return { data: dataFolder({ env, home: homedir() }), world: createSystemWorld(), trustedIds };
 }
 
-/** How this process is named to people among the workers of a database. */
+/** The name of this process in the list of workers of a database. */
 export function workerName(): string {
   return `pid ${process.pid} on ${hostname()}`;
 }
 
-/** How this process is named to one that wants to own its store. */
+/** What another process reads about this one when it wants to own the same store. */
 export function thisProcess(): { readonly pid: number; readonly host: string; readonly command: string } {
   return { pid: process.pid, host: hostname(), command: process.argv.slice(1, 3).join(" ") };
 }
@@ -330,7 +326,7 @@ function warn(error: ErrandError): void {
   process.emitWarning(message, { code, ...(remedy === undefined ? {} : { detail: remedy }) });
 }
 
-/** A listener that failed must not end the process. */
+/** Ends the process, except for the error of a listener. */
 function rethrow(error: ErrandError): void {
   if (error.code === "listener-failed") return warn(error);
   queueMicrotask(() => {

@@ -66,9 +66,9 @@ export interface Settings {
 export type ArtifactKind = "note" | "path" | "diff" | "json";
 const ARTIFACT_KINDS: readonly ArtifactKind[] = ["note", "path", "diff", "json"];
 
-export function settingsOf(
-  choices: Partial<Omit<Settings, "limits">> & { readonly limits?: LimitChoices } = {},
-): Settings {
+type SettingChoices = { readonly [Name in Exclude<keyof Settings, "limits">]?: Settings[Name] | undefined };
+
+export function settingsOf(choices: SettingChoices & { readonly limits?: LimitChoices | undefined } = {}): Settings {
   return {
     limits: limitsOf(choices.limits),
     caps: choices.caps ?? {},

@@ -5,11 +5,11 @@ import type { Blob } from "../../contracts/store.ts";
 import type { Tool } from "../../contracts/tool.ts";
 import type { DefinitionFacts, DefinitionText, ToolFacts } from "../../core/values/definition.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
+import { GLOB_LENGTH } from "../../core/text/glob.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import { wholeFrom } from "../check-options.ts";
 import { checkSchema } from "../schemas/check-schema.ts";
-import { judgedRules } from "./judged-rules.ts";
 import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
 
 /** What an agent is made from. */
@@ -223,7 +223,7 @@ function resolve(
     ...(definition.delegates === undefined
       ? {}
       : { delegates: definition.delegates.map((name) => toolFacts(toolNamed(definition, source, name))) }),
-    ...(definition.permissions === undefined ? {} : { permissions: [judgedRules(definition.permissions)] }),
+    ...(definition.permissions === undefined ? {} : { permissions: [normalizeRules(definition.permissions)] }),
     iterations: definition.maxIterations ?? null,
     timeoutSeconds: definition.timeoutSeconds ?? null,
     typed: output !== undefined,
@@ -243,4 +243,17 @@ function toolNamed(definition: AgentDefinition, source: CatalogSource, name: str
     definition,
     `there is no tool "${name}" (known: ${source.tools.map((known) => known.name).join(", ") || "none"})`,
   );
+}
+
+/** Rules as they are judged: bounded, and in the Unicode form in which rules and paths are compared. */
+export function normalizeRules(rules: readonly PermissionRule[]): readonly PermissionRule[] {
+  return rules.map((rule) => {
+    if (rule.path === undefined) return rule;
+    if (rule.path.length > GLOB_LENGTH) {
+      throw new ErrandError("usage", `The path of a rule for ${rule.tool} is longer than ${GLOB_LENGTH} characters.`, {
+        remedy: "Write a shorter pattern.",
+      });
+    }
+    return { ...rule, path: rule.path.normalize("NFC") };
+  });
 }

@@ -1,4 +1,4 @@
-/** The tools of the user, as the runtime keeps them: what the user changes later changes nothing here. */
+/** Copies of the user's tools, so that later changes of the user do not reach the runtime. */
 
 import type { Tool } from "../../contracts/tool.ts";
 import { delegationToolIs } from "../../core/delegation/tools.ts";
@@ -6,19 +6,19 @@ import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
 import { plainJson } from "../../plain-json.ts";
 
-/** Refuses names that would stand for two tools. A call gets arguments of its own, so that no tool can change what is recorded. */
-export function ownTools(tools: readonly Tool[]): readonly Tool[] {
+/** Refuses duplicate names. Each call gets a copy of its arguments, so that no tool can change what is recorded. */
+export function isolateTools(tools: readonly Tool[]): readonly Tool[] {
   const names = new Set<string>();
   return tools.map((tool) => {
     const { name } = tool;
     if (delegationToolIs(name)) throw refused(`The tool name "${name}" belongs to Errand's own tools.`);
     if (names.has(name)) throw refused(`Two tools have the name "${name}".`);
     names.add(name);
-    return owned(tool);
+    return isolated(tool);
   });
 }
 
-function owned(tool: Tool): Tool {
+function isolated(tool: Tool): Tool {
   const { name, description, safe } = tool;
   const locate = tool.locate?.bind(tool);
   const check = tool.check?.bind(tool);
