@@ -27,7 +27,6 @@ import { createEffectStarter } from "./effects/effect-starter.ts";
 import { createEventHandlers } from "./event-handlers.ts";
 import { createFailureReports } from "./failure-reports.ts";
 import { createHousekeeping } from "./housekeeping.ts";
-import { createStoreReader } from "./journals/store-reader.ts";
 import { createSubscriptions, type Subscriptions } from "./journals/subscriptions.ts";
 import { createOutbox, type Outbox } from "./messages/outbox.ts";
 import { createPosts, type Posts } from "./messages/posts.ts";
@@ -133,7 +132,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     rights,
     outputs: catalog.outputs,
     workspace: parts.workspace,
-    reader: createStoreReader(store, sha256, clock),
+    store,
+    sha256,
+    clock,
     world,
     submit: (submission) => loop.submitDetached(submission, onFailure),
     redactor,

@@ -12,7 +12,7 @@ import { ErrandError, type Store } from "../../src/index.ts";
 import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
 import { headRead } from "../../src/core/journal/row.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
-import { storedRows } from "../../src/runtime/journals/replay-tree.ts";
+import { storedRows } from "../../src/runtime/journals/stored-rows.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Finding } from "./judge.ts";
 import type { Site } from "./processes.ts";

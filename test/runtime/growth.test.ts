@@ -75,3 +75,17 @@ test("a step's cost does not grow with the history: of 10,000 delegations the la
   await young.close();
   expect(median(ratios)).toBeLessThan(1.3);
 }, 120_000);
+
+test("the texts of a run are erased also when its tree had 10,000 runs before it", async () => {
+  const errand = await open();
+  const agent = await errand.openAgent();
+  await delegate(agent, COUNT + 1);
+  const run = await agent.spawn({ task: "look at it", cleanup: "delete" });
+  for await (const { facts } of errand.journal(agent.id, { after: run.createdSeq })) {
+    const erased = facts.find((fact) => fact.type === "texts-erased");
+    if (erased === undefined) continue;
+    expect(erased).not.toMatchObject({ rows: [] });
+    break;
+  }
+  await errand.close();
+}, 120_000);

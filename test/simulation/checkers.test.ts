@@ -6,7 +6,7 @@ import { asTreeId } from "../../src/core/values/ids.ts";
 import type { JournalRow } from "../../src/core/journal/journal.ts";
 import { settingsOf } from "../../src/core/values/limits.ts";
 import { headRead } from "../../src/core/journal/row.ts";
-import { definitionHashes } from "../../src/runtime/journals/replay-tree.ts";
+import { definitionHashes } from "../../src/runtime/journals/stored-rows.ts";
 import { treeEventOf } from "../../src/view/tree-event.ts";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";
 import {

@@ -4,7 +4,7 @@ import type { Store } from "../../contracts/store.ts";
 import type { JournalRow } from "../../core/journal/journal.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
-import { storedRows } from "../../runtime/journals/replay-tree.ts";
+import { storedRows } from "../../runtime/journals/stored-rows.ts";
 import { foldEvent } from "../../view/fold-event.ts";
 import { type TreeEvent, treeEventOf } from "../../view/tree-event.ts";
 import { createTreeModel, type TreeModel } from "../../view/tree-model.ts";

@@ -10,8 +10,8 @@
 
 import type { Store } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
-import { headRead } from "../../core/journal/row.ts";
 import { ErrandError } from "../../errors.ts";
+import { rejectionAt } from "../journals/stored-rows.ts";
 import type { TreeCache } from "../trees/tree-cache.ts";
 import { storeError, storeUnavailable } from "./commit-failures.ts";
 import type { InputQueue, QueuedInput } from "./input-queue.ts";
@@ -79,8 +79,7 @@ export function createLoads({ store, trees, queue, onDone, onUnavailable, onFail
     const known = post === undefined || !possible ? null : await store.post(tree, post.id);
     input.mayBeCommitted = false;
     if (known === null) return false;
-    const [row] = await store.rows(tree, known.seq, 1);
-    queue.resolve(input, row === undefined ? null : (headRead(row.head).rejected ?? null));
+    queue.resolve(input, await rejectionAt(store, tree, known.seq));
     return true;
   }
 

@@ -1,21 +1,25 @@
 /** Executes effects: calls models and tools, reads the store, and submits what comes back as an input. */
 
 import type { ModelProvider } from "../../contracts/model.ts";
+import type { Store } from "../../contracts/store.ts";
 import type { Tool, ToolOutput } from "../../contracts/tool.ts";
 import type { World } from "../../contracts/world.ts";
 import type { ContextRequest } from "../../core/context/request.ts";
 import type { Effect } from "../../core/effect.ts";
+import type { Sha256 } from "../../core/journal/journal.ts";
 import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { ProcessRights } from "../../core/permissions/process-rights.ts";
 import { errorText } from "../../errors.ts";
+import type { Clock } from "../clock.ts";
 import type { Submission } from "../commits/tree-commit.ts";
 import type { StandardSchema } from "../definitions/output-schema.ts";
-import type { StoreReader } from "../journals/store-reader.ts";
+import { createStoreReader } from "../journals/store-reader.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
 import { createCallFacts } from "./call-facts.ts";
+import { eraseTexts } from "./erase-texts.ts";
 import { createExecutions, type Executions } from "./executions.ts";
 import { createModelCaller } from "./model-calls.ts";
 import { retryReads } from "./retry-reads.ts";
@@ -36,7 +40,9 @@ interface EffectRunnerParts {
   /** Standard Schemas of definitions, by the definition's hash. */
   readonly outputs: ReadonlyMap<string, StandardSchema>;
   readonly workspace: string;
-  readonly reader: StoreReader;
+  readonly store: Store;
+  readonly sha256: Sha256;
+  readonly clock: Clock;
   readonly world: Pick<World, "after">;
   readonly redactor: Redactor;
   readonly submit: (submission: Submission) => void;
@@ -48,7 +54,8 @@ interface EffectRunnerParts {
 type ToolEffect = Extract<Effect, { type: "call-tool" | "recover-tool" | "read-store" }>;
 
 export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
-  const { reader, world, redactor } = parts;
+  const { store, sha256, world, redactor } = parts;
+  const reader = createStoreReader(store, parts.clock);
   const tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
   const executions = createExecutions(parts);
   const callModel = createModelCaller({ ...parts, callFacts: createCallFacts({ ...parts, tools }) });
@@ -100,7 +107,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
           return executions.execute(id, effect, (signal) => answerCall(loaded, effect, signal));
         case "erase-texts":
           return executions.execute(id, effect, (signal) =>
-            retryReads(world, signal, () => reader.erase(loaded, effect)),
+            retryReads(world, signal, () => eraseTexts(store, sha256, loaded, effect)),
           );
       }
     },

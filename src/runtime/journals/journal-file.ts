@@ -10,7 +10,8 @@ import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { JournalRow, Sha256 } from "../../core/journal/journal.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { ErrandError } from "../../errors.ts";
-import { definitionHashes, type JournalSource, storedRows } from "./replay-tree.ts";
+import type { JournalSource } from "./replay-tree.ts";
+import { definitionHashes, storedRows } from "./stored-rows.ts";
 
 const FILE_VERSION = 1;
 

@@ -11,7 +11,8 @@ import type { JournalRow } from "../../core/journal/journal.ts";
 import { type ReplayDifference, type ReplayReport, replayVerdict } from "../../core/journal/replay.ts";
 import { sha256 } from "../create-runtime.ts";
 import { type FileProblem, readJournalFile } from "./journal-file.ts";
-import { replayJournal, storedRows } from "./replay-tree.ts";
+import { replayJournal } from "./replay-tree.ts";
+import { storedRows } from "./stored-rows.ts";
 
 export interface Proof {
   readonly tree: string;

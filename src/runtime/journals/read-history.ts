@@ -1,14 +1,11 @@
 /** The conversation of an agent, from the store alone. */
 
 import type { Store } from "../../contracts/store.ts";
-import type { DefinitionText } from "../../core/values/definition.ts";
 import { type HistoryItem, historyBegin } from "../../view/history.ts";
-import type { AgentNumber, TreeId } from "../../core/values/ids.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
-import { treeSource } from "../../core/tree.ts";
-import { definitionHashes, storedRows } from "./replay-tree.ts";
-
-const NO_DEFINITION: DefinitionText = { name: "", description: "", prompt: "", tools: [] };
+import type { AgentNumber, TreeId } from "../../core/values/ids.ts";
+import { definitionTexts } from "./replay-tree.ts";
+import { storedRows } from "./stored-rows.ts";
 
 export async function readHistory(
   store: Store,
@@ -16,17 +13,11 @@ export async function readHistory(
   agent: AgentNumber,
   sha256: Sha256,
 ): Promise<readonly HistoryItem[]> {
-  const texts = new Map<string, DefinitionText>();
-  const fold = historyBegin(
-    agent,
-    treeSource(sha256, (hash) => texts.get(hash) ?? NO_DEFINITION),
-  );
+  const { source, readFor } = definitionTexts((hash) => store.blob(tree, hash), sha256);
+  const fold = historyBegin(agent, source);
   const items: HistoryItem[] = [];
   for await (const row of storedRows(store, tree)) {
-    for (const hash of definitionHashes(row)) {
-      const text = texts.has(hash) ? null : await store.blob(tree, hash);
-      if (text !== null) texts.set(hash, JSON.parse(text) as DefinitionText);
-    }
+    await readFor(row);
     items.push(...fold(row));
   }
   return items;

@@ -1,15 +1,11 @@
-/** Answers of delegation tools that stand in the store: lists and results of runs that have left the state. */
+/** Answers delegation tools from the store: lists and results of runs that are not in the state any more. */
 
 import type { Store, StoredRun } from "../../contracts/store.ts";
 import type { ToolOutput } from "../../contracts/tool.ts";
 import type { Effect } from "../../core/effect.ts";
 import type { AgentNumber, TreeId } from "../../core/values/ids.ts";
-import type { Sha256 } from "../../core/journal/journal.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
-import type { JournalRow } from "../../core/journal/journal.ts";
-import { erasedBodies } from "../../core/runs/erasure.ts";
 import { characterEnd } from "../effects/tool-results.ts";
-import type { Submission } from "../commits/tree-commit.ts";
 import type { Clock } from "../clock.ts";
 import { callResult } from "./call-result.ts";
 import { runResult } from "./run-result.ts";
@@ -17,39 +13,22 @@ import type { LoadedTree } from "../trees/tree-cache.ts";
 
 export interface StoreReader {
   answer(loaded: LoadedTree, effect: Extract<Effect, { type: "read-store" }>, input: Json): Promise<ToolOutput>;
-  erase(loaded: LoadedTree, effect: Extract<Effect, { type: "erase-texts" }>): Promise<Submission>;
 }
 
 type Arguments = { readonly [name: string]: Json };
 
-const MAX_RUNS = 10_000;
 const READ_BYTES = 32_768;
-const ROWS_AT_A_TIME = 500;
 
-export function createStoreReader(store: Store, sha256: Sha256, clock: Clock): StoreReader {
+export function createStoreReader(store: Store, clock: Clock): StoreReader {
   /** The runs below an agent, in spawn order. */
   async function below(tree: TreeId, agent: AgentNumber): Promise<StoredRun[]> {
-    const runs = await store.runs({ tree, limit: MAX_RUNS });
+    const runs = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
     const within = new Set([agent]);
     return runs.filter((run) => {
       if (!within.has(run.parent)) return false;
       within.add(run.number);
       return true;
     });
-  }
-
-  /** The rows of the tree between the run's creation and its end. */
-  async function rowsOf(run: StoredRun): Promise<JournalRow[]> {
-    const rows: JournalRow[] = [];
-    const end = run.endedSeq ?? 0;
-    for (let from = run.createdSeq; from <= end;) {
-      const page = await store.rows(run.tree, from, Math.min(ROWS_AT_A_TIME, end - from + 1));
-      const last = page.at(-1);
-      if (last === undefined) break;
-      rows.push(...page);
-      from = last.seq + 1;
-    }
-    return rows;
   }
 
   async function list(loaded: LoadedTree, agent: AgentNumber, state: Json | undefined): Promise<ToolOutput> {
@@ -94,17 +73,10 @@ export function createStoreReader(store: Store, sha256: Sha256, clock: Clock): S
         return { text: JSON.stringify({ status: "already_ended", cancelled: 0 }), failed: false };
       return failed(`${effect.name}: that run has ended; start another one`);
     },
-    async erase(loaded, effect) {
-      const runs = await store.runs({ tree: loaded.id, limit: MAX_RUNS });
-      const run = runs.find((known) => known.number === effect.run);
-      const erased = run === undefined ? [] : erasedBodies(run.number, await rowsOf(run));
-      const rows = erased.map(({ seq, body }) => ({ seq, hash: sha256(body) }));
-      return { tree: loaded.id, input: { type: "texts-erased", effect: effect.key, rows }, texts: [], erased };
-    },
   };
 }
 
-/** A range of a text, in bytes. As JSON it takes at most twice READ_BYTES: text that must be escaped comes in smaller pieces. */
+/** A range of a text, in bytes. Its JSON has at most twice READ_BYTES: text with many escapes comes in smaller pieces. */
 function piece(whole: string, args: Arguments): ToolOutput {
   const bytes = Buffer.from(whole);
   const offset = typeof args["offset"] === "number" ? args["offset"] : 0;
@@ -119,7 +91,7 @@ function piece(whole: string, args: Arguments): ToolOutput {
   }
 }
 
-/** A piece has at least one character, so that whoever reads on comes to the end. */
+/** A piece has at least one character, so that a model that reads on reaches the end. */
 function pieceEnd(bytes: Uint8Array, offset: number, limit: number): number {
   for (let most = limit; ; most += 1) {
     const end = characterEnd(bytes, offset + most);

@@ -7,6 +7,7 @@ import type { Json } from "../../core/values/json.ts";
 import { questionInput, questionText } from "../../core/text/prompts/question-text.ts";
 import { treeSource } from "../../core/tree.ts";
 import { createDefinitionLibrary } from "../definitions/definition-library.ts";
+import { everyTree } from "../trees/every-tree.ts";
 import { readTree } from "../trees/read-tree.ts";
 
 export interface OpenQuestion {
@@ -28,8 +29,6 @@ export interface OpenQuestion {
   readonly askedAt: number;
 }
 
-const TREES_AT_A_TIME = 100;
-
 /** The open questions of a tree, or of all: newest tree first, and in the order they were asked. */
 export async function openQuestions(store: Store, sha256: Sha256, tree?: TreeId): Promise<readonly OpenQuestion[]> {
   if (tree !== undefined) {
@@ -37,12 +36,9 @@ export async function openQuestions(store: Store, sha256: Sha256, tree?: TreeId)
     return record === null || record.questions === 0 ? [] : questionsOf(store, sha256, record);
   }
   const questions: OpenQuestion[] = [];
-  for (let before: TreeId | undefined; ;) {
-    const records = await store.trees({ asking: true, limit: TREES_AT_A_TIME, ...(before ? { before } : {}) });
-    for (const record of records) questions.push(...(await questionsOf(store, sha256, record)));
-    before = records.at(-1)?.id;
-    if (before === undefined || records.length < TREES_AT_A_TIME) return questions;
-  }
+  for (const record of await everyTree(store, { asking: true }))
+    questions.push(...(await questionsOf(store, sha256, record)));
+  return questions;
 }
 
 async function questionsOf(store: Store, sha256: Sha256, record: TreeRecord): Promise<readonly OpenQuestion[]> {

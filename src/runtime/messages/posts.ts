@@ -12,10 +12,10 @@ import type { World } from "../../contracts/world.ts";
 import type { PostId, TreeId } from "../../core/values/ids.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import type { Json } from "../../core/values/json.ts";
-import { headRead } from "../../core/journal/row.ts";
 import { ErrandError } from "../../errors.ts";
 import type { CommitLoop } from "../commits/commit-loop.ts";
 import type { Submission } from "../commits/tree-commit.ts";
+import { rejectionAt } from "../journals/stored-rows.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Placement } from "../trees/placement.ts";
 import { mailContent, type PostInput } from "./mail.ts";
@@ -106,8 +106,7 @@ export function createPosts(parts: PostsParts): Posts {
 
   async function resultOf(tree: TreeId, known: PostRecord, hash: string): Promise<string | null> {
     if (known.hash !== hash) throw reused(known.id);
-    const [row] = await store.rows(tree, known.seq, 1);
-    return row === undefined ? null : (headRead(row.head).rejected ?? null);
+    return rejectionAt(store, tree, known.seq);
   }
 
   /** Puts the post as mail for the worker that runs the tree. If that worker dies, this process submits it itself. */

@@ -17,7 +17,7 @@ import { type Catalog, catalogOfTree } from "../definitions/catalog.ts";
 import { mergePatches, wakeTime } from "../commits/tree-commit.ts";
 import { requireFormat } from "./tree-errors.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
-import { definitionHashes, storedRows } from "../journals/replay-tree.ts";
+import { definitionHashes, storedRows } from "../journals/stored-rows.ts";
 
 interface Fork {
   readonly store: Store;

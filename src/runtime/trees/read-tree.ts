@@ -1,4 +1,4 @@
-/** A tree as the store holds it: the newest usable snapshot, and the rows after it. Reads only; whoever writes the tree may go on. */
+/** Reads a tree from the store: the newest usable snapshot, and the rows after it. Another process may write it meanwhile. */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { JournalRow } from "../../core/journal/journal.ts";
@@ -6,10 +6,9 @@ import { SNAPSHOT_REVISION } from "../../core/journal/revision.ts";
 import { type Tree, treeFold, treeFromText, treeNew, type TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
+import { storedRows } from "../journals/stored-rows.ts";
 
-const ROWS_AT_A_TIME = 500;
-
-/** The tree as it was when its record was read, the snapshot that was used, and how long the rows after it are. */
+/** The tree at the end of its record, the snapshot that was used, and the length of the rows after it. */
 export async function readTree(
   store: Store,
   record: TreeRecord,
@@ -28,14 +27,10 @@ export async function readTree(
   const tree = usable === null ? treeNew(source) : treeFromText(usable.text, source);
   let rowsLength = 0;
   await library.readFor(store, id, tree.state);
-  for (let from = tree.state.seq + 1; from < nextSeq; from = tree.state.seq + 1) {
-    const rows = await store.rows(id, from, Math.min(ROWS_AT_A_TIME, nextSeq - from));
-    if (rows.length === 0) break;
-    for (const row of rows) {
-      await library.readForRow(store, id, row);
-      treeFold(tree, row);
-      rowsLength += rowLength(row);
-    }
+  for await (const row of storedRows(store, id, nextSeq - 1, tree.state.seq + 1)) {
+    await library.readForRow(store, id, row);
+    treeFold(tree, row);
+    rowsLength += rowLength(row);
   }
   if (tree.state.seq + 1 !== nextSeq || tree.hash !== record.hash) {
     throw new ErrandError(

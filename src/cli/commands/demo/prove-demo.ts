@@ -9,7 +9,7 @@
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import type { Fact } from "../../../core/event.ts";
-import { storedRows } from "../../../runtime/journals/replay-tree.ts";
+import { storedRows } from "../../../runtime/journals/stored-rows.ts";
 import { proveStored } from "../../../runtime/journals/prove-journal.ts";
 import { readEvent } from "../../store/read-tree.ts";
 import { countLabel } from "../../../view/amounts.ts";
