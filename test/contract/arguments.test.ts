@@ -64,7 +64,8 @@ const SHAPED = new Set(["subagent", "start_background_agent"]);
 test.each(bad)(
   "bad arguments: %s is refused with the field and the remedy, in the shape of the tool",
   async (_name, tool, input, field, remedy) => {
-    const { errand, models } = await openTestErrand({ parent: [callTool(tool, input), say("I see")] });
+    const parent = [callTool(tool, input), say("I see")];
+    const { errand, models } = await openTestErrand({ parent }, { limits: { replyTokens: null } });
     const agent = await errand.openAgent();
     expect((await agent.postAndAwait("go")).text).toBe("I see");
     const [result] = toolResults(parentRequests(models)[1]);
