@@ -103,12 +103,12 @@ function addCommand(program: Commander, command: Command, call: Call): void {
 
 /** An error of commander in the form of Errand's own: one sentence, a code, a hint. */
 function usageError(thrown: CommanderError, command: string | undefined): ErrandError {
-  const said = thrown.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+  const message = thrown.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
   const many = thrown.code === "commander.excessArguments";
   const task = thrown.code === "commander.unknownCommand" || (many && command === "run");
   const example = task ? 'A task is one argument in quotes: errand run "your task". ' : "";
   const known = COMMANDS.some(({ name }) => name === command);
-  return new ErrandError("usage", said, {
+  return new ErrandError("usage", message, {
     remedy: `${example}See errand ${known ? `${command} ` : ""}--help.`,
     cause: thrown,
   });

@@ -87,14 +87,14 @@ export function createTerminalWriter(token: ColourToken, redact: (text: string) 
 
 /** The text with these sequences, and without any other. A colour loses its token. */
 function filtered(text: string, allowed: RegExp): string {
-  let kept = "";
+  let clean = "";
   let end = 0;
   for (const match of text.matchAll(allowed)) {
     const [sequence, colour] = match;
-    kept += `${terminalText(text.slice(end, match.index))}${colour === undefined ? sequence : `\u001b[${colour}m`}`;
+    clean += `${terminalText(text.slice(end, match.index))}${colour === undefined ? sequence : `\u001b[${colour}m`}`;
     end = match.index + sequence.length;
   }
-  return end === 0 ? terminalText(text) : kept + terminalText(text.slice(end));
+  return end === 0 ? terminalText(text) : clean + terminalText(text.slice(end));
 }
 
 /** Resolves when the stream takes more, or never will. */

@@ -43,8 +43,9 @@ function stateLabel({ state }: Listed): string {
 function factsLine({ type, model, tools, skills, isolated }: Listed): string {
   if (type === "file" || type === "context") return "";
   const held = tools === null ? "all tools" : tools.length === 0 ? "no tools" : `tools ${tools.join(", ")}`;
+  const use = isolated ? "runs as a child" : "is read by the agent that uses it";
   const parts = [
-    type === "skill" ? (isolated ? "runs as a child" : "is read by whoever uses it") : `model ${model ?? "default"}`,
+    type === "skill" ? use : `model ${model ?? "default"}`,
     type === "skill" && tools === null ? "" : held,
     skills.length === 0 ? "" : `skills ${skills.join(", ")}`,
   ];

@@ -80,8 +80,8 @@ function questionOf(open: readonly OpenQuestion[], given: string): OpenQuestion 
 function allowOf(word: string | undefined, given: string): boolean {
   const allow = { yes: true, y: true, no: false, n: false }[word?.toLowerCase() ?? ""];
   if (allow !== undefined) return allow;
-  const said = word === undefined ? "The answer is missing" : `The answer is yes or no, not "${word}"`;
-  throw new ErrandError("usage", said, {
+  const problem = word === undefined ? "The answer is missing" : `The answer is yes or no, not "${word}"`;
+  throw new ErrandError("usage", problem, {
     remedy: `errand answer ${given} yes, or: errand answer ${given} no "why not"`,
   });
 }

@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. No word is expanded: `compgen -W` and an unquoted `$(…)` would execute or match files with what a store holds.
- *  2. It runs the `errand` of the PATH, not the program that was typed: `./errand` may be somebody else's.
+ *  2. It runs the `errand` of the PATH, not the program that was typed: `./errand` may be another program.
  *  3. Names of files are put into the line quoted.
  */
 

@@ -1,5 +1,5 @@
 /**
- * The script for fish. It runs the `errand` of the PATH, not the program that was typed, which may be somebody else's.
+ * The script for fish. It runs the `errand` of the PATH, not the program that was typed, which may be another one.
  */
 
 import { type CommandWords, type OptionWords, valued } from "./command-words.ts";

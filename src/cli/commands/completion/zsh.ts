@@ -1,6 +1,6 @@
 /**
  * The script for zsh: as a file of its `fpath`, or sourced. It runs the `errand` of the PATH, not the program that was
- * typed, which may be somebody else's.
+ * typed, which may be another one.
  */
 
 import type { CommandWords, OptionWords } from "./command-words.ts";
@@ -55,10 +55,10 @@ if [[ "$funcstack[1]" = "_errand" ]]; then _errand "$@"; else compdef _errand er
 }
 
 function optionSpec({ long, short, meaning, value }: OptionWords): string {
-  const told = `[${meaning.replaceAll(/[[\]:\\]/g, "\\$&")}]`;
+  const meaningText = `[${meaning.replaceAll(/[[\]:\\]/g, "\\$&")}]`;
   const taken = value === null ? "" : value === "file" ? ":file:_files" : ":value: ";
-  if (short === null) return quoted(`${long}${told}${taken}`);
-  return `${quoted(`(${short} ${long})`)}{${short},${long}}${quoted(`${told}${taken}`)}`;
+  if (short === null) return quoted(`${long}${meaningText}${taken}`);
+  return `${quoted(`(${short} ${long})`)}{${short},${long}}${quoted(`${meaningText}${taken}`)}`;
 }
 
 function argumentSpec(offered: CommandWords["args"][number], place: number): string {

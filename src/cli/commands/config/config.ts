@@ -94,7 +94,7 @@ async function set(setting: Setting, given: string, call: CommandCall): Promise<
   // Whoever types a value agrees to it.
   if (asks !== null) await addTrust(host.folder, [settingItem(key, value, asks)], host);
   const shown = key === "store" && typeof value === "string" ? storeName(value) : valueText(value);
-  return told(call, key, `${key} is ${shown} in ${configName(scope, host)}`);
+  return reportChange(call, key, `${key} is ${shown} in ${configName(scope, host)}`);
 }
 
 async function unset({ key }: Setting, call: CommandCall): Promise<ExitCode> {
@@ -102,13 +102,13 @@ async function unset({ key }: Setting, call: CommandCall): Promise<ExitCode> {
   const scope = scopeOf(call);
   const file = configName(scope, host);
   const held = await readConfig(scope, host);
-  if (!held.has(key)) return told(call, key, `${key} is not set in ${file}`);
+  if (!held.has(key)) return reportChange(call, key, `${key} is not set in ${file}`);
   await writeConfig(scope, key, undefined, host);
-  return told(call, key, `${key} is no longer set in ${file}`);
+  return reportChange(call, key, `${key} is no longer set in ${file}`);
 }
 
 /** Says what was done, and what holds now where that comes from elsewhere. */
-async function told(call: CommandCall, key: string, sentence: string): Promise<ExitCode> {
+async function reportChange(call: CommandCall, key: string, sentence: string): Promise<ExitCode> {
   const { host, options } = call;
   if (options.json !== true) host.out(`${terminalLine(sentence)}\n`);
   const rows = (await rowsNow(call)).filter((row) => row.key === key);

@@ -71,8 +71,8 @@ async function printTree(store: Store, tree: TreeRecord, { options, host }: Comm
 /** What `run` would have printed as the answer to the user's last message (rule D13). */
 function lastAnswer(history: readonly HistoryItem[]): string | null {
   const asked = history.findLastIndex(({ from, kind }) => from === "user" && kind !== "permission");
-  const said = history.slice(asked + 1);
+  const sinceThen = history.slice(asked + 1);
   return answerOf(
-    said.flatMap(({ kind, text }) => (kind === undefined || kind === "permission" ? [] : [{ kind, text }])),
+    sinceThen.flatMap(({ kind, text }) => (kind === undefined || kind === "permission" ? [] : [{ kind, text }])),
   );
 }

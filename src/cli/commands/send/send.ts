@@ -18,8 +18,8 @@ export const sendCommand: CommandAction = (call) =>
     const found = await findId(store, given, scope);
     const file = await view.holder(found.tree.id);
     requireTrusted(file);
-    const said = await givenText(message, "message", `errand send ${given} "your message"`, host);
-    const text = host.redactor.text(said);
+    const typed = await givenText(message, "message", `errand send ${given} "your message"`, host);
+    const text = host.redactor.text(typed);
     const tree = found.tree.id;
     const agent = found.kind === "tree" ? tree : found.run.agent;
     if (found.kind === "run" && found.run.state === "ended") throw notTaken(agent, "its run has ended");
