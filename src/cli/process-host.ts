@@ -3,7 +3,7 @@
 import { fstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { isatty, type WriteStream } from "node:tty";
-import { registrySecrets } from "../models/registry/registry-secrets.ts";
+import { registrySecrets } from "../models/registry/model-sources.ts";
 import { createRedactor } from "../runtime/redaction/redactor.ts";
 import { createSystemWorld } from "../runtime/world.ts";
 import { storeSecrets } from "../stores/store-url.ts";

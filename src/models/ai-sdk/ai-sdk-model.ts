@@ -11,9 +11,8 @@
 import { type Model, ModelFailure, type ModelReply, type ModelRequest } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { callFailure, tokenLimitRefused } from "./call-failure.ts";
-import type { LanguageModel } from "./language-model.ts";
 import { promptOf, toolsOf } from "./prompt.ts";
-import { providerSettings } from "./provider-settings.ts";
+import { type LanguageModel, providerSettings } from "./provider-settings.ts";
 import { createReplyAssembly, type ReplyAssembly } from "./reply-assembly.ts";
 import { createStreamTimeout, type StreamTimeout } from "./stream-timeout.ts";
 

@@ -4,7 +4,7 @@ import type { ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
 import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
-import type { LanguageModel } from "./language-model.ts";
+import type { LanguageModel } from "./provider-settings.ts";
 
 /** The keys of `languageModels` are the names under which agents ask for them. */
 export function createAiSdkModels(

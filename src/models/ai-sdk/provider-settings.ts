@@ -11,9 +11,11 @@
  * - A tool without arguments: Gemini refuses empty `properties`, OpenAI refuses an object without `properties`.
  */
 
+import type { LanguageModelV3, LanguageModelV4 } from "@ai-sdk/provider";
 import type { Json } from "../../core/values/json.ts";
-import type { LanguageModel } from "./language-model.ts";
 
+/** Both versions of the AI SDK's interface that are in use. */
+export type LanguageModel = LanguageModelV3 | LanguageModelV4;
 export type ProviderOptions = Record<string, Record<string, Json>>;
 
 export interface ProviderSettings {

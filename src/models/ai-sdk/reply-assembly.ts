@@ -7,14 +7,15 @@
  *  3. There is a reply only if the stream said why it ended.
  */
 
+import type { LanguageModelV3StreamPart, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { ModelCallOptions, ModelReply } from "../../contracts/model.ts";
 import { type Json, jsonNestsDeeper } from "../../core/values/json.ts";
 import type { ReplyPart, ToolCallPart, Usage } from "../../core/values/message.ts";
 import { PLAIN_DEPTH } from "../../plain-json.ts";
-import type { StreamPart } from "./language-model.ts";
 import { dataToKeep, mergeData, partWithData, type ProviderData, providerDataOf } from "./provider-data.ts";
 import { type PartialUsage, usageOfChunk, usageSeen } from "./streamed-usage.ts";
 
+type StreamPart = LanguageModelV3StreamPart | LanguageModelV4StreamPart;
 type Finish = Extract<StreamPart, { type: "finish" }>;
 
 interface Block {

@@ -12,8 +12,14 @@ import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
 import { baseUrlIs } from "./base-url.ts";
 import { createBoundedFetch } from "./bounded-fetch.ts";
-import { type Environment, firstOf, MODEL_SOURCES, type ModelSource, packageIsInstalled } from "./model-sources.ts";
-import { registrySecrets } from "./registry-secrets.ts";
+import {
+  type Environment,
+  firstOf,
+  MODEL_SOURCES,
+  type ModelSource,
+  packageIsInstalled,
+  registrySecrets,
+} from "./model-sources.ts";
 
 export interface ModelRegistryOptions {
   /** The keys and base URLs. */

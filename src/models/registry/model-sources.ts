@@ -6,7 +6,7 @@
  */
 
 import { findPackageJSON } from "node:module";
-import type { LanguageModel } from "../ai-sdk/language-model.ts";
+import type { LanguageModel } from "../ai-sdk/provider-settings.ts";
 import { ollamaBaseUrl, withoutSlash, withVersion } from "./base-url.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -131,4 +131,22 @@ async function loadCompatible(
     ...(apiKey === "" ? {} : { apiKey }),
   });
   return compatible.languageModel(model);
+}
+
+/** The secrets in an environment's model settings: every key, and passwords in base URLs. */
+export function registrySecrets(env: Environment, baseUrl?: string): readonly string[] {
+  const keys = MODEL_SOURCES.flatMap((source) => source.keys).flatMap((name) => env[name] ?? []);
+  const urls = MODEL_SOURCES.flatMap((source) => source.baseUrl(env, baseUrl) ?? []);
+  const passwords = urls.map((url) => URL.parse(url)?.password ?? "");
+  return [...new Set([...keys, ...passwords.flatMap((password) => [password, decoded(password)])])].filter(
+    (secret) => secret !== "",
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
