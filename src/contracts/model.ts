@@ -1,10 +1,11 @@
 /**
- * The model port. A model is a factory's plain object; Errand's own request and reply are neutral between providers.
+ * The model port. A model is a plain object from a factory. Requests and replies have the same form for all providers.
  *
  * Promises of a model:
- *  1. `call` resolves with a reply, or rejects with a `ModelFailure`; anything else it throws counts as one that is not retryable.
- *  2. When the signal aborts, the connection is freed at once and `call` rejects.
- *  3. It does not retry by itself: retries are the runtime's, where they are recorded and seen.
+ *  1. `call` resolves with a reply, or rejects with a `ModelFailure`. Any other error counts as one that is not
+ *     retryable.
+ *  2. When the signal aborts, the connection is closed at once and `call` rejects.
+ *  3. It does not retry. The runtime does, and records each attempt.
  */
 
 import type { ContextMessage, ReplyPart, ToolSpec, Usage } from "../core/values/message.ts";
@@ -13,26 +14,26 @@ export interface ModelRequest {
   readonly model: string;
   readonly system: string;
   readonly tools: readonly ToolSpec[];
-  /** Roles alternate: user, assistant, tool results, … The context's own array: not to be changed, and to be copied if it is kept. */
+  /** Roles alternate: user, assistant, tool results, … The messages are frozen. */
   readonly messages: readonly ContextMessage[];
-  /** The provider is to be told it. The runtime sets it, and stops a reply that goes far beyond it. */
+  /** To be sent to the provider. The runtime sets it, and stops a reply that is far longer. */
   readonly maxOutputTokens?: number;
 }
 
 export interface ModelReply {
   readonly parts: readonly ReplyPart[];
   readonly usage: Usage | null;
-  /** Why the model stopped: `end` and `tools` are whole replies, `length` is one cut by the output limit. */
+  /** Why the model stopped. `end` and `tools`: the reply is complete. `length`: the output limit cut it. */
   readonly stop: "end" | "tools" | "length" | "refused";
 }
 
 export interface ModelCallOptions {
   readonly signal: AbortSignal;
-  /** Live text as it arrives, for people to watch. Not recorded. */
+  /** Live text as it arrives, for people. It is not recorded. */
   readonly onText?: (delta: string) => void;
   /**
-   * How many bytes of the reply have just arrived: words, reasoning and arguments. The signal aborts when they are too many. A model that
-   * does not call it is bounded by its live text, its time and the size of its whole reply.
+   * How many bytes of the reply have just arrived: text, reasoning and arguments. The signal aborts when they are too
+   * many. If a model does not call it, its live text, its time and the size of its complete reply are limited.
    */
   readonly onReceived?: (bytes: number) => void;
 }
@@ -41,7 +42,7 @@ export interface Model {
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
 }
 
-/** What can be said of a model before it is called. */
+/** What is known about a model before it is called. */
 export interface ModelFacts {
   /** The context window in tokens, or null when unknown. */
   readonly window: number | null;
@@ -51,18 +52,18 @@ export interface ModelFacts {
 
 /** Finds a model by its `provider/name`. */
 export interface ModelProvider {
-  /** Keys and passwords that its models are called with. They are removed from everything that is recorded. */
+  /** Keys and passwords of its models. They are removed from everything that is recorded. */
   readonly secrets?: readonly string[];
-  /** The facts, or a sentence that says why this model cannot be had. */
+  /** The model and its facts, or a sentence that says why it is unavailable. */
   resolve(name: string): { readonly model: Model; readonly facts: ModelFacts } | { readonly unavailable: string };
 }
 
-/** A model call that did not give a reply. `reply-limit`: the reply was longer, or took longer, than the limits of its tree allow. */
+/** A model call without a reply. `reply-limit`: the reply was longer, or took longer, than the tree's limits allow. */
 export class ModelFailure extends Error {
   readonly code: "provider-error" | "context-overflow" | "reply-limit" | "aborted" | "refused";
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
-  /** What the call used all the same; null when that is not known, which is booked as an estimate. */
+  /** What the call has used; null if that is unknown: then an estimate is booked. */
   readonly usage: Usage | null;
 
   constructor(

@@ -1,13 +1,14 @@
 /**
  * The store port: journals, mail, blobs, snapshots, outbox and projections of many trees.
  *
- * Promises every store keeps, and `test/conformance/store.ts` checks:
- *  1. `commit` is atomic: all of it is durable when the promise resolves, or nothing is. One with a deferred fsync is by then safe from the death of this
- *     process, and becomes durable with the next that does not, or by `flush`.
+ * Promises of every store, which `test/conformance/store.ts` checks:
+ *  1. `commit` is atomic: when the promise resolves, all of it is durable, or nothing is. A commit with a deferred
+ *     fsync survives a crash of this process, and becomes durable with the next commit that does not defer, or with
+ *     `flush`.
  *  2. A commit whose tree is not at the expected epoch and sequence changes no row (`commit-conflict`).
- *  3. Every string comes back as it was put, lone surrogates and NUL included: a store encodes what its database would change.
- *  4. Mail is put once per (tree, id); the same id with another hash is `id-reused`.
- *  5. Nothing here decides anything: the store keeps what it is given.
+ *  3. Every string is returned unchanged, with lone surrogates and NUL: a store encodes what its database would change.
+ *  4. Mail is put once for each tree and id; the same id with another hash is `id-reused`.
+ *  5. A store decides nothing. It keeps what it is given.
  */
 
 import type { AgentKind } from "../core/input.ts";
@@ -16,33 +17,32 @@ import type { ErrandError } from "../errors.ts";
 import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal/journal.ts";
 
 /**
- * `expired`: only the record is left, as a tombstone. `arriving`: it is being carried here from another store, and runs there until it
- * is here whole.
+ * `expired`: only the record is left. `arriving`: the tree is being moved here, and runs elsewhere until the move ends.
  */
 export type TreeStatus = "open" | "closed" | "quarantined" | "expired" | "arriving";
 
-/** A tree's row: what is known of it without reading its journal. */
+/** A tree's row: what is known without reading its journal. */
 export interface TreeRecord {
   readonly id: TreeId;
   readonly agent: string;
   readonly kind: AgentKind;
   readonly status: TreeStatus;
-  /** The fence: a commit that names a lower one changes nothing. */
+  /** A fencing token: a commit with a lower epoch changes nothing. */
   readonly epoch: number;
-  /** The sequence the next row must have; the first row is 1. */
+  /** The sequence of the next row; the first row is 1. */
   readonly nextSeq: number;
   /** The chain's hash after the last row. */
   readonly hash: string;
-  /** When the tree, which is at rest, wants to be woken, or null. A busy one is in its owner's memory, with its times. */
+  /** When an idle tree wants to be woken, or null. The owner of a busy tree has its timers in memory. */
   readonly wakeAt: number | null;
-  /** True while an effect is under way or work is queued: a restart must look at this tree. */
+  /** True while an effect is under way or work is queued: a restart must load this tree. */
   readonly busy: boolean;
   /** How many questions wait for a user's answer. */
   readonly questions: number;
   /** The journal format this tree was written in. */
   readonly format: number;
   readonly failures: number;
-  /** What the last process that wanted to run the tree lacked for it; null once one has everything. */
+  /** What the last process that tried to run the tree lacked; null if it lacked nothing. */
   readonly unplaced: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -54,7 +54,7 @@ export interface TreeCommit {
   readonly epoch: number;
   /** The tree's `nextSeq` as the writer knows it; the first row of `rows` has this number. */
   readonly expectedSeq: number;
-  /** Given with the commit that makes the tree. */
+  /** Only in the commit that creates the tree. */
   readonly create?: TreeCreation | undefined;
   readonly rows: readonly JournalRow[];
   readonly status: TreeStatus;
@@ -78,7 +78,7 @@ export interface TreeCreation {
   readonly agent: string;
   readonly kind: AgentKind;
   readonly format: number;
-  /** Given with a tombstone from another store: the last of the rows that it had there, none of which is left. */
+  /** For an expired tree from another store: its last row there. None of its rows is left. */
   readonly last?: { readonly seq: number; readonly hash: string };
 }
 
@@ -86,7 +86,9 @@ export interface Commit {
   readonly trees: readonly TreeCommit[];
   /** Outbox messages that a channel has taken since the last commit: they leave the outbox. */
   readonly acknowledged: readonly OutboxKey[];
-  /** Nobody was told of any of it, and all of it can be done again: it need not wait for the disk. A store may let it wait all the same. */
+  /**
+   * The commit has no external effect and can be repeated, so it need not wait for the disk. A store may wait anyway.
+   */
   readonly deferFsync?: boolean;
 }
 
@@ -99,21 +101,21 @@ export interface Blob {
 export interface Snapshot {
   /** The last sequence folded into it. */
   readonly seq: number;
-  /** The revision of `apply` and of the context builder that made it; another one ignores it. */
+  /** The revision of `apply` and of the context builder that wrote it. Another revision ignores it. */
   readonly revision: string;
   readonly text: string;
 }
 
-/** A post the tree has taken: the index of idempotency, and where its turn's result stands. */
+/** A post that the tree has taken, and the row that ended its turn. */
 export interface PostRecord {
   readonly id: PostId;
-  /** Hash of the content, to tell a repetition from a reuse. */
+  /** Hash of the content: the same id with another hash is a reuse. */
   readonly hash: string;
   readonly seq: number;
   readonly endedSeq: number | null;
 }
 
-/** A request from outside the owner: put by any process, taken by the owner, in the order of its arrival. */
+/** A request of any process to the owner, which takes mail in the order of its arrival. */
 export interface Mail {
   readonly tree: TreeId;
   readonly id: PostId;
@@ -154,7 +156,7 @@ export interface RunQuery {
 
 export type StoredRun = RunRecord & { readonly tree: TreeId };
 
-/** The time base of the store: `at` was the kernel's time when the two clocks read `wall` and `monotonic` in boot `boot`. */
+/** The kernel's time was `at` when the two clocks showed `wall` and `monotonic` in boot `boot`. */
 export interface Anchor {
   readonly at: number;
   readonly wall: number;
@@ -168,26 +170,26 @@ export interface OwnedTree {
   readonly epoch: number;
 }
 
-/** What a store adds where several processes run trees of it at the same time, each its own. */
+/** What a store adds if several processes run trees of it at the same time. Each tree has one owner. */
 export interface SharedStore {
-  /** The time of the store itself, in milliseconds since 1970: the clock of all who share it. */
+  /** The time of the store itself, in milliseconds since 1970: all its workers use it. */
   now(): number;
-  /** False when others may have taken this process for dead: then it must not start anything. */
+  /** False when other workers may have taken this process for dead: then it must start no effect. */
   alive(): boolean;
-  /** The rows of those that exist, in any order: to see how trees that are run elsewhere move on, and what became of one's own. */
+  /** The rows of those trees that exist, in any order. */
   treeRecords(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
-  /** Gives up trees, unless somebody claimed them since: they are woken where they are, when they have something to do. */
+  /** Gives up trees, unless another process has claimed them since. They are dispatched again when they have work. */
   releaseOwnership(trees: readonly OwnedTree[]): Promise<void>;
   /**
-   * From now on this process is told of trees that have something to do and no living owner; it claims them, or another process does that was told
-   * too. Returns a function that ends it. `take` never rejects.
+   * From now on calls `take` with trees that have work and no living owner. Several processes may get the same tree;
+   * one of them claims it. Returns a function that ends the dispatch. `take` never rejects.
    */
   dispatch(take: (tree: TreeId) => Promise<void>, onFailure: (error: unknown) => void): Promise<() => Promise<void>>;
-  /** Called whenever this process has been cut off from the store, or stood still for so long that others may have taken its trees. */
+  /** Calls the listener after this process was cut off, or blocked for so long that others may have taken its trees. */
   onReturn(listener: () => void): void;
   /**
-   * Given how late the periodic duties of this process are, in milliseconds. Once they are late by a lease the others are not told any more that this
-   * process lives, and take its trees after another lease.
+   * `late`: by how many milliseconds the periodic duties of this process are late. If they are late by a lease, the
+   * process stops renewing its own lease, and the others take its trees after another one.
    */
   dutiesLate(late: () => number): void;
 }
@@ -195,18 +197,18 @@ export interface SharedStore {
 /** A process that runs trees of a shared store. */
 export interface StoreWorker {
   readonly name: string;
-  /** True if it also takes trees that nobody runs. */
+  /** True if it also takes trees that no process runs. */
   readonly takes: boolean;
 }
 
 export interface Store {
-  /** For people: what and where this store is. */
+  /** What and where this store is, for people. */
   readonly description: string;
-  /** Absent where one process owns the whole store. */
+  /** Absent if one process owns the whole store. */
   readonly shared?: SharedStore;
   /**
-   * Told once when something from outside, such as a lock of another program, holds the store up for long, and once when that is `over`. The store
-   * waits and tries again meanwhile. Absent where nothing can.
+   * Calls the listener when something from outside, such as a lock of another program, delays the store for long, and
+   * again when that is `over`. The store retries meanwhile. Absent if nothing can delay it.
    */
   onDelay?(listener: (notice: ErrandError, over: boolean) => void): void;
   /** The processes that run trees of a shared store now. */
@@ -217,25 +219,26 @@ export interface Store {
   flush?(): Promise<void>;
 
   /**
-   * Makes this process the writer of the trees: their epochs rise, so that whoever wrote them before writes no more. Returns the
-   * rows of those that exist, with the epoch that commits must name from now on. A store that is owned whole needs no write for
-   * it: there the epoch belongs to the owner, an earlier owner is refused every claim and commit, and a tree's row takes the new
-   * epoch with its next commit. In a shared store a tree that another living process runs is not claimed, and is left out; in every store so is one
-   * that is still arriving, or that was written in a format that this version does not know.
+   * Makes this process the writer of the trees. Their epochs rise, so an earlier writer cannot commit any more. Returns
+   * the rows of the claimed trees, with the epoch that commits must name from now on. Not claimed: a tree that another
+   * living process runs, that is still arriving, or that has a format which this version does not know.
+   *
+   * A store with one owner needs no write for a claim: the epoch belongs to the owner, every claim and commit of an
+   * earlier owner is refused, and a tree's row gets the new epoch with its next commit.
    */
   claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
-  /** Counts a failed claim, and quarantines the tree if told to. A commit leaves the count as it is. */
+  /** Counts a failure of the tree, and quarantines it if asked to. A commit does not change the count. */
   markFailure(tree: TreeId, quarantine: boolean): Promise<void>;
-  /** Records why this process cannot run the tree, or null when it can. A commit leaves it as it is. */
+  /** Records why this process cannot run the tree, or null if it can. A commit does not change it. */
   markUnplaced(tree: TreeId, reason: string | null): Promise<void>;
-  /** Forgets the failures, and reopens a quarantined tree. */
+  /** Resets the count of failures, and reopens a quarantined tree. */
   release(tree: TreeId): Promise<void>;
 
   tree(id: TreeId): Promise<TreeRecord | null>;
   trees(query: TreeQuery): Promise<readonly TreeRecord[]>;
   /**
-   * Open trees that are busy or whose wake time is not after `at`, oldest first: what a restart must look at. Like `due` and
-   * `nextWake`, it passes over trees of a format that this version does not know.
+   * Open trees that are busy or whose wake time is not after `at`, oldest first: a restart must load them. Like `due`
+   * and `nextWake`, it leaves out trees of a format that this version does not know.
    */
   unfinished(at: number): Promise<readonly TreeId[]>;
   /** Open trees whose wake time is not after `at`, the earliest wake time first. */
@@ -250,7 +253,7 @@ export interface Store {
   blobs(tree: TreeId): Promise<readonly Blob[]>;
   snapshot(tree: TreeId): Promise<Snapshot | null>;
 
-  /** The run of that id; of several, because a fork repeats its origin's, that of the tree made first. */
+  /** The run with this id. A fork repeats the runs of its origin: then the run of the older tree. */
   run(id: string): Promise<StoredRun | null>;
   /** The run whose child has this agent id. */
   runOfAgent(agent: string): Promise<StoredRun | null>;
@@ -267,13 +270,13 @@ export interface Store {
   changed(): Promise<boolean>;
 
   /**
-   * Erases trees that rest since before `before`: journal, blobs, snapshot, projections; their record stays, as `expired`. A tree that is
-   * busy, waits for a time or an answer, holds mail, has an outcome that its parent was not told or is of an unknown format is left alone. Returns those that went, at most
-   * `limit`.
+   * Erases at most `limit` trees that have been idle since before `before`, and returns them. The record stays, as
+   * `expired`. A tree is kept if it is busy, waits for a time or an answer, has mail, has an outcome that its parent
+   * has not read, or has an unknown format.
    */
   expire(before: number, limit: number): Promise<readonly TreeId[]>;
 
-  /** Replaces what the projections say of a tree by what its journal was folded to. */
+  /** Replaces the projections of a tree by what its journal was folded to. */
   replaceProjections(
     tree: TreeId,
     projections: { readonly runs: readonly RunRecord[]; readonly posts: readonly PostRecord[] },
@@ -281,12 +284,12 @@ export interface Store {
 
   /** Messages that no channel has taken, in the order they were decided. */
   pendingOutbox(tree: TreeId): Promise<readonly OutboxMessage[]>;
-  /** Trees that have such messages, oldest first, open or not: what a restart must send again. */
+  /** Trees that have such messages, oldest first, open or not. */
   outboxTrees(): Promise<readonly TreeId[]>;
 
-  /** The journal format in which new trees are written: the newest of the version that made the store, until it is raised. */
+  /** The journal format of new trees: the newest one of the version that created the store, until it is raised. */
   format(): Promise<number>;
-  /** It never falls: a store that is further already stays as it is. */
+  /** It is never lowered. */
   raiseFormat(format: number): Promise<void>;
 
   anchor(): Promise<Anchor | null>;

@@ -2,10 +2,10 @@
  * The tool port: what an agent can do besides delegating.
  *
  * Promises of a tool:
- *  1. `run` resolves with a result; a failure the model can act on is a result with `failed: true`, not an exception.
- *  2. It checks its own arguments: they are what a model wrote.
+ *  1. `run` resolves with a result. A failure that the model can act on is a result with `failed: true`.
+ *  2. It checks its arguments: a model wrote them.
  *  3. When the signal aborts it stops and leaves nothing running.
- *  4. Of files it opens, lists or searches only those that the rules of the call allow.
+ *  4. It opens, lists and searches only files that the rules of the call allow.
  *  5. `safe` is true only if running it twice does no more than running it once.
  *  6. `recover` changes nothing, and may be asked more than once about the same call.
  */
@@ -17,7 +17,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The folder the agent works in: an absolute path. */
   readonly workspace: string;
-  /** Names this call in every process and attempt: a key for systems that do a thing only once for each key. */
+  /** The same in every process and attempt: an idempotency key for other systems. */
   readonly callId: string;
   /** 1 for the first try of the call. */
   readonly attempt: number;
@@ -25,19 +25,19 @@ export interface ToolContext {
   readonly tree: string;
   readonly run: string | null;
   readonly agent: string;
-  /** The rules for this call; undefined if nobody restricts anything. */
+  /** The rules for this call; undefined if there are none. */
   readonly rules?: CallRules;
   /**
-   * The mark of the file, as the user saw it when they allowed this call (tools/seen-file.ts). A tool that changes a file fails if the file has
-   * another one by now. Undefined: nobody was shown anything.
+   * The mark of the file as the user saw it when they allowed this call (tools/seen-file.ts). A tool that changes a
+   * file fails if the mark is different now. Undefined if the user was shown no file.
    */
   readonly seen?: string | undefined;
 }
 
-/** How files are judged once they are open, beside what the kernel judged before. */
+/** How opened files are judged. The kernel has judged the call before. */
 export interface CallRules {
   readonly judge: FileJudge;
-  /** What was known of the file when the call was judged: an opened file must still be that one. */
+  /** The file as it was when the call was judged: the opened file must be the same. */
   readonly file: FileFacts;
 }
 
@@ -52,24 +52,22 @@ export type Recovered = ToolOutput | "never-happened";
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments, as the model is shown it. */
+  /** JSON Schema of the arguments, for the model. */
   readonly schema: Json;
   readonly safe: boolean;
   run(input: Json, context: ToolContext): Promise<ToolOutput>;
   /**
-   * Where the path of a call really leads, before the call is judged; null where it is as written, or leads nowhere. It changes nothing, and
-   * does not reject.
+   * Where the path of a call leads, before the call is judged; null if it is as written, or leads nowhere. It changes
+   * nothing, and does not reject.
    */
   locate?(input: Json, context: Pick<ToolContext, "workspace">): Promise<FileFacts | null>;
   /**
-   * What is wrong with the arguments, as a sentence for the model; null if nothing is. It looks at nothing else, changes nothing and does not throw.
-   * A call that it refuses is answered with the sentence before anybody is asked about it.
+   * What is wrong with the arguments, as a sentence for the model; null if nothing is. It reads only the arguments,
+   * changes nothing and does not throw. The model gets the sentence before a user is asked about the call.
    */
   check?(input: Json): string | null;
-  /** True if the user is to be asked about this call, whatever the rules say. It changes nothing. If it throws, the user is asked. */
+  /** True if the user must be asked about this call, whatever the rules say. If it throws, the user is asked. */
   needsApproval?(input: Json): boolean | Promise<boolean>;
-  /**
-   * For a tool that is not safe to repeat: asked after a crash what became of the call. Without it the model is told that the outcome is unknown.
-   */
+  /** For a tool that is not safe to repeat: what became of a call, after a crash. Without it the outcome is unknown. */
   recover?(input: Json, context: ToolContext): Promise<Recovered>;
 }

@@ -1,10 +1,11 @@
 /**
- * The only door to nondeterminism outside adapters: clocks, timers, randomness. The simulator owns one of its own.
+ * Clocks, timers and randomness: all nondeterminism outside adapters comes from here. The simulator has its own.
  *
- * Promises: `monotonic` never decreases; a timer fires at most once, never before its time, and never after it was cancelled.
+ * Promises: `monotonic` never decreases; a timer fires at most once, never before its time, and never after it was
+ * cancelled.
  */
 
-/** Cancels the timer it came from; harmless when that has fired. */
+/** Cancels the timer. Does nothing after it has fired. */
 export type CancelTimer = () => void;
 
 export interface World {
@@ -12,12 +13,12 @@ export interface World {
   wall(): number;
   /** Milliseconds since an arbitrary point of this boot. Never jumps. */
   monotonic(): number;
-  /** Names the boot in which `monotonic` counts, so that its readings can be compared across processes. */
+  /** The boot in which `monotonic` counts: processes of the same boot can compare their readings. */
   boot(): string;
   /** `digits` random hexadecimal digits. */
   random(digits: number): string;
-  /** Calls back after `milliseconds`, however many. */
+  /** Calls back after this many milliseconds. There is no upper limit. */
   after(milliseconds: number, callback: () => void): CancelTimer;
-  /** Calls back in a later turn of the event loop, after pending I/O. */
+  /** Calls back in a later tick of the event loop, after pending I/O. */
   soon(callback: () => void): void;
 }
