@@ -56,7 +56,7 @@ export type { RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/runs.ts";
 export type { PlacedEvent, Rest, StreamEvent, TextPiece } from "./runtime/tasks/event-feed.ts";
 export type { EventStream } from "./runtime/tasks/event-stream.ts";
 export type { TaskUsage, UserMessage } from "./runtime/tasks/task-reader.ts";
-export type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./runtime/tasks/tasks.ts";
+export type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./runtime/tasks/task-options.ts";
 export type { ReadableEvent } from "./view/readable-event.ts";
 export type {
   AgentOptions,
@@ -65,7 +65,8 @@ export type {
   ToolsOption,
 } from "./runtime/definitions/agent-options.ts";
 export type { SkillDefinition } from "./runtime/definitions/catalog.ts";
-export { createErrand, type ErrandOptions } from "./runtime/create-runtime.ts";
+export { createErrand } from "./runtime/create-runtime.ts";
+export type { ErrandOptions } from "./runtime/errand-options.ts";
 export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
 export type { OpenQuestion } from "./runtime/messages/open-questions.ts";
 export type { ChannelState } from "./runtime/messages/channel-line.ts";

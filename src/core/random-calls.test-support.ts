@@ -17,10 +17,10 @@ export function spawnArguments(next: () => number): { [name: string]: Json } {
 }
 
 /** Tools with a case of their own in `chooseCall`. */
-const CHOSEN = ["subagent", "start_background_agent", "send_agent_message", "send_user_message", "use_skill"];
+const CHOSEN = new Set(["subagent", "start_background_agent", "send_agent_message", "send_user_message", "use_skill"]);
 const OTHER_TOOLS = Object.keys(DELEGATION_TOOLS)
   .filter(delegationToolIs)
-  .filter((name) => !CHOSEN.includes(name));
+  .filter((name) => !CHOSEN.has(name));
 
 export function chooseCall(tree: Tree, next: () => number): { name: string; input: Json } {
   const ids = [...tree.state.numbers.keys(), "nobody"];

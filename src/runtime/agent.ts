@@ -15,7 +15,8 @@ import type { Reply } from "./messages/turn-outcome.ts";
 import { runEnded, runMadeBy, runOutcome, runRefused, runRequest, type SpawnedRun, type SpawnOptions } from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import type { EventStream } from "./tasks/event-stream.ts";
-import type { AskOptions, TaskOptions, TaskResult, Tasks } from "./tasks/tasks.ts";
+import type { AskOptions, TaskOptions, TaskResult } from "./tasks/task-options.ts";
+import type { Tasks } from "./tasks/tasks.ts";
 
 export interface AwaitOptions extends PostOptions {
   /** How long to wait for the answer. Default: 600 s. The turn goes on after it. */

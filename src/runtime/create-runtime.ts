@@ -10,8 +10,7 @@ import type { ModelProvider } from "../contracts/model.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import { type ArtifactKind, type LimitChoices, settingsOf } from "../core/values/limits.ts";
-import type { PermissionRule } from "../core/permissions/permissions.ts";
+import { settingsOf } from "../core/values/limits.ts";
 import { builtInDefinitions } from "../definitions/built-in.ts";
 import { ErrandError } from "../errors.ts";
 import { createMemoryStore } from "../stores/memory/memory-store.ts";
@@ -23,106 +22,22 @@ import { openOwnStore, openTrustedReader } from "../stores/trust/open-trusted.ts
 import { type TrustStatus, trustStatusOf, type TrustParts } from "../stores/trust/trust-status.ts";
 import { dataFolder } from "../stores/user-data.ts";
 import { fileTools } from "../tools/index.ts";
-import { toolsOf, type ToolRecord } from "./definitions/ai-sdk-tool.ts";
-import {
-  type AgentOptions,
-  type LanguageModelObject,
-  type ModelOption,
-  readAgents,
-} from "./definitions/agent-options.ts";
+import { toolsOf } from "./definitions/ai-sdk-tool.ts";
+import { type LanguageModelObject, readAgents } from "./definitions/agent-options.ts";
 import { createCatalog, normalizeRules, type SkillDefinition } from "./definitions/catalog.ts";
 import { createAiSdkModels } from "../models/ai-sdk/ai-sdk-models.ts";
 import { modelOfKeys } from "../models/registry/default-model.ts";
 import { createModelRegistry } from "../models/registry/model-registry.ts";
 import { requireNumbers } from "./check-options.ts";
 import { type Clock, openClock } from "./clock.ts";
-import { type Errand, openErrand } from "./errand.ts";
+import type { ErrandOptions } from "./errand-options.ts";
+import type { Errand } from "./errand.ts";
+import { openErrand } from "./open-errand.ts";
 import { isolateTools } from "./definitions/isolate-tools.ts";
 import { isolated } from "./listeners.ts";
 import { joinProviders } from "./definitions/join-providers.ts";
 import { createRedactor } from "./redaction/redactor.ts";
 import { createSystemWorld } from "./world.ts";
-
-export interface ErrandOptions {
-  /**
-   * Where journals are kept: the path of a SQLite file, `{ path, durability }`, the URL of a PostgreSQL database,
-   * `"memory"`, or a store of your own. With `relaxed` durability a power failure may lose the last commits; a crash of
-   * the process loses nothing either way. A file that Errand did not create for this user is refused with
-   * `store-not-trusted`: run `errand trust --store PATH`, or set `ERRAND_TRUST_STORE=ID` in the environment.
-   */
-  readonly store: string | { readonly path: string; readonly durability?: "full" | "relaxed" } | Store;
-  /**
-   * Where models come from, asked in this order. The registry is asked last: it knows the providers of `provider/name`,
-   * and takes their keys from the environment.
-   */
-  readonly models?: readonly ModelProvider[];
-  /**
-   * The model of agents that name none: `provider/name`, or a language model of the AI SDK. Default: the usual model of
-   * the first provider whose key is set. Without any, agents that name none cannot be started (`model-missing`).
-   */
-  readonly model?: ModelOption;
-  /** Agents by their names, in addition to the built-in ones. One with the same name replaces a built-in one. */
-  readonly agents?: Readonly<Record<string, AgentOptions>>;
-  /** Skills that agents can use. Read a `SKILL.md` with `readSkill`. */
-  readonly skills?: readonly SkillDefinition[];
-  /**
-   * Ordinary tools: made with `tool()`, or by their names, as the AI SDK takes them, its own `tool()` objects included. Default: list, search
-   * and read files of the workspace.
-   */
-  readonly tools?: readonly Tool[] | ToolRecord;
-  /**
-   * Which tool calls are allowed, asked about or denied, for every agent and tree that this process executes. The rules
-   * of a definition can only narrow them. If the list is given, even empty, a call that no rule matches is allowed if it
-   * reads files, and asked about otherwise. Without it every call is allowed.
-   */
-  readonly permissions?: readonly PermissionRule[];
-  /** What root agents read about the project: usually the text of its AGENTS.md. */
-  readonly projectContext?: string;
-  /** The folder that tools work in. Default: the current one. */
-  readonly workspace?: string;
-  /**
-   * Keys, tokens and passwords that must never be recorded, in addition to those Errand knows: the keys of
-   * `createModelRegistry` and the password of the database. Each is replaced by `[redacted by Errand]`.
-   */
-  readonly secrets?: readonly string[];
-  readonly limits?: LimitChoices;
-  /**
-   * What happens when a request has used `limits.modelCallsPerRequest` model calls. `end` (default): the turn ends with
-   * the reason `model-call-limit`. `ask`: its model calls wait for a question whether it may use as many again.
-   */
-  readonly onModelCallLimit?: "ask" | "end";
-  /** Hard caps: what models and definitions may ask for at most. */
-  readonly caps?: LimitChoices;
-  /** False: the tool `subagent` answers that it is not enabled. */
-  readonly subagentEnabled?: boolean;
-  /** Kinds of artifacts that a report may hold. Default: all. */
-  readonly artifactKinds?: readonly ArtifactKind[];
-  /** Days for which an idle tree is kept; null for ever. Default: 30. Outcomes that no parent has read are always kept. */
-  readonly retentionDays?: number | null;
-  /** How many runs this process executes at the same time. Default: 64. */
-  readonly slots?: number;
-  /**
-   * Gets failures that no caller waits for, and errors that listeners threw. Default: a failure is thrown as an uncaught
-   * exception, the error of a listener is a warning.
-   */
-  readonly onFailure?: (error: ErrandError) => void;
-  /**
-   * Gets what a person should know and need not answer: a tree that was quarantined, that this process cannot run or
-   * that another process took over; a blocked channel; a full disk or a lock that delays work, and its end; rows that
-   * the database lost. Default: a warning of the process.
-   */
-  readonly onNotice?: (notice: ErrandError) => void;
-  /** Clocks, timers and randomness. Default: the system's. */
-  readonly world?: World;
-  /**
-   * True (default): this process goes on with what an earlier one left unfinished. In a shared database it becomes a
-   * worker: it takes trees that have work and that no process runs, now and later. False: a tree goes on when something
-   * is posted to it.
-   */
-  readonly recover?: boolean;
-  /** False: trees of the store go on with the definitions and models they were recorded with. Default: true. */
-  readonly renewDefinitions?: boolean;
-}
 
 const DEFAULT_SLOTS = 64;
 const DEFAULT_RETENTION_DAYS = 30;

@@ -10,7 +10,7 @@ import type { FoundDefinition } from "../../definitions/agent-file.ts";
 import { type DefinitionSource, type ReadDefinitions, readDefinitions } from "../../definitions/read-definitions.ts";
 import type { FoundSkill } from "../../definitions/skill.ts";
 import type { AgentDefinition, SkillDefinition } from "../../runtime/definitions/catalog.ts";
-import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import type { ErrandOptions } from "../../runtime/errand-options.ts";
 import { joinProviders } from "../../runtime/definitions/join-providers.ts";
 import type { CommandCall } from "../command.ts";
 import type { Host } from "../host.ts";

@@ -3,7 +3,7 @@
 import type { Tool } from "../../contracts/tool.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
-import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import type { ErrandOptions } from "../../runtime/errand-options.ts";
 import { workspaceTools } from "../../tools/index.ts";
 import type { CommandCall } from "../command.ts";
 import { noticeLines } from "../problem.ts";

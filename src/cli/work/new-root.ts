@@ -1,7 +1,7 @@
 /** What `run` and a new chat start: the root agent, its model, and what the runtime is given. */
 
 import type { ReadDefinitions } from "../../definitions/read-definitions.ts";
-import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import type { ErrandOptions } from "../../runtime/errand-options.ts";
 import type { CommandCall } from "../command.ts";
 import { DEFAULT_AGENT, folderDefinitions } from "../definitions/folder-definitions.ts";
 import { requireAgent } from "../definitions/require-agent.ts";

@@ -6,7 +6,7 @@
 import type { Channel } from "../../contracts/channel.ts";
 import { ErrandError } from "../../errors.ts";
 import type { Agent } from "../../runtime/agent.ts";
-import type { ErrandOptions } from "../../runtime/create-runtime.ts";
+import type { ErrandOptions } from "../../runtime/errand-options.ts";
 import type { Errand } from "../../runtime/errand.ts";
 import { storeName } from "../../stores/store-url.ts";
 import type { Owned } from "../store/own-store.ts";

@@ -8,13 +8,13 @@
 
 import type { Channel } from "../../contracts/channel.ts";
 import type { ModelProvider } from "../../contracts/model.ts";
-import type { Store, StoredRun } from "../../contracts/store.ts";
+import type { Store } from "../../contracts/store.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
 import { postedMessage, type PostOptions } from "../messages/posted-message.ts";
-import type { OutputSchema, StandardSchema } from "../definitions/output-schema.ts";
+import type { OutputSchema } from "../definitions/output-schema.ts";
 import { isolated } from "../listeners.ts";
 import type { PostInput } from "../messages/mail.ts";
 import type { Reply } from "../messages/turn-outcome.ts";
@@ -23,59 +23,14 @@ import type { Runtime } from "../runtime.ts";
 import type { FeedSource, StreamEvent } from "./event-feed.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
 import { keyedId } from "./keyed-id.ts";
+import type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./task-options.ts";
 import {
   createTaskReader,
   endsPost,
   recordsPost,
   type TaskReader,
   type TaskRecord,
-  type TaskUsage,
-  type UserMessage,
 } from "./task-reader.ts";
-
-/** The data that a schema stands for. */
-export type OutputOf<Schema> =
-  Schema extends StandardSchema<infer Output> ? Output : Schema extends object ? Json : undefined;
-
-export interface StreamOptions<Schema extends OutputSchema | undefined = undefined> {
-  /** Name of the definition. Default: `orchestrator`; with `output`: `worker`. */
-  readonly agent?: string;
-  /** Schema of the result's data. The task is then one run of the agent, which reports its data; no other model is called for it. */
-  readonly output?: Schema;
-  /** Cancels the task and everything below it. The promise rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-  /**
-   * Makes the task idempotent: the same key gives the same task, in this process or a later one. The same key with another task, agent or
-   * schema is refused (`id-reused`).
-   */
-  readonly key?: string;
-  /** The cursor of the last event that is known: the stream goes on after it. */
-  readonly after?: string;
-}
-
-export interface TaskOptions<Schema extends OutputSchema | undefined = undefined> extends Omit<
-  StreamOptions<Schema>,
-  "after"
-> {
-  /** Gets each event as it comes. */
-  readonly onEvent?: (event: StreamEvent) => void;
-}
-
-/** What came of a task that ended well. */
-export interface TaskResult<Data = undefined> {
-  /** The answer: what the agent ended its turns with. With `output`: the summary of the report. Empty if nothing was said. */
-  readonly text: string;
-  /** Everything that was said to the user, in order. */
-  readonly messages: readonly UserMessage[];
-  /** The data of the report, with `output`. */
-  readonly data: Data;
-  readonly usage: TaskUsage;
-  /** Micro-dollars. */
-  readonly cost: number;
-  /** The runs that the task started. */
-  readonly runs: readonly StoredRun[];
-  readonly tree: string;
-}
 
 /** An agent of a tree, as tasks need it. */
 export interface Addressee {
@@ -102,11 +57,6 @@ export interface Tasks {
   begin(beginning: Beginning): Promise<void>;
   treeOfKey(key: string | undefined): TreeId;
   messageOfKey(key: string | undefined): PostId;
-}
-
-export interface AskOptions extends Pick<PostOptions, "id" | "kind"> {
-  /** Cancels the turn and everything below it. */
-  readonly signal?: AbortSignal;
 }
 
 export interface Beginning {

@@ -2,7 +2,7 @@
 
 import type { TreeRecord } from "../../../contracts/store.ts";
 import { ErrandError } from "../../../errors.ts";
-import type { ErrandOptions } from "../../../runtime/create-runtime.ts";
+import type { ErrandOptions } from "../../../runtime/errand-options.ts";
 import type { CommandCall } from "../../command.ts";
 import { DEFAULT_AGENT, folderDefinitions } from "../../definitions/folder-definitions.ts";
 import { printDefinitionNotices } from "../../definitions/definition-notices.ts";

@@ -1,0 +1,57 @@
+/** What a program gives with a task, and what it gets back. */
+
+import type { StoredRun } from "../../contracts/store.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { OutputSchema, StandardSchema } from "../definitions/output-schema.ts";
+import type { PostOptions } from "../messages/posted-message.ts";
+import type { StreamEvent } from "./event-feed.ts";
+import type { TaskUsage, UserMessage } from "./task-reader.ts";
+
+/** The data that a schema stands for. */
+export type OutputOf<Schema> =
+  Schema extends StandardSchema<infer Output> ? Output : Schema extends object ? Json : undefined;
+
+export interface StreamOptions<Schema extends OutputSchema | undefined = undefined> {
+  /** Name of the definition. Default: `orchestrator`; with `output`: `worker`. */
+  readonly agent?: string;
+  /** Schema of the result's data. The task is then one run of the agent, which reports its data; no other model is called for it. */
+  readonly output?: Schema;
+  /** Cancels the task and everything below it. The promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /**
+   * Makes the task idempotent: the same key gives the same task, in this process or a later one. The same key with another task, agent or
+   * schema is refused (`id-reused`).
+   */
+  readonly key?: string;
+  /** The cursor of the last event that is known: the stream goes on after it. */
+  readonly after?: string;
+}
+
+export interface TaskOptions<Schema extends OutputSchema | undefined = undefined> extends Omit<
+  StreamOptions<Schema>,
+  "after"
+> {
+  /** Gets each event as it comes. */
+  readonly onEvent?: (event: StreamEvent) => void;
+}
+
+/** What came of a task that ended well. */
+export interface TaskResult<Data = undefined> {
+  /** The answer: what the agent ended its turns with. With `output`: the summary of the report. Empty if nothing was said. */
+  readonly text: string;
+  /** Everything that was said to the user, in order. */
+  readonly messages: readonly UserMessage[];
+  /** The data of the report, with `output`. */
+  readonly data: Data;
+  readonly usage: TaskUsage;
+  /** Micro-dollars. */
+  readonly cost: number;
+  /** The runs that the task started. */
+  readonly runs: readonly StoredRun[];
+  readonly tree: string;
+}
+
+export interface AskOptions extends Pick<PostOptions, "id" | "kind"> {
+  /** Cancels the turn and everything below it. */
+  readonly signal?: AbortSignal;
+}
