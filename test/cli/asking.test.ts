@@ -163,7 +163,7 @@ describe("without an owner", () => {
     const [{ id } = { id: "" }] = records((await errand("ps", "--all", "--json", "--store", "s.db")).out);
     const tree = String(id);
     const { code, out } = await errand("send", "--store", "s.db", tree, "and the tests?");
-    expect(out).toBe(`kept in the store; nobody works on it now: errand resume ${tree}\n`);
+    expect(out).toBe(`kept in the store; no process works on it now: errand resume ${tree}\n`);
     expect(code).toBe(0);
     const events = records((await errand("logs", "--json", "--store", "s.db", tree)).out);
     expect(events.at(-1)).toMatchObject({ texts: ["and the tests?"], late: null });
