@@ -3,11 +3,24 @@
 import { expect, test } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
+const MOST_LINES_OF_THE_KERNEL = 7_000;
 const MOST_COLUMNS = 120;
 
 const linesOf = (text: string): readonly string[] => text.replace(/\n$/, "").split("\n");
 
-test.each(["scripts", "bench"])("no line of %s has more than 120 columns", (folder) => {
+test("the kernel, src/core without its texts and tests, has at most 7,000 lines", () => {
+  const kernel = sourceFiles("src/core").filter(
+    ({ path }) => !path.startsWith("src/core/text/") && !/\.(?:test|test-support)\.ts$/.test(path),
+  );
+  const lines = kernel.reduce((sum, { text }) => sum + linesOf(text).length, 0);
+  const remedy =
+    `the kernel has ${lines} lines: make it smaller, or write a decision record in docs/decisions that says why it has ` +
+    "to grow, and raise the limit with it";
+  expect(kernel.length).toBeGreaterThan(50);
+  expect(lines, remedy).toBeLessThanOrEqual(MOST_LINES_OF_THE_KERNEL);
+});
+
+test.each(["scripts", "bench", "evals", "examples"])("no line of %s has more than 120 columns", (folder) => {
   const files = sourceFiles(folder);
   const long = files.flatMap(({ path, text }) =>
     linesOf(text).flatMap((line, index) => ([...line].length > MOST_COLUMNS ? [`${path}:${index + 1}`] : [])),
