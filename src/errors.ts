@@ -1,6 +1,6 @@
 /**
- * One registry of the errors a user of Errand can meet. A code is stable, its page is docs/reference/errors.md, and a test
- * compares the two. A message says what happened and why; the remedy says what to do.
+ * One registry of the errors a user of Errand can meet. A code is stable, its page is docs/reference/errors.md, and a
+ * test compares the two. A message says what happened and why; the remedy says what to do.
  */
 
 /** Every code, with what it means in one sentence. */

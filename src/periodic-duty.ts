@@ -2,10 +2,13 @@
  * A duty that a process does again and again: looking for mail, waking trees, telling others that it lives.
  *
  * Invariants:
- *  1. After every try another is armed, whatever came of it: it was done, it threw, or its time was over. Only `stop` ends that.
+ *  1. After every try another is armed, whatever came of it: it was done, it threw, or its time was over. Only `stop`
+ *     ends that.
  *  2. Two tries overlap only if the first was given up because its time was over.
- *  3. After a failure the pause grows from `FIRST_PAUSE_MS` to `LONGEST_PAUSE_MS`: work goes on soon after the cause is gone.
- *  4. A failure that does not pass by itself is told at once, any other once it lasts; each is told once, and so is the recovery.
+ *  3. After a failure the pause grows from `FIRST_PAUSE_MS` to `LONGEST_PAUSE_MS`: work goes on soon after the cause is
+ *     gone.
+ *  4. A failure that does not pass by itself is told at once, any other once it lasts; each is told once, and so is the
+ *     recovery.
  */
 
 /** The part of a World that a duty needs. */

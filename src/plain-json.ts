@@ -1,11 +1,12 @@
 /**
- * Makes any value plain JSON, or says why it is none. Every value of a model or a tool goes through here before it is an input.
+ * Makes any value plain JSON, or says why it is none. Every value of a model or a tool goes through here before it is
+ * an input.
  *
  * Invariants:
  *  1. Nothing throws, whatever the value: getters, proxies and cycles included. No `toJSON` is called.
  *  2. The result shares no object with the value: changing one does not change the other.
- *  3. What JSON.stringify leaves out or writes as null is left out or null here. What it would throw on, or write as something
- *     else, is refused: a bigint, a class instance, a cycle. So is what is nested too deep or is too large.
+ *  3. What JSON.stringify leaves out or writes as null is left out or null here. What it would throw on, or write as
+ *     something else, is refused: a bigint, a class instance, a cycle. So is what is nested too deep or is too large.
  *  4. Strings are well formed: half of a surrogate pair becomes U+FFFD.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Runs synchronous work until it is done or its time is over: regular expressions that backtrack without end, and code of a schema library.
- * Node offers this only around a script, so the work is entered through a script of one call.
+ * Runs synchronous work until it is done or its time is over: regular expressions that backtrack without end, and code
+ * of a schema library. Node offers this only around a script, so the work is entered through a script of one call.
  */
 
 import { createContext, Script } from "node:vm";

@@ -29,13 +29,14 @@ export interface Agent {
   /** Resolves when the message is durable. */
   post(text: string, options?: PostOptions): Promise<{ readonly id: string }>;
   /**
-   * Posts, and waits for the answer of the turn that takes the message. Rejects when that turn fails, is cancelled or takes too long, or when Errand is closed
-   * before it ends: never a failure as an answer. The wait survives a restart: ask again under the same id.
+   * Posts, and waits for the answer of the turn that takes the message. Rejects when that turn fails, is cancelled or
+   * takes too long, or when Errand is closed before it ends: never a failure as an answer. The wait survives a restart:
+   * ask again under the same id.
    */
   postAndAwait(text: string, options?: AwaitOptions): Promise<Reply>;
   /**
-   * Posts, and waits until nothing in the tree is under way: children, announcements and relayed messages included. Gives what came of it, and
-   * rejects if it did not end well.
+   * Posts, and waits until nothing in the tree is under way: children, announcements and relayed messages included.
+   * Gives what came of it, and rejects if it did not end well.
    */
   ask(text: string, options?: AskOptions & Pick<TaskOptions, "onEvent">): Promise<TaskResult>;
   /** The same as a stream of events. */
@@ -44,13 +45,19 @@ export interface Agent {
   settled(): Promise<void>;
   /** Starts a background run below this agent. */
   spawn<Output = unknown>(options: SpawnOptions<Output>): Promise<SpawnedRun<Output>>;
-  /** What the user said and was told, in order. With `internal`, also what only the model saw: nudges, announcements, system messages. */
+  /**
+   * What the user said and was told, in order. With `internal`, also what only the model saw: nudges, announcements,
+   * system messages.
+   */
   history(options?: { readonly internal?: boolean }): Promise<readonly HistoryItem[]>;
   /** Ends the turn under way and every run below. */
   cancel(): Promise<void>;
   /** Takes no more messages. Runs below go on, those that wait for a slot are cancelled; their outcomes are kept. */
   close(): Promise<void>;
-  /** Releases the channel that was given for this conversation. Messages stay in the outbox until a channel is attached again. */
+  /**
+   * Releases the channel that was given for this conversation. Messages stay in the outbox until a channel is attached
+   * again.
+   */
   detach(): void;
 }
 

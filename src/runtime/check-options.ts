@@ -1,4 +1,6 @@
-/** Numbers in the options of a program. Trees are opened with them, so an odd one would be found in every conversation. */
+/**
+ * Numbers in the options of a program. Trees are opened with them, so an odd one would be found in every conversation.
+ */
 
 import type { LimitChoices } from "../core/values/limits.ts";
 import { ErrandError } from "../errors.ts";

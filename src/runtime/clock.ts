@@ -1,6 +1,7 @@
 /**
- * The kernel's time: the store's anchor plus monotonic time since. A wall clock that jumps moves no deadline while the machine is
- * up; only across a reboot does the wall's difference count. Where machines share a store, its own clock is that of all.
+ * The kernel's time: the store's anchor plus monotonic time since. A wall clock that jumps moves no deadline while the
+ * machine is up; only across a reboot does the wall's difference count. Where machines share a store, its own clock is
+ * that of all.
  */
 
 import type { Anchor, Store } from "../contracts/store.ts";

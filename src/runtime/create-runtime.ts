@@ -217,8 +217,8 @@ export function storeTrustStatus(path: string): TrustStatus {
 }
 
 /**
- * What decides in this process which stores may run. Ids and seals are random numbers of the system, also if the runtime
- * has another world.
+ * What decides in this process which stores may run. Ids and seals are random numbers of the system, also if the
+ * runtime has another world.
  */
 export function trustParts(): TrustParts {
   const { env } = process;

@@ -34,14 +34,14 @@ export interface ErrandOptions {
   /** Skills that agents can use. Read a `SKILL.md` with `readSkill`. */
   readonly skills?: readonly SkillDefinition[];
   /**
-   * Ordinary tools: made with `tool()`, or by their names, as the AI SDK takes them, its own `tool()` objects included. Default: list, search
-   * and read files of the workspace.
+   * Ordinary tools: made with `tool()`, or by their names, as the AI SDK takes them, its own `tool()` objects included.
+   * Default: list, search and read files of the workspace.
    */
   readonly tools?: readonly Tool[] | ToolRecord;
   /**
    * Which tool calls are allowed, asked about or denied, for every agent and tree that this process executes. The rules
-   * of a definition can only narrow them. If the list is given, even empty, a call that no rule matches is allowed if it
-   * reads files, and asked about otherwise. Without it every call is allowed.
+   * of a definition can only narrow them. If the list is given, even empty, a call that no rule matches is allowed if
+   * it reads files, and asked about otherwise. Without it every call is allowed.
    */
   readonly permissions?: readonly PermissionRule[];
   /** What root agents read about the project: usually the text of its AGENTS.md. */
@@ -65,13 +65,15 @@ export interface ErrandOptions {
   readonly subagentEnabled?: boolean;
   /** Kinds of artifacts that a report may hold. Default: all. */
   readonly artifactKinds?: readonly ArtifactKind[];
-  /** Days for which an idle tree is kept; null for ever. Default: 30. Outcomes that no parent has read are always kept. */
+  /**
+   * Days for which an idle tree is kept; null for ever. Default: 30. Outcomes that no parent has read are always kept.
+   */
   readonly retentionDays?: number | null;
   /** How many runs this process executes at the same time. Default: 64. */
   readonly slots?: number;
   /**
-   * Gets failures that no caller waits for, and errors that listeners threw. Default: a failure is thrown as an uncaught
-   * exception, the error of a listener is a warning.
+   * Gets failures that no caller waits for, and errors that listeners threw. Default: a failure is thrown as an
+   * uncaught exception, the error of a listener is a warning.
    */
   readonly onFailure?: (error: ErrandError) => void;
   /**

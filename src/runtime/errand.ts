@@ -18,8 +18,8 @@ export type { TreeEvent } from "../view/tree-event.ts";
 
 export interface OpenAgentOptions {
   /**
-   * Makes the conversation idempotent: the same key gives the same conversation, in this process or a later one. The same key with another agent or
-   * first message is refused (`id-reused`).
+   * Makes the conversation idempotent: the same key gives the same conversation, in this process or a later one. The
+   * same key with another agent or first message is refused (`id-reused`).
    */
   readonly key?: string;
   /** Name of the definition it is made from. Default: `orchestrator`. */
@@ -27,8 +27,8 @@ export interface OpenAgentOptions {
   /** `foreground` speaks to a user through its channel. Default: `foreground`. */
   readonly kind?: "foreground" | "background";
   /**
-   * Where its messages to the user go. Once the conversation has worked and rests, only the agent that you get keeps the channel:
-   * hold it to hear more. A message without a channel stays in the outbox until one is attached.
+   * Where its messages to the user go. Once the conversation has worked and rests, only the agent that you get keeps
+   * the channel: hold it to hear more. A message without a channel stays in the outbox until one is attached.
    */
   readonly channel?: Channel;
 }
@@ -62,8 +62,8 @@ export interface GivenAnswer {
 
 export interface Errand {
   /**
-   * Gives a task to an agent, waits until nothing of it is under way, and gives what came of it. Rejects if it did not end well. With `output`
-   * the task is one run of the agent, whose data are checked and typed.
+   * Gives a task to an agent, waits until nothing of it is under way, and gives what came of it. Rejects if it did not
+   * end well. With `output` the task is one run of the agent, whose data are checked and typed.
    */
   run<Schema extends OutputSchema | undefined = undefined>(
     task: string,
@@ -80,7 +80,9 @@ export interface Errand {
   /** An agent of the store, by its id. */
   agent(id: string, options?: { readonly channel?: Channel }): Promise<Agent>;
   listTrees(query?: Partial<TreeQuery>): Promise<readonly TreeRecord[]>;
-  /** Runs of one tree or of all: in spawn order within a tree, the newest tree first; 100 unless `limit` says otherwise. */
+  /**
+   * Runs of one tree or of all: in spawn order within a tree, the newest tree first; 100 unless `limit` says otherwise.
+   */
   listRuns(query?: Omit<Partial<RunQuery>, "tree"> & { readonly tree?: string }): Promise<readonly StoredRun[]>;
   getRun(id: string): Promise<StoredRun>;
   /** All that an ended run left: its findings with artifacts, data and earlier reports. */
@@ -89,9 +91,15 @@ export interface Errand {
   cancel(run: string): Promise<boolean>;
   /** Calls that wait for a user's answer, of one tree or of all. */
   questions(query?: { readonly tree?: string }): Promise<readonly OpenQuestion[]>;
-  /** Allows or refuses the call that a question is about. The agent reads `note` when it is refused. Rejects if the question is not open. */
+  /**
+   * Allows or refuses the call that a question is about. The agent reads `note` when it is refused. Rejects if the
+   * question is not open.
+   */
   answer(question: string, answer: GivenAnswer): Promise<void>;
-  /** What happens in a tree, as readable events, from the cursor `after` on (default: from the first), those to come included. */
+  /**
+   * What happens in a tree, as readable events, from the cursor `after` on (default: from the first), those to come
+   * included.
+   */
   events(tree: string, options?: { readonly after?: string }): AsyncGenerator<PlacedEvent | TextPiece, void, void>;
   /** Every committed step of a tree after `after` (default: from the first), those to come included. */
   journal(tree: string, options?: { readonly after?: number }): AsyncGenerator<TreeEvent, void, void>;
@@ -102,8 +110,8 @@ export interface Errand {
   /** The lines of a file that holds the whole journal of a tree. */
   export(tree: string): AsyncGenerator<string, void, void>;
   /**
-   * A new agent that shares the history of `tree` up to step `at` and goes on from there; what was under way at that point is interrupted.
-   * With `agent` it goes on as another definition.
+   * A new agent that shares the history of `tree` up to step `at` and goes on from there; what was under way at that
+   * point is interrupted. With `agent` it goes on as another definition.
    */
   fork(
     tree: string,

@@ -1,6 +1,7 @@
 /**
- * What a runtime does periodically: makes deferred writes durable, takes mail that other processes have put, wakes trees
- * whose time has come, and expires old ones. Each is a duty of its own, which is repeated whatever its last try did.
+ * What a runtime does periodically: makes deferred writes durable, takes mail that other processes have put, wakes
+ * trees whose time has come, and expires old ones. Each is a duty of its own, which is repeated whatever its last try
+ * did.
  */
 
 import type { Store } from "../contracts/store.ts";

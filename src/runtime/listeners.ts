@@ -1,6 +1,6 @@
 /**
- * Listeners of the program. Each is called on its own: what one throws, or rejects with, reaches no other and no caller. It is reported once for
- * each listener.
+ * Listeners of the program. Each is called on its own: what one throws, or rejects with, reaches no other and no
+ * caller. It is reported once for each listener.
  */
 
 import { errorText, ErrandError } from "../errors.ts";

@@ -1,4 +1,6 @@
-/** The files of agents and skills, and AGENTS.md, from the folder to what models are sent: the real program, real files. */
+/**
+ * The files of agents and skills, and AGENTS.md, from the folder to what models are sent: the real program, real files.
+ */
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** `errand migrate`: a store moves from its file to a real database, by the real command; and the format of new trees is raised. */
+/**
+ * `errand migrate`: a store moves from its file to a real database, by the real command; and the format of new trees is
+ * raised.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

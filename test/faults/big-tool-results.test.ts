@@ -1,4 +1,7 @@
-/** Rule D7 for tools: a result of any length costs a bounded request, bounded rows and bounded memory, and its text can be read in ranges. */
+/**
+ * Rule D7 for tools: a result of any length costs a bounded request, bounded rows and bounded memory, and its text can
+ * be read in ranges.
+ */
 
 import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";

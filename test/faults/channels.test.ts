@@ -1,4 +1,7 @@
-/** Channels that fail, hang or are left behind. Nothing is lost, the order is kept, and a closing process does not wait for ever. */
+/**
+ * Channels that fail, hang or are left behind. Nothing is lost, the order is kept, and a closing process does not wait
+ * for ever.
+ */
 
 import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";

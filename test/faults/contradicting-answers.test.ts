@@ -1,6 +1,7 @@
 /**
- * What a sender was told holds: of different answers to one question the first counts and the others hear `question-closed`; a message that a full
- * inbox refuses is `inbox-full` to its sender. Through real processes, on both stores.
+ * What a sender was told holds: of different answers to one question the first counts and the others hear
+ * `question-closed`; a message that a full inbox refuses is `inbox-full` to its sender. Through real processes, on both
+ * stores.
  */
 
 import { existsSync } from "node:fs";
@@ -88,7 +89,10 @@ describe.each(["sqlite", "postgres"] as const)("%s", (kind) => {
   });
 });
 
-/** Answers to one question that stood in the mail together when an owner came: they are taken in the order of their arrival. */
+/**
+ * Answers to one question that stood in the mail together when an owner came: they are taken in the order of their
+ * arrival.
+ */
 test.each(["sqlite", "postgres"])("the first answer in the mail is the one that counts (%s)", async (kind) => {
   const address = kind === "sqlite" ? temporaryStore() : await databaseUrl();
   const pressed: unknown[] = [];

@@ -1,4 +1,7 @@
-/** Model servers and models whose replies do not end, drip, or are far too long: the call is cut, the turn ends with the reason, memory stays bounded. */
+/**
+ * Model servers and models whose replies do not end, drip, or are far too long: the call is cut, the turn ends with the
+ * reason, memory stays bounded.
+ */
 
 import type { ServerResponse } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,7 @@
-/** A store that fails to be read while an effect needs it: the process goes on, and the read is done again or told to the model. */
+/**
+ * A store that fails to be read while an effect needs it: the process goes on, and the read is done again or told to
+ * the model.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,7 @@
-/** A disk that stays full: a bounded number of tries, nothing that piles up, and one row for each input when there is room again. */
+/**
+ * A disk that stays full: a bounded number of tries, nothing that piles up, and one row for each input when there is
+ * room again.
+ */
 
 import { expect, test } from "vitest";
 import { ErrandError, type Store } from "../../src/index.ts";

@@ -1,4 +1,7 @@
-/** A worker that lives, and whose heartbeat reaches the database, but which does nothing for its trees: others take them. */
+/**
+ * A worker that lives, and whose heartbeat reaches the database, but which does nothing for its trees: others take
+ * them.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";

@@ -1,4 +1,7 @@
-/** `npm run faults`: the tests that measure the recovery from each fault, which can write what they measured into docs/reliability.md. */
+/**
+ * `npm run faults`: the tests that measure the recovery from each fault, which can write what they measured into
+ * docs/reliability.md.
+ */
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

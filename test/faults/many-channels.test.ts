@@ -1,4 +1,7 @@
-/** Channels of conversations that ended or were left alone are released; those of conversations at rest cost next to nothing. */
+/**
+ * Channels of conversations that ended or were left alone are released; those of conversations at rest cost next to
+ * nothing.
+ */
 
 import { execFile } from "node:child_process";
 import { join } from "node:path";

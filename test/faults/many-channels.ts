@@ -1,4 +1,7 @@
-/** Many conversations with a channel each, that end or rest, in a process of its own: how much memory and idle work they cost. */
+/**
+ * Many conversations with a channel each, that end or rest, in a process of its own: how much memory and idle work they
+ * cost.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Agent, createErrand, type ModelReply } from "../../src/index.ts";
@@ -19,8 +22,8 @@ const { store, conversations, ends } = JSON.parse(process.argv[2] ?? "{}") as {
   readonly store: string;
   readonly conversations: number;
   /**
-   * `closed`: each is closed, and the program keeps its agent for a while. `left`: each rests, and the program drops its agent. `kept`:
-   * each rests, and the program keeps its agent.
+   * `closed`: each is closed, and the program keeps its agent for a while. `left`: each rests, and the program drops
+   * its agent. `kept`: each rests, and the program keeps its agent.
    */
   readonly ends: "closed" | "left" | "kept";
 };
@@ -57,7 +60,9 @@ async function heap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Other work of the machine, and what is left of the work before, only add to it: the least of a few stretches counts. */
+/**
+ * Other work of the machine, and what is left of the work before, only add to it: the least of a few stretches counts.
+ */
 async function idle(): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let stretch = 0; stretch < 3; stretch += 1) {

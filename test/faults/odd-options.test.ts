@@ -1,4 +1,7 @@
-/** Odd values in the options of a program, and from its model providers: refused with their name, and no conversation meets them. */
+/**
+ * Odd values in the options of a program, and from its model providers: refused with their name, and no conversation
+ * meets them.
+ */
 
 import { describe, expect, test } from "vitest";
 import { createErrand, type ErrandError, type ErrandOptions, type ModelProvider } from "../../src/index.ts";

@@ -1,4 +1,7 @@
-/** Rule A9: a process that lacks what a tree needs does not take the tree; one that has it goes on where the first one stopped. */
+/**
+ * Rule A9: a process that lacks what a tree needs does not take the tree; one that has it goes on where the first one
+ * stopped.
+ */
 
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

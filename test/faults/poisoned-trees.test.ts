@@ -1,4 +1,7 @@
-/** One tree that the store cannot hold, or whose step throws, costs only itself: the trees beside it, the store and the process go on. */
+/**
+ * One tree that the store cannot hold, or whose step throws, costs only itself: the trees beside it, the store and the
+ * process go on.
+ */
 
 import { join } from "node:path";
 import { expect, test } from "vitest";

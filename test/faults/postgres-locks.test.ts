@@ -1,4 +1,7 @@
-/** Tables of a PostgreSQL store that somebody locks for longer than any time-out: VACUUM FULL, ALTER TABLE, an open transaction. */
+/**
+ * Tables of a PostgreSQL store that somebody locks for longer than any time-out: VACUUM FULL, ALTER TABLE, an open
+ * transaction.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
@@ -49,7 +52,10 @@ interface Aftermath {
   readonly difference: unknown;
 }
 
-/** A worker that has a run under way, a deadline that comes while the tables are locked, and mail that is sent afterwards. */
+/**
+ * A worker that has a run under way, a deadline that comes while the tables are locked, and mail that is sent
+ * afterwards.
+ */
 async function lockedFor(milliseconds: number, tables: string): Promise<Aftermath> {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
@@ -126,7 +132,8 @@ test("workers that are all held up by one lock keep their trees: none is taken f
   }
   const owners = () => runSql(database.url, "select id, owner, epoch from errand.trees order by id");
   const before = await owners();
-  // Mail cannot be looked for: after a lease they stop their heartbeats, and after another each would be dead to the others.
+  // Mail cannot be looked for: after a lease they stop their heartbeats, and after another each would be dead to the
+  // others.
   const unlock = await lock(database.url, "errand.posts");
   await sleep(24_000);
   await unlock();

@@ -1,6 +1,7 @@
 /**
- * What must hold for every fault of the table in docs/reliability.md: after its end work goes on within 5 s without a restart, memory and descriptors are
- * back within 10 % of the level before, nothing is lost or doubled, and what a person must know is said once, with its remedy.
+ * What must hold for every fault of the table in docs/reliability.md: after its end work goes on within 5 s without a
+ * restart, memory and descriptors are back within 10 % of the level before, nothing is lost or doubled, and what a
+ * person must know is said once, with its remedy.
  */
 
 import { afterAll, describe, expect, test, vi } from "vitest";

@@ -1,4 +1,6 @@
-/** A process that cannot start because its store is locked leaves nothing behind: the same store can be opened again. */
+/**
+ * A process that cannot start because its store is locked leaves nothing behind: the same store can be opened again.
+ */
 
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -17,7 +17,10 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const LOCKED_MS = 8_000;
 const RESUMES_WITHIN_MS = 5_000;
-/** Waiting for the lock holds the event loop for 10 ms at a time. The longest hold has room for what else runs on a machine of tests. */
+/**
+ * Waiting for the lock holds the event loop for 10 ms at a time. The longest hold has room for what else runs on a
+ * machine of tests.
+ */
 const USUAL_HOLD_MS = 50;
 const LONGEST_HOLD_MS = 250;
 const SEEN_MS = 20;

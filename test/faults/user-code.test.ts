@@ -1,4 +1,7 @@
-/** Code of the user that misbehaves: tools that change their arguments, listeners that throw, names that clash, values that are no errors. */
+/**
+ * Code of the user that misbehaves: tools that change their arguments, listeners that throw, names that clash, values
+ * that are no errors.
+ */
 
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";

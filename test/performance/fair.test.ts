@@ -1,6 +1,6 @@
 /**
- * Fair under load: 2,000 conversations of 3 children each, all ready at once, hold up the event loop for at most 50 ms (p99). What else runs on the
- * machine only makes it longer, so the best of a few tries counts.
+ * Fair under load: 2,000 conversations of 3 children each, all ready at once, hold up the event loop for at most 50 ms
+ * (p99). What else runs on the machine only makes it longer, so the best of a few tries counts.
  */
 
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Against clear losses: what a delegation costs, as a ratio to a hand-written floor of the same process, on the smallest sizes. Processor time,
- * because others on the machine make a process wait, not work, and the median of pairs of short stretches: what slows the machine for a while slows both. The limits are 1.5 times what was measured when
+ * Against clear losses: what a delegation costs, as a ratio to a hand-written floor of the same process, on the
+ * smallest sizes. Processor time, because others on the machine make a process wait, not work, and the median of pairs
+ * of short stretches: what slows the machine for a while slows both. The limits are 1.5 times what was measured when
  * they were written (bench/NOTES.md, "The guard"); they say nothing about speed.
  */
 
@@ -65,7 +66,10 @@ async function delegate(errand: Errand): Promise<void> {
   expect((await (await errand.start("1")).reply()).text).toBe("done");
 }
 
-/** What a hand-written program would keep of one delegation: eight steps, each two JSON texts and a chain of hashes over them. */
+/**
+ * What a hand-written program would keep of one delegation: eight steps, each two JSON texts and a chain of hashes over
+ * them.
+ */
 const STEPS = 8;
 const HEAD = {
   at: 1,

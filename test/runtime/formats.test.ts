@@ -1,4 +1,6 @@
-/** A tree stays in the format it was begun in; which one that is, the store says. Formats other than 1 are made up here. */
+/**
+ * A tree stays in the format it was begun in; which one that is, the store says. Formats other than 1 are made up here.
+ */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

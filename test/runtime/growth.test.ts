@@ -66,7 +66,8 @@ test("a step's cost does not grow with the history: of 10,000 delegations the la
   const young = await open();
   const short = await young.openAgent();
   const ratios: number[] = [];
-  // Pairs, one right after the other: whatever slows the machine for a while slows both, and a moment's luck is one pair of many.
+  // Pairs, one right after the other: whatever slows the machine for a while slows both, and a moment's luck is one
+  // pair of many.
   for (let done = 0; done < COUNT / 10; done += STRETCH) {
     const last = await delegate(long, STRETCH);
     ratios.push(last / (await delegate(short, STRETCH)));

@@ -1,4 +1,7 @@
-/** Slots of the process: a child that ends makes room for the next of its tree at once, unless another tree waits for the slot. */
+/**
+ * Slots of the process: a child that ends makes room for the next of its tree at once, unless another tree waits for
+ * the slot.
+ */
 
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts";

@@ -6,7 +6,9 @@ import { byContext, callTool, createMemoryChannel, hang, say } from "../../src/t
 import { lookTool, openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
-/** A store whose commits do what the test says: "before" fails and leaves nothing, "after" fails though it is durable. */
+/**
+ * A store whose commits do what the test says: "before" fails and leaves nothing, "after" fails though it is durable.
+ */
 function faulty(next: () => { when: "before" | "after"; error: ErrandError } | null): Store {
   const store = createMemoryStore();
   return {

@@ -1,4 +1,7 @@
-/** I24: a reader of events, however slow, is shown every committed row once and in order, and costs little memory meanwhile. */
+/**
+ * I24: a reader of events, however slow, is shown every committed row once and in order, and costs little memory
+ * meanwhile.
+ */
 
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";

@@ -1,4 +1,7 @@
-/** A user's answer is about what was asked: the file that was seen, the call that was shown, and arguments that can be used. */
+/**
+ * A user's answer is about what was asked: the file that was seen, the call that was shown, and arguments that can be
+ * used.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Completion executes nothing: neither while a shell completes, nor when a line that was completed is entered. What a store and a folder hold is
- * data: ids, names of agents and runs, names of files, and programs that happen to be called errand.
+ * Completion executes nothing: neither while a shell completes, nor when a line that was completed is entered. What a
+ * store and a folder hold is data: ids, names of agents and runs, names of files, and programs that happen to be called
+ * errand.
  */
 
 import { spawnSync } from "node:child_process";
@@ -183,7 +184,8 @@ describe.each(["bash", "zsh", "fish"] as const)("Tab and Enter in %s", (name) =>
     writeFileSync(file, `${lines(scripts.get(name) ?? "").join("\n")}\n`);
     const shell = await interactiveShell(command(file), { env, cwd: project.folder });
     onTestFinished(() => shell.close());
-    // Twice: the first completes what is common, the second lists. What is typed after it is shown once the shell has done both.
+    // Twice: the first completes what is common, the second lists. What is typed after it is shown once the shell has
+    // done both.
     for (const [index, typed] of [
       "errand show --store hostile.db ",
       "errand replay f",

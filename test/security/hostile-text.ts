@@ -1,6 +1,9 @@
 /** Texts that do something to a terminal, and a look whether anything of them was printed. */
 
-/** Titles, clipboard, links, other screens, moved cursors, colours, reports, 8-bit forms, turned directions, bells, overwriting. */
+/**
+ * Titles, clipboard, links, other screens, moved cursors, colours, reports, 8-bit forms, turned directions, bells,
+ * overwriting.
+ */
 export const HOSTILE_SEQUENCES = [
   "\u001b]0;owned\u0007",
   "\u001b]52;c;b3duZWQ=\u001b\\",

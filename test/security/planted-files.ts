@@ -1,4 +1,7 @@
-/** A hostile folder: every file that a dependency is known to look for from the working folder upwards, each leaving a trace when it is used. */
+/**
+ * A hostile folder: every file that a dependency is known to look for from the working folder upwards, each leaving a
+ * trace when it is used.
+ */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +10,10 @@ import { dirname, join } from "node:path";
 const CODE = ["js", "ts", "cjs", "mjs", "mts", "cts"];
 const DATA = ["json", "json5", "yaml", "yml"];
 
-/** Names that cosmiconfig searches for graphile-worker, those of its own settings, those of graphile-config, and those of pg, dotenv and Node. */
+/**
+ * Names that cosmiconfig searches for graphile-worker, those of its own settings, those of graphile-config, and those
+ * of pg, dotenv and Node.
+ */
 const CODE_NAMES = [
   ...CODE.map((ending) => `.graphile-workerrc.${ending}`),
   ...CODE.map((ending) => `.config/graphile-workerrc.${ending}`),

@@ -1,4 +1,7 @@
-/** Rule A9: what an agent may do is what its recorded definition and the process that executes both allow, at every step. */
+/**
+ * Rule A9: what an agent may do is what its recorded definition and the process that executes both allow, at every
+ * step.
+ */
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -204,7 +207,8 @@ test("definitions without a tool take nothing away for good", async () => {
   const knock = both.tools.filter((tool) => tool.name === "knock");
   const { parent, child, permissions } = knocking;
   let tree = "";
-  // Each process answers the question that the one before left open; the definitions of the second have no button to press.
+  // Each process answers the question that the one before left open; the definitions of the second have no button to
+  // press.
   for (const [index, tools] of [both.tools, knock, both.tools].entries()) {
     const errand = await openProcess(store, parent, { tools, permissions, renewDefinitions: true }, child);
     const agent = index === 0 ? await errand.openAgent() : await errand.agent(tree);

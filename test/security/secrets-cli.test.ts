@@ -1,4 +1,6 @@
-/** I28 through the command line: a key of the environment is in no store, export, log, `--json` line or crash output. */
+/**
+ * I28 through the command line: a key of the environment is in no store, export, log, `--json` line or crash output.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +17,10 @@ const project = { folder: "", remove: (): void => undefined };
 beforeEach(() => Object.assign(project, projectFolder()));
 afterEach(() => project.remove());
 
-/** The spellings of the key that the bytes hold: plain, URL-encoded, and base64 with the key at each of the three places. */
+/**
+ * The spellings of the key that the bytes hold: plain, URL-encoded, and base64 with the key at each of the three
+ * places.
+ */
 function leaks(bytes: string): readonly string[] {
   const encoded = ["", "a", "ab"].map((before) =>
     Buffer.from(`${before}${KEY}`)

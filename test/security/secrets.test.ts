@@ -1,4 +1,7 @@
-/** I28: what Errand was configured with as a secret is in no store, export, event or stream, and no file is spoilt by its mark. */
+/**
+ * I28: what Errand was configured with as a secret is in no store, export, event or stream, and no file is spoilt by
+ * its mark.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Stores that pretend to be the user's own, or hold what Errand never writes: they do not run, and reading them is safe. */
+/**
+ * Stores that pretend to be the user's own, or hold what Errand never writes: they do not run, and reading them is
+ * safe.
+ */
 
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Nothing that Errand prints does anything to a terminal but show text, whoever wrote it: the model, a tool, a provider's error, a file of the folder, its
- * name, a store of somebody else, the words of the command line. Through the real command, in a pseudo-terminal and into a pipe (rule E4).
+ * Nothing that Errand prints does anything to a terminal but show text, whoever wrote it: the model, a tool, a
+ * provider's error, a file of the folder, its name, a store of somebody else, the words of the command line. Through
+ * the real command, in a pseudo-terminal and into a pipe (rule E4).
  */
 
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,7 @@
-/** The user's money: model calls of a request are bounded, prices are known where money is limited, and no usage evades a limit. */
+/**
+ * The user's money: model calls of a request are bounded, prices are known where money is limited, and no usage evades
+ * a limit.
+ */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

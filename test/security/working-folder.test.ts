@@ -1,4 +1,7 @@
-/** No code from the working folder: no dependency executes or reads a file because it lies in the folder that Errand is started in, or above it. */
+/**
+ * No code from the working folder: no dependency executes or reads a file because it lies in the folder that Errand is
+ * started in, or above it.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

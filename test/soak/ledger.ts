@@ -1,4 +1,7 @@
-/** What the watcher knows of every conversation, and what must hold of them: each is answered, and each message comes once. */
+/**
+ * What the watcher knows of every conversation, and what must hold of them: each is answered, and each message comes
+ * once.
+ */
 
 import { expectedMessages, expectedTokens } from "../crash/reference.ts";
 

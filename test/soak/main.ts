@@ -1,4 +1,7 @@
-/** `npm run soak`: mixed load with faults against real parts. Ends with 1 if something was lost, doubled, stuck, not proven, or grew. */
+/**
+ * `npm run soak`: mixed load with faults against real parts. Ends with 1 if something was lost, doubled, stuck, not
+ * proven, or grew.
+ */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -10,7 +10,10 @@ export interface WorkerOptions {
   readonly leaks: boolean;
 }
 
-/** To the worker. `talk`: carries a conversation on; it is opened where it has no tree yet. `over`: its user has all of it. */
+/**
+ * To the worker. `talk`: carries a conversation on; it is opened where it has no tree yet. `over`: its user has all of
+ * it.
+ */
 export type Order =
   | { readonly do: "talk"; readonly number: number; readonly tree: string | null }
   | { readonly do: "over"; readonly number: number }

@@ -2,7 +2,8 @@
  * One soak: a process does the work, this one watches it, disturbs it, kills it, and keeps the ledger.
  *
  * Invariants:
- *  1. In the first part nothing is killed, so that heap and descriptors of one process can be compared; kills come in the second.
+ *  1. In the first part nothing is killed, so that heap and descriptors of one process can be compared; kills come in
+ *     the second.
  *  2. Every conversation ends within the bound, by its answers and messages or by a typed failure.
  *  3. It ends by itself, whatever the process does.
  */
@@ -48,7 +49,10 @@ const TICK_MS = 50;
 const PROGRESS_MS = 10_000;
 /** A conversation takes a second or two; what takes so much longer is stuck. */
 const STUCK_MS = 60_000;
-/** Of the time, what is not disturbed by kills; and of that, what is not looked at, because a process grows until it is warm. */
+/**
+ * Of the time, what is not disturbed by kills; and of that, what is not looked at, because a process grows until it is
+ * warm.
+ */
 const STEADY = 0.6;
 const WARM = 0.35;
 const LEVELS = 24;

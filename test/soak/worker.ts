@@ -1,6 +1,7 @@
 /**
- * The process that does the work of a soak: a real runtime through the public API, with scripted models, attached channels and what goes
- * wrong. It may be killed at any moment; the one that watches it tells the next what is to be carried on.
+ * The process that does the work of a soak: a real runtime through the public API, with scripted models, attached
+ * channels and what goes wrong. It may be killed at any moment; the one that watches it tells the next what is to be
+ * carried on.
  */
 
 import { openSync, readdirSync } from "node:fs";

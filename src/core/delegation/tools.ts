@@ -1,5 +1,6 @@
 /**
- * The delegation tools, in one table. dispatch.ts decides their calls; text/prompts/tool-specs.ts makes what models see.
+ * The delegation tools, in one table. dispatch.ts decides their calls; text/prompts/tool-specs.ts makes what models
+ * see.
  */
 
 import type { AgentState } from "../state.ts";

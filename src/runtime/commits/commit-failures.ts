@@ -3,8 +3,8 @@
 import { ErrandError, passesByItself } from "../../errors.ts";
 
 /**
- * `again`: the same inputs can be committed later. `refused`: the store works, but cannot hold something of this commit.
- * `stop`: it is unknown what the store holds, so no input may be taken any more.
+ * `again`: the same inputs can be committed later. `refused`: the store works, but cannot hold something of this
+ * commit. `stop`: it is unknown what the store holds, so no input may be taken any more.
  */
 export type CommitFailure = "again" | "refused" | "stop";
 

@@ -134,7 +134,8 @@ export function createCommitLoop(parts: CommitLoopParts): CommitLoop {
     }
     running = false;
     if (!pause.active() && broken === null && resting()) events.queueEmpty();
-    // What an empty batch left in the queue waits for trees that are being loaded. Each load schedules when it has ended.
+    // What an empty batch left in the queue waits for trees that are being loaded. Each load schedules when it has
+    // ended.
     const loading = batch.length === 0 && loads.count() > 0;
     if (queue.size() > 0 && !pause.active() && !loading) schedule();
     else if (idlers.length > 0 && resting()) for (const resolve of idlers.splice(0)) resolve();

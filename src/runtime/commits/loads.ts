@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  1. A limited number of trees is loaded at the same time, so that a thousand loads do not block the event loop.
- *  2. An input whose first commit failed is looked up first: if that commit became durable, the input is not taken again.
+ *  2. An input whose first commit failed is looked up first: if that commit became durable, the input is not taken
+ *     again.
  *  3. If the store cannot be read for the moment, results wait and posts are rejected: their callers can try again.
  */
 

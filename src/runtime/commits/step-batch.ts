@@ -2,8 +2,8 @@
  * The steps of one commit: takes inputs from the queue, in order, and steps their trees.
  *
  * Invariants:
- *  1. Stepping ends after 5 ms, and the remaining inputs stay in the queue. A new conversation and its first message are
- *     never separated.
+ *  1. Stepping ends after 5 ms, and the remaining inputs stay in the queue. A new conversation and its first message
+ *     are never separated.
  *  2. A failing tree is stepped alone, one input at a time, except for the first message of a new conversation.
  *  3. A tree's first step in this process records the rights of this process, if the tree holds others (rule A9).
  */

@@ -87,7 +87,10 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
   };
 }
 
-/** The time that the store is told. A busy tree is in memory, and after a crash it is loaded for that: its times are nobody else's to know. */
+/**
+ * The time that the store is told. A busy tree is in memory, and after a crash it is loaded for that: its times are
+ * nobody else's to know.
+ */
 export function wakeTime(state: TreeState): number | null {
   return stateBusy(state) ? null : timersNext(state.timers);
 }

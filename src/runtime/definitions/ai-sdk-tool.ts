@@ -1,4 +1,7 @@
-/** Tools of the AI SDK (`tool()` of the package `ai`), as they are. Only their shape is known here; the package is not needed. */
+/**
+ * Tools of the AI SDK (`tool()` of the package `ai`), as they are. Only their shape is known here; the package is not
+ * needed.
+ */
 
 import type { Tool } from "../../contracts/tool.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";

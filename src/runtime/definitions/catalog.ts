@@ -45,7 +45,10 @@ export interface SkillDefinition {
   readonly description: string;
   /** The skill's text. */
   readonly prompt: string;
-  /** True: it runs as an awaited child, whose result is the tool's result. False: its text is read into the user's context. */
+  /**
+   * True: it runs as an awaited child, whose result is the tool's result. False: its text is read into the user's
+   * context.
+   */
   readonly isolated: boolean;
   /** Names of the tools an isolated skill may use; those that are not installed are left out. */
   readonly tools?: readonly string[];
@@ -138,7 +141,8 @@ export function requireModel({ withoutModel }: Catalog, definition: string): voi
   if (withoutModel.includes(definition))
     throw new ErrandError("model-missing", `No model is given for the agent "${definition}", and no key is set.`, {
       remedy:
-        'Give one: createErrand({ model: "anthropic/claude-sonnet-5-5" }) with ANTHROPIC_API_KEY set, or a model of the AI SDK.',
+        'Give one: createErrand({ model: "anthropic/claude-sonnet-5-5" }) with ANTHROPIC_API_KEY set, ' +
+        "or a model of the AI SDK.",
     });
 }
 

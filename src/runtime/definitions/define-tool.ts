@@ -22,7 +22,9 @@ export interface ToolOptions<Schema extends OutputSchema | undefined> {
   readonly name: string;
   /** When to use it: models read this. */
   readonly description: string;
-  /** Schema of the arguments: a Standard Schema, such as one of zod, or a JSON Schema. Without it the tool takes none. */
+  /**
+   * Schema of the arguments: a Standard Schema, such as one of zod, or a JSON Schema. Without it the tool takes none.
+   */
   readonly input?: Schema;
   /** True if running it twice does no more than running it once. It is then repeated after a crash. Default: false. */
   readonly safe?: boolean;
@@ -31,8 +33,8 @@ export interface ToolOptions<Schema extends OutputSchema | undefined> {
   /** Any JSON value or text is the result. A thrown error is a failed result with its message. */
   run(input: InputOf<Schema>, context: ToolContext): unknown;
   /**
-   * For a tool that is not safe to repeat: what became of a call that a crash interrupted. It changes nothing, and may be asked more than
-   * once. Without it, or if it throws, the model is told that the outcome is unknown.
+   * For a tool that is not safe to repeat: what became of a call that a crash interrupted. It changes nothing, and may
+   * be asked more than once. Without it, or if it throws, the model is told that the outcome is unknown.
    */
   recover?(input: InputOf<Schema>, context: ToolContext): RecoveredCall | Promise<RecoveredCall>;
 }

@@ -1,6 +1,6 @@
 /**
- * The texts of definitions, by hash: those this process was given, and those that trees in the store were made from. Contexts are
- * built from the recorded ones, whatever the files say today.
+ * The texts of definitions, by hash: those this process was given, and those that trees in the store were made from.
+ * Contexts are built from the recorded ones, whatever the files say today.
  */
 
 import type { Store } from "../../contracts/store.ts";

@@ -5,7 +5,10 @@ import type { Model, ModelFacts, ModelProvider } from "../../contracts/model.ts"
 import { jsonObjectIs } from "../../core/values/json.ts";
 import { membersOf, plainJson, wholeNumber } from "../../plain-json.ts";
 
-/** More than any window, and in micro-dollars more than any price of a million tokens: sums of what calls cost stay exact. */
+/**
+ * More than any window, and in micro-dollars more than any price of a million tokens: sums of what calls cost stay
+ * exact.
+ */
 const MOST = 1_000_000_000;
 
 export function joinProviders(providers: readonly ModelProvider[]): ModelProvider {

@@ -1,4 +1,7 @@
-/** Output schemas as users give them: a JSON Schema, or a Standard Schema, which tells its JSON Schema so that the child's model can be told. */
+/**
+ * Output schemas as users give them: a JSON Schema, or a Standard Schema, which tells its JSON Schema so that the
+ * child's model can be told.
+ */
 
 import type { Json } from "../../core/values/json.ts";
 

@@ -14,7 +14,10 @@ export interface Renewal {
   readonly blobs: Catalog["blobs"];
 }
 
-/** The renewal that a tree is due; null where its definitions are those of this process, or where it keeps those that it was recorded with. */
+/**
+ * The renewal that a tree is due; null where its definitions are those of this process, or where it keeps those that it
+ * was recorded with.
+ */
 export function renewalOf(catalog: Catalog, renewDefinitions: boolean): (state: TreeState) => Renewal | null {
   return (state) => {
     if (!renewDefinitions || catalog.withoutModel.length > 0 || state.agents.size === 0) return null;

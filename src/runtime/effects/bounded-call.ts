@@ -1,6 +1,6 @@
 /**
- * Calls a model within the limits of its tree: bytes, tokens and time of the reply. Every model call passes through here.
- * A model that sends nothing is ended only by its own timeout and by the deadlines of turns and runs.
+ * Calls a model within the limits of its tree: bytes, tokens and time of the reply. Every model call passes through
+ * here. A model that sends nothing is ended only by its own timeout and by the deadlines of turns and runs.
  *
  * Invariants:
  *  1. A call that reaches a limit ends, whether or not the model obeys its signal. Nothing is passed to `onText`
@@ -179,7 +179,9 @@ async function settledOf(work: () => unknown): Promise<Settled> {
   }
 }
 
-/** What an aborted call has used. A provider's early count covers little of the reply: then the bytes are the estimate. */
+/**
+ * What an aborted call has used. A provider's early count covers little of the reply: then the bytes are the estimate.
+ */
 function usageAfter(last: Settled | null, estimate: Usage, received: number): Usage {
   const reported = last === null ? null : usageOf(last);
   const output = Math.ceil(received / USUAL_BYTES_PER_TOKEN);

@@ -109,7 +109,10 @@ function problemFacts(problem: string | null): CallFacts | null {
   return problem === null ? null : { problem: codePointsPrefix(problem.toWellFormed(), LONGEST_PROBLEM) };
 }
 
-/** Where the path of a call leads. If a user's tool throws, the path counts as written; the opened file is judged anyway. */
+/**
+ * Where the path of a call leads. If a user's tool throws, the path counts as written; the opened file is judged
+ * anyway.
+ */
 async function locatedFacts(tool: Tool | undefined, input: Json, workspace: string): Promise<CallFacts | null> {
   try {
     const plain = plainJson(await tool?.locate?.(input, { workspace }));

@@ -1,7 +1,7 @@
 /**
  * Starts effects after the commit that decided them. An effect is deferred if the outcome of that commit is unknown, or
- * while other workers may have taken this process for dead. A deferred effect was never started, so starting it later is
- * no repetition.
+ * while other workers may have taken this process for dead. A deferred effect was never started, so starting it later
+ * is no repetition.
  */
 
 import type { ContextRequest } from "../../core/context/request.ts";

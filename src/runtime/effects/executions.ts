@@ -5,8 +5,8 @@
  *  1. An effect is executed once for each attempt. Starting it again aborts the earlier execution.
  *  2. An aborted effect submits nothing, except what its model call used and that a late reply came, without its text:
  *     the kernel has gone on without it.
- *  3. No rejection is unhandled. An effect that fails in a way that becomes no input stays open, and is started again by
- *     the next process that loads the tree.
+ *  3. No rejection is unhandled. An effect that fails in a way that becomes no input stays open, and is started again
+ *     by the next process that loads the tree.
  */
 
 import type { StepKey, TreeId } from "../../core/values/ids.ts";

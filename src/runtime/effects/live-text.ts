@@ -1,6 +1,6 @@
 /**
- * Live text of a reply. What could still become NO_REPLY, as the whole reply or as its last line, is held back, so that no fragment of it
- * reaches a user (rule A6).
+ * Live text of a reply. What could still become NO_REPLY, as the whole reply or as its last line, is held back, so that
+ * no fragment of it reaches a user (rule A6).
  */
 
 import { messageSaid, noMessageHeld } from "../../core/text/index.ts";

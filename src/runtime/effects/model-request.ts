@@ -1,13 +1,16 @@
 /**
- * The request as a model gets it. The messages are frozen and the list is a copy: a model that changes its request cannot change the
- * context, which must replay byte for byte.
+ * The request as a model gets it. The messages are frozen and the list is a copy: a model that changes its request
+ * cannot change the context, which must replay byte for byte.
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
 import type { ContextRequest } from "../../core/context/request.ts";
 import { deepFrozen } from "../../core/values/json.ts";
 
-/** A longer list is not copied, because its cost would grow with the history of the conversation. No model's window holds so many. */
+/**
+ * A longer list is not copied, because its cost would grow with the history of the conversation. No model's window
+ * holds so many.
+ */
 const COPIED_MESSAGES = 4_096;
 
 export function requestFor(

@@ -1,6 +1,6 @@
 /**
- * Parses what a model returns or throws, before it is recorded. A user's model may return any value, and its getters and
- * proxies may throw.
+ * Parses what a model returns or throws, before it is recorded. A user's model may return any value, and its getters
+ * and proxies may throw.
  */
 
 import { ModelFailure, type ModelReply } from "../../contracts/model.ts";
@@ -63,8 +63,8 @@ function notReply(
 }
 
 /**
- * What a provider says a call has used: whole tokens, not negative, and bounded. Null if it says nothing usable: then an
- * estimate is booked.
+ * What a provider says a call has used: whole tokens, not negative, and bounded. Null if it says nothing usable: then
+ * an estimate is booked.
  */
 export function parseUsage(usage: unknown): Usage | null {
   const counts = membersOf(usage, ["input", "output", "cachedInput", "estimated"]);

@@ -1,4 +1,6 @@
-/** Reads of the store for effects: a read that fails in a way that passes by itself is tried again, less and less often. */
+/**
+ * Reads of the store for effects: a read that fails in a way that passes by itself is tried again, less and less often.
+ */
 
 import type { World } from "../../contracts/world.ts";
 import { passesByItself } from "../../errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Calls tools, if the rights in force where a call starts allow it, whatever was decided before (rule A9). A failure of a
- * tool is a result.
+ * Calls tools, if the rights in force where a call starts allow it, whatever was decided before (rule A9). A failure of
+ * a tool is a result.
  */
 
 import type { Recovered, Tool, ToolContext, ToolOutput } from "../../contracts/tool.ts";

@@ -3,7 +3,8 @@
  *
  * Invariants:
  *  1. A result that fits its agent's context is recorded as it is.
- *  2. Of a longer one the beginning enters the context, and the text that `read_result` reads is recorded beside it, in the same row.
+ *  2. Of a longer one the beginning enters the context, and the text that `read_result` reads is recorded beside it, in
+ *     the same row.
  *  3. What is recorded shares no memory with what the tool gave: a beginning of 64 KiB must not keep 100 MB alive.
  *  4. An answer of `read_result` is a piece already: it is never cut again.
  */
@@ -21,7 +22,9 @@ export interface ResultBounds {
   readonly kept: number;
 }
 
-/** Trees of earlier revisions were opened without these limits: the defaults hold for what their tools give from now on. */
+/**
+ * Trees of earlier revisions were opened without these limits: the defaults hold for what their tools give from now on.
+ */
 export function resultBounds(settings: Settings | null): ResultBounds {
   const limits: { readonly [name: string]: number | null } = settings?.limits ?? {};
   const shown = limits["toolResultBytes"] ?? LIMITS.toolResultBytes.default;

@@ -1,6 +1,6 @@
 /**
- * The store as those outside are told of it: what they read is made durable before they have it, so that no loss of power takes it back. The
- * runtime itself reads the store as it is.
+ * The store as those outside are told of it: what they read is made durable before they have it, so that no loss of
+ * power takes it back. The runtime itself reads the store as it is.
  */
 
 import type { Store } from "../../contracts/store.ts";

@@ -1,9 +1,10 @@
 /**
- * A journal as a file: one JSON value a line. First a header, then the definitions the tree was made from, then its rows, then a closing
- * line. A file is data: reading one runs no tool and grants no right.
+ * A journal as a file: one JSON value a line. First a header, then the definitions the tree was made from, then its
+ * rows, then a closing line. A file is data: reading one runs no tool and grants no right.
  *
- * Invariant: a changed byte anywhere is found with its line. Rows prove themselves by the chain, definitions by their hash, the first and the last
- * line by a hash of their own. Control characters and those that turn the direction of text are escaped, so that a file can be looked at.
+ * Invariant: a changed byte anywhere is found with its line. Rows prove themselves by the chain, definitions by their
+ * hash, the first and the last line by a hash of their own. Control characters and those that turn the direction of
+ * text are escaped, so that a file can be looked at.
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";

@@ -25,7 +25,9 @@ export async function replayJournal(journal: JournalSource, sha256: Sha256): Pro
 
 const NO_DEFINITION: DefinitionText = { name: "", description: "", prompt: "", tools: [] };
 
-/** A source for folding rows: `readFor` reads the definitions that a row names. One that is missing or damaged is empty. */
+/**
+ * A source for folding rows: `readFor` reads the definitions that a row names. One that is missing or damaged is empty.
+ */
 export function definitionTexts(
   blob: JournalSource["blob"],
   sha256: Sha256,

@@ -76,7 +76,9 @@ export function createStoreReader(store: Store, clock: Clock): StoreReader {
   };
 }
 
-/** A range of a text, in bytes. Its JSON has at most twice READ_BYTES: text with many escapes comes in smaller pieces. */
+/**
+ * A range of a text, in bytes. Its JSON has at most twice READ_BYTES: text with many escapes comes in smaller pieces.
+ */
 function piece(whole: string, args: Arguments): ToolOutput {
   const bytes = Buffer.from(whole);
   const offset = typeof args["offset"] === "number" ? args["offset"] : 0;

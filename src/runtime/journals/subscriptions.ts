@@ -1,6 +1,7 @@
 /**
- * Subscriptions: every durable row of a tree, in order, from any point on. A reader that is slow is not waited for: what does not
- * fit its buffer it reads from the store, so it neither delays a run nor grows memory, and misses nothing.
+ * Subscriptions: every durable row of a tree, in order, from any point on. A reader that is slow is not waited for:
+ * what does not fit its buffer it reads from the store, so it neither delays a run nor grows memory, and misses
+ * nothing.
  */
 
 import type { Store } from "../../contracts/store.ts";
@@ -11,7 +12,9 @@ export interface Subscriptions {
   publish(tree: TreeId, row: JournalRow): void;
   /** Rows of the tree may be durable that were not published: its readers read the store. */
   readMissed(tree: TreeId): void;
-  /** Rows after `after`, those to come included, until the reader stops, the signal aborts or the subscriptions close. */
+  /**
+   * Rows after `after`, those to come included, until the reader stops, the signal aborts or the subscriptions close.
+   */
   rows(tree: TreeId, after: number, signal?: AbortSignal): AsyncGenerator<JournalRow, void, void>;
   /** The tree goes on no more: its readers get this error after the rows that are durable. */
   giveUp(tree: TreeId, error: Error): void;

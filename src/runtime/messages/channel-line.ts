@@ -278,7 +278,8 @@ function channelBlocked(tree: TreeId, problem: string): ErrandError {
   const message = `The channel of ${tree} has not taken a message for ${BLOCKED_AFTER_MS / 1_000} s: ${problem}`;
   return new ErrandError("channel-blocked", message, {
     remedy:
-      "Repair the channel and attach it again, with errand.agent(id, { channel }). The messages are kept, and go out in order.",
+      "Repair the channel and attach it again, with errand.agent(id, { channel }). " +
+      "The messages are kept, and go out in order.",
     details: { tree },
   });
 }

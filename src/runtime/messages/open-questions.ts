@@ -1,4 +1,7 @@
-/** Questions that wait for a user's answer, from the store alone: any process can list them while another one owns the trees. */
+/**
+ * Questions that wait for a user's answer, from the store alone: any process can list them while another one owns the
+ * trees.
+ */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import { asStepKey, asTreeId, type StepKey, type TreeId, uuidIs } from "../../core/values/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * The way out to users. A message is in the store's outbox from the commit that decided it until a channel has taken it.
- * A channel that is attached later, or after a crash, gets the messages that were not taken, under the same ids and
+ * The way out to users. A message is in the store's outbox from the commit that decided it until a channel has taken
+ * it. A channel that is attached later, or after a crash, gets the messages that were not taken, under the same ids and
  * marked as repeated. channel-line.ts sends the messages of one tree.
  */
 

@@ -9,8 +9,8 @@ export interface PostOptions {
   /** Makes the message idempotent: posting again under the same id gives the first post's result. */
   readonly id?: string;
   /**
-   * `user` (default): a request of the user. `system`: an internal update, no request. `steer`: spoken into the turn under way, before
-   * its next iteration; starts a turn of an idle agent.
+   * `user` (default): a request of the user. `system`: an internal update, no request. `steer`: spoken into the turn
+   * under way, before its next iteration; starts a turn of an idle agent.
    */
   readonly kind?: "user" | "system" | "steer";
   /** True, for a system message: it joins the context and causes no inference. */

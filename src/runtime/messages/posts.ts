@@ -2,8 +2,8 @@
  * Posts: messages and requests from outside a tree. Each is taken once under its id.
  *
  * Invariants:
- *  1. The same id with the same content gives the first post's result, whether that is under way, done, or done before a
- *     restart.
+ *  1. The same id with the same content gives the first post's result, whether that is under way, done, or done before
+ *     a restart.
  *  2. The same id with other content is refused.
  */
 
@@ -58,7 +58,9 @@ const OWNER_POLLS = 40;
 /** After this many polls no worker with what the tree needs is waited for. */
 const PLACE_POLLS = 6 * OWNER_POLLS;
 
-/** `elsewhere`: another worker runs the tree. `unplaced`: this process lacks what the tree needs; another may have it. */
+/**
+ * `elsewhere`: another worker runs the tree. `unplaced`: this process lacks what the tree needs; another may have it.
+ */
 type Submitted = { readonly rejected: string | null } | "elsewhere" | "unplaced";
 
 export function createPosts(parts: PostsParts): Posts {

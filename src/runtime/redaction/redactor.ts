@@ -4,7 +4,8 @@
  * Invariants:
  *  1. A secret is found as it is, in a JSON string, URL-encoded, and in base64 wherever it stands in the encoded bytes.
  *  2. A text without a secret comes back as it was; redacting twice changes nothing.
- *  3. Values of under MIN_LENGTH characters are not secrets: local servers take any key, and words such as `ollama` stand in ordinary texts.
+ *  3. Values of under MIN_LENGTH characters are not secrets: local servers take any key, and words such as `ollama`
+ *     stand in ordinary texts.
  */
 
 import type { Json } from "../../core/values/json.ts";
@@ -91,7 +92,10 @@ function formsOf(secret: string): readonly string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), url, lower, ...base64Forms(secret)];
 }
 
-/** The characters that encode nothing but the secret, for each of the three places at which it can begin in a group of bytes. */
+/**
+ * The characters that encode nothing but the secret, for each of the three places at which it can begin in a group of
+ * bytes.
+ */
 function base64Forms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((before) => {

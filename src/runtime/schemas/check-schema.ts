@@ -2,7 +2,8 @@
  * Owns what a schema may hold before any data are checked by it.
  *
  * Invariants:
- *  1. A schema that a model wrote is of a subset without regular expressions, within the bounds of MODEL; anything else is named.
+ *  1. A schema that a model wrote is of a subset without regular expressions, within the bounds of MODEL; anything else
+ *     is named.
  *  2. References lead to a place in the same schema. Nothing is ever loaded.
  *  3. The walk is bounded by the size of the schema, which is bounded first.
  */

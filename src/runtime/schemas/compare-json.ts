@@ -1,4 +1,7 @@
-/** Comparing values of JSON within a bound: `spend` is told of every step and may throw, and what nests too deep throws too. */
+/**
+ * Comparing values of JSON within a bound: `spend` is told of every step and may throw, and what nests too deep throws
+ * too.
+ */
 
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 

@@ -1,8 +1,10 @@
 /**
- * Owns the check of data by a JSON Schema (draft 2020-12): an interpreter, so that no text of a schema ever becomes code.
+ * Owns the check of data by a JSON Schema (draft 2020-12): an interpreter, so that no text of a schema ever becomes
+ * code.
  *
  * Invariants:
- *  1. At most STEPS steps are taken and calls nest at most DEPTH deep, whatever the schema and the data; past that the data are refused.
+ *  1. At most STEPS steps are taken and calls nest at most DEPTH deep, whatever the schema and the data; past that the
+ *     data are refused.
  *  2. Only regular expressions can take longer than their steps: whoever lets them in runs this under a watchdog.
  *  3. The first fault that is found is answered, with the place in the data.
  */
@@ -123,7 +125,10 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
     return next === undefined ? null : attempt(next, value, looked);
   }
 
-  /** As check, for a schema beside others: it sees nothing of what they looked at, and its own counts only if the value fits. */
+  /**
+   * As check, for a schema beside others: it sees nothing of what they looked at, and its own counts only if the value
+   * fits.
+   */
   function attempt(given: Json, value: Json, looked: Looked): DataFault | null {
     const own = nothingLooked();
     const length = path.length;

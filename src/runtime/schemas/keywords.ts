@@ -1,4 +1,6 @@
-/** The keywords of JSON Schema (draft 2020-12) that are known here, what their values look like, and who may write them. */
+/**
+ * The keywords of JSON Schema (draft 2020-12) that are known here, what their values look like, and who may write them.
+ */
 
 export type KeywordShape =
   | "schema"

@@ -1,10 +1,11 @@
 /**
- * Typed results: whether a child's data fit the schema that was asked for. A Standard Schema checks itself; every JSON Schema is checked here.
+ * Typed results: whether a child's data fit the schema that was asked for. A Standard Schema checks itself; every JSON
+ * Schema is checked here.
  *
  * Invariants:
  *  1. Nothing throws and nothing is left to reject, whatever the schema and the data.
- *  2. No check holds the event loop longer than TURN_MS. One that is not done by then gets a few more turns, for a machine may be
- *     busy, and then the data are refused.
+ *  2. No check holds the event loop longer than TURN_MS. One that is not done by then gets a few more turns, for a
+ *     machine may be busy, and then the data are refused.
  */
 
 import { errorText } from "../../errors.ts";

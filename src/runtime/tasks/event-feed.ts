@@ -3,7 +3,8 @@
  *
  * Invariants:
  *  1. Events come in the order of the journal, each once, from the cursor on.
- *  2. Live text is not recorded. A slow reader gets the text of one agent in fewer, longer pieces, so that nothing piles up.
+ *  2. Live text is not recorded. A slow reader gets the text of one agent in fewer, longer pieces, so that nothing
+ *     piles up.
  */
 
 import type { JournalRow } from "../../core/journal/journal.ts";

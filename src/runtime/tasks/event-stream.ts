@@ -8,8 +8,8 @@ export interface EventStream<Result> extends AsyncIterable<StreamEvent> {
   /** What came of the task. Rejects where `run` would. It needs the stream to be read. */
   readonly result: Promise<Result>;
   /**
-   * The events as server-sent events, each with its cursor as id, so that a browser that reconnects says in `Last-Event-ID` where it was. A
-   * failure is an event of type `error` with `code`, `message` and `remedy`.
+   * The events as server-sent events, each with its cursor as id, so that a browser that reconnects says in
+   * `Last-Event-ID` where it was. A failure is an event of type `error` with `code`, `message` and `remedy`.
    */
   toSSE(): ReadableStream<Uint8Array>;
   /** `toSSE` as the response of a web handler. */

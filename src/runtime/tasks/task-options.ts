@@ -14,13 +14,16 @@ export type OutputOf<Schema> =
 export interface StreamOptions<Schema extends OutputSchema | undefined = undefined> {
   /** Name of the definition. Default: `orchestrator`; with `output`: `worker`. */
   readonly agent?: string;
-  /** Schema of the result's data. The task is then one run of the agent, which reports its data; no other model is called for it. */
+  /**
+   * Schema of the result's data. The task is then one run of the agent, which reports its data; no other model is
+   * called for it.
+   */
   readonly output?: Schema;
   /** Cancels the task and everything below it. The promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * Makes the task idempotent: the same key gives the same task, in this process or a later one. The same key with another task, agent or
-   * schema is refused (`id-reused`).
+   * Makes the task idempotent: the same key gives the same task, in this process or a later one. The same key with
+   * another task, agent or schema is refused (`id-reused`).
    */
   readonly key?: string;
   /** The cursor of the last event that is known: the stream goes on after it. */
@@ -37,7 +40,10 @@ export interface TaskOptions<Schema extends OutputSchema | undefined = undefined
 
 /** What came of a task that ended well. */
 export interface TaskResult<Data = undefined> {
-  /** The answer: what the agent ended its turns with. With `output`: the summary of the report. Empty if nothing was said. */
+  /**
+   * The answer: what the agent ended its turns with. With `output`: the summary of the report. Empty if nothing was
+   * said.
+   */
   readonly text: string;
   /** Everything that was said to the user, in order. */
   readonly messages: readonly UserMessage[];

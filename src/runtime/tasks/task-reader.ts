@@ -1,7 +1,8 @@
 /**
  * Follows one task in its tree until nothing of the tree is under way, and gathers what came of it.
  *
- * Invariant: the result follows from the journal alone, so that a task that is asked for again after a restart has the same result.
+ * Invariant: the result follows from the journal alone, so that a task that is asked for again after a restart has the
+ * same result.
  */
 
 import type { Fact } from "../../core/event.ts";
@@ -16,7 +17,10 @@ export interface UserMessage {
   readonly id: string;
   readonly agent: string;
   readonly name: string;
-  /** `answer`: a turn ended with it. `relay`: a child's message, passed on as it is. `commentary`: said beside a tool call. */
+  /**
+   * `answer`: a turn ended with it. `relay`: a child's message, passed on as it is. `commentary`: said beside a tool
+   * call.
+   */
   readonly kind: ChannelMessageKind;
   readonly text: string;
 }
@@ -50,7 +54,10 @@ export interface TaskReader {
   record(): TaskRecord | null;
 }
 
-/** The task begins with the step for which `begins` is true, and is done with the first one after it, or it, for which `done` is. */
+/**
+ * The task begins with the step for which `begins` is true, and is done with the first one after it, or it, for which
+ * `done` is.
+ */
 export function createTaskReader(
   source: FeedSource,
   tree: string,

@@ -24,13 +24,7 @@ import type { FeedSource, StreamEvent } from "./event-feed.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
 import { keyedId } from "./keyed-id.ts";
 import type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./task-options.ts";
-import {
-  createTaskReader,
-  endsPost,
-  recordsPost,
-  type TaskReader,
-  type TaskRecord,
-} from "./task-reader.ts";
+import { createTaskReader, endsPost, recordsPost, type TaskReader, type TaskRecord } from "./task-reader.ts";
 
 /** An agent of a tree, as tasks need it. */
 export interface Addressee {

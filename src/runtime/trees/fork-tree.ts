@@ -1,6 +1,6 @@
 /**
- * Forking: the first rows of a tree become those of a new one, in one commit with the step that says where they came from. Timers, mail,
- * the outbox and the ids of posts stay behind.
+ * Forking: the first rows of a tree become those of a new one, in one commit with the step that says where they came
+ * from. Timers, mail, the outbox and the ids of posts stay behind.
  */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
@@ -112,7 +112,10 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
   return stepped;
 }
 
-/** Those rows whose body is not what their head promises because the origin erased texts of it, and said so, perhaps after the last row that is shared. */
+/**
+ * Those rows whose body is not what their head promises because the origin erased texts of it, and said so, perhaps
+ * after the last row that is shared.
+ */
 async function recordedErasures(
   { store, origin }: Fork,
   unlike: ReadonlyMap<number, string | null>,

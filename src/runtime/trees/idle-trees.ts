@@ -1,9 +1,9 @@
 /**
  * Trees in memory that have nothing to do. A few stay for the next message; those that were idle longest are evicted.
  *
- * Only a few stay, because loading a tree takes a millisecond for each message of a user, and V8 promotes many idle trees
- * to old space: with 32 of them a delegation took 25 % more CPU. In a shared store more of them stay, because a tree
- * that was evicted has to be claimed again, which takes a round trip to the server.
+ * Only a few stay, because loading a tree takes a millisecond for each message of a user, and V8 promotes many idle
+ * trees to old space: with 32 of them a delegation took 25 % more CPU. In a shared store more of them stay, because a
+ * tree that was evicted has to be claimed again, which takes a round trip to the server.
  */
 
 import { stateBusy } from "../../core/state.ts";

@@ -3,8 +3,8 @@
  * would be in force here (rule A9).
  *
  * Invariants:
- *  1. A tree that needs what this process lacks is not run here: nothing of it is decided. The reason is recorded in its
- *     row until a process has everything.
+ *  1. A tree that needs what this process lacks is not run here: nothing of it is decided. The reason is recorded in
+ *     its row until a process has everything.
  *  2. A refused tree is tried again when another process has written to it, and otherwise less and less often. Each
  *     reason is reported once.
  */

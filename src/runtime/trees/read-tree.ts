@@ -1,4 +1,7 @@
-/** Reads a tree from the store: the newest usable snapshot, and the rows after it. Another process may write it meanwhile. */
+/**
+ * Reads a tree from the store: the newest usable snapshot, and the rows after it. Another process may write it
+ * meanwhile.
+ */
 
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { JournalRow } from "../../core/journal/journal.ts";

@@ -1,6 +1,7 @@
 /**
- * What a runtime does because other workers run trees of the same store: it takes trees that no worker runs, releases its
- * own when they are idle, detects that it has lost one, and polls trees that run elsewhere for callers that wait here.
+ * What a runtime does because other workers run trees of the same store: it takes trees that no worker runs, releases
+ * its own when they are idle, detects that it has lost one, and polls trees that run elsewhere for callers that wait
+ * here.
  *
  * Invariants:
  *  1. A tree that another worker took over is dropped, and its effects are aborted. The epoch prevents writes to it.
@@ -202,7 +203,8 @@ function commitsLost(tree: TreeId, left: number, known: Durable): ErrandError {
   const rows = `row ${known.seq} is missing or different, and the journal ends at row ${left}`;
   return new ErrandError("commits-lost", `The database has lost acknowledged rows of tree ${tree}: ${rows}.`, {
     remedy:
-      "The database was restored, or a standby that was behind took over. The tree goes on from the remaining rows. Make the standby synchronous.",
+      "The database was restored, or a standby that was behind took over. " +
+      "The tree goes on from the remaining rows. Make the standby synchronous.",
     details: { tree, known: known.seq, left },
   });
 }

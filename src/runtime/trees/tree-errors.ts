@@ -9,7 +9,8 @@ export function requireFormat({ id, format }: TreeRecord): void {
   if (format <= JOURNAL_FORMAT) return;
   throw new ErrandError(
     "store-too-new",
-    `Tree ${id} was written by a newer version of Errand, in format ${format}; this version knows formats up to ${JOURNAL_FORMAT}.`,
+    `Tree ${id} was written by a newer version of Errand, in format ${format}; ` +
+      `this version knows formats up to ${JOURNAL_FORMAT}.`,
     { remedy: "Update Errand.", details: { tree: id, format } },
   );
 }
@@ -42,7 +43,8 @@ export function treeQuarantined(tree: string, failures: number, cause?: unknown)
 export function treeUnplaced(tree: string, reason: string): ErrandError {
   return new ErrandError("tree-unplaced", `This process cannot run tree ${tree}: ${reason}.`, {
     remedy:
-      "Start a process that has it: install the tool, or give the model and its key. The tree and its mail wait until then.",
+      "Start a process that has it: install the tool, or give the model and its key. " +
+      "The tree and its mail wait until then.",
     details: { tree, reason },
   });
 }

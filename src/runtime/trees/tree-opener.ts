@@ -26,8 +26,8 @@ import { treeUnknown } from "./tree-errors.ts";
 export interface TreeOpener {
   open(definition: string, kind: AgentKind, tree: TreeId): Promise<void>;
   /**
-   * Opens the tree with its first message. One commit holds both, so neither exists without the other. Resolves with the
-   * reason why the message changed nothing, or null.
+   * Opens the tree with its first message. One commit holds both, so neither exists without the other. Resolves with
+   * the reason why the message changed nothing, or null.
    */
   start(
     definition: string,

@@ -21,7 +21,10 @@ const NOBODYS_HOME = join(tmpdir(), "errand-cli-no-home");
 /** For code that is compiled: kept from test to test. */
 const CACHE = join(tmpdir(), "errand-cli-cache");
 
-/** Whoever runs the tests may have chosen about colours, models and settings, and have keys; here the command chooses, and nothing is paid for. */
+/**
+ * Whoever runs the tests may have chosen about colours, models and settings, and have keys; here the command chooses,
+ * and nothing is paid for.
+ */
 const CHOSEN: ReadonlySet<string> = new Set([
   "NO_COLOR",
   "FORCE_COLOR",

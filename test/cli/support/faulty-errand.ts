@@ -1,7 +1,8 @@
 /**
  * The real program, with processes of its demonstration that do wrong. FAULT says how:
  *
- * - `untold`: when the second process has ended, the journal says of the last run no longer that its parent was told of it;
+ * - `untold`: when the second process has ended, the journal says of the last run no longer that its parent was told of
+ *   it;
  * - `lost`: the second process cannot begin;
  * - `early`: the first process ends by itself before it was killed.
  */

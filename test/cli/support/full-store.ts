@@ -10,7 +10,10 @@ import { GOLDEN_SCENARIOS, journalLines } from "../../replay/golden-scenarios.ts
 
 const moment = async (): Promise<void> => undefined;
 
-/** Trees of every golden scenario, one of them long; a tombstone, a quarantined tree, failures, open questions, messages and mail. */
+/**
+ * Trees of every golden scenario, one of them long; a tombstone, a quarantined tree, failures, open questions, messages
+ * and mail.
+ */
 export async function makeFullStore(path: string, { posts }: { readonly posts: number }): Promise<void> {
   const store = { path, durability: "relaxed" } as const;
   for (const scenario of Object.values(GOLDEN_SCENARIOS)) {

@@ -1,4 +1,7 @@
-/** A real HTTP model server for the command line: a test says what the root and its children reply, by what they were sent last. */
+/**
+ * A real HTTP model server for the command line: a test says what the root and its children reply, by what they were
+ * sent last.
+ */
 
 import { openaiCompatible } from "../../models/wires/openai-chat.ts";
 import { listOf, parsed, type WireReply } from "../../models/wires/wire.ts";

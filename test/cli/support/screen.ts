@@ -1,6 +1,7 @@
 /**
- * A terminal's screen, as far as Errand's output uses one: text, line feeds, cursor up and down, erasing, and the modes of the cursor
- * and of wrapping. Throws on a sequence that it does not know, so that a test notices what it does not check.
+ * A terminal's screen, as far as Errand's output uses one: text, line feeds, cursor up and down, erasing, and the modes
+ * of the cursor and of wrapping. Throws on a sequence that it does not know, so that a test notices what it does not
+ * check.
  */
 
 export interface ScreenState {

@@ -77,7 +77,8 @@ export async function interactiveShell(
     },
     async clear() {
       shown = "";
-      // While fish completes, the terminal takes Ctrl-C for the completion: the line is still there, and no new prompt comes.
+      // While fish completes, the terminal takes Ctrl-C for the completion: the line is still there, and no new prompt
+      // comes.
       const pressing = setInterval(() => child.stdin.write(CTRL_C), AGAIN_MS);
       child.stdin.write(CTRL_C);
       try {

@@ -1,7 +1,7 @@
 /**
- * The real program with models that show what they are sent. `showing/NAME`: a root delegates to the agent NAME, a child reports its own
- * system prompt and the names of its tools, and the root answers `{ system, tools, child }` as JSON, `child` being the result of its call.
- * With `showing/none` it answers at once.
+ * The real program with models that show what they are sent. `showing/NAME`: a root delegates to the agent NAME, a
+ * child reports its own system prompt and the names of its tools, and the root answers `{ system, tools, child }` as
+ * JSON, `child` being the result of its call. With `showing/none` it answers at once.
  */
 
 import { createProcessHost } from "../../../src/cli/process-host.ts";

@@ -1,10 +1,11 @@
 /**
- * The real program with models that take their time, for tests that must catch it at work. All are the offline model with MS
- * milliseconds before each reply and a price:
+ * The real program with models that take their time, for tests that must catch it at work. All are the offline model
+ * with MS milliseconds before each reply and a price:
  *
  * - `slow/MS`: nothing else; `stuck/MS`: it cannot be aborted; `looping/MS`: it never stops calling a tool;
  * - `writing/MS`: it sends a child, which writes `out.txt` and runs `touch made`, both of which need permission;
- * - `calling/MS`: it makes the calls `{ name, input }` that the file `calls.json` of the folder lists, one after the other;
+ * - `calling/MS`: it makes the calls `{ name, input }` that the file `calls.json` of the folder lists, one after the
+ *   other;
  * - `talking/MS`: it delegates nothing and says "one two three …", a word every MS milliseconds;
  * - `pausing/MS`: the same, and after "three" it waits until there is a file `go` in the folder;
  * - `held/MS`: its children wait until there is a file `go` in the folder;

@@ -1,4 +1,7 @@
-/** A project in which one task was done: a store with one tree at rest, two runs of which ended. Made once for tests that only look. */
+/**
+ * A project in which one task was done: a store with one tree at rest, two runs of which ended. Made once for tests
+ * that only look.
+ */
 
 import { projectFolder, records, runErrand } from "./errand-process.ts";
 

@@ -1,9 +1,9 @@
 /**
- * The process that faults are tried on: a real runtime over a real store, with models, a tool, listeners and a channel that misbehave when told to.
- * It does what the process that started it asks for, one order at a time or several.
+ * The process that faults are tried on: a real runtime over a real store, with models, a tool, listeners and a channel
+ * that misbehave when told to. It does what the process that started it asks for, one order at a time or several.
  *
- * Every conversation has a name. Its tool and its channel each leave one line in a file for every call, so that a result that was doubled is seen, even
- * across a restart.
+ * Every conversation has a name. Its tool and its channel each leave one line in a file for every call, so that a
+ * result that was doubled is seen, even across a restart.
  */
 
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
@@ -274,7 +274,10 @@ const orders = {
   async know(given: readonly { readonly id: string; readonly name: string; readonly answers: number }[], held: string) {
     for (const { id, name, answers } of given) known.set(id, { name, answers: name === held ? 1 : answers });
   },
-  /** Waits for the end of the first turn of a conversation that another process began, and delivers its messages here if asked to. */
+  /**
+   * Waits for the end of the first turn of a conversation that another process began, and delivers its messages here if
+   * asked to.
+   */
   async take(name: string, delivers: boolean) {
     const [id] = [...known].find(([, one]) => one.name === name) ?? [""];
     if (delivers) kept.set(name, await errand.agent(id, { channel }));
