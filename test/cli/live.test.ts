@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Display } from "../../src/cli/display/display.ts";
 import { createLiveDisplay } from "../../src/cli/display/live.ts";
 import type { Host } from "../../src/cli/host.ts";
-import { watchStops } from "../../src/cli/work/stops.ts";
+import { watchStops } from "../../src/cli/running/stops.ts";
 import { createTreeModel, newAgent, type TreeModel } from "../../src/view/tree-model.ts";
 import { createFakeHost, type FakeHost } from "./support/fake-host.ts";
 import { screenOf } from "./support/screen.ts";

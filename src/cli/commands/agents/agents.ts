@@ -7,7 +7,7 @@ import { type Listed, listed, listedRecord } from "../../definitions/listed.ts";
 import { listedLines, wholeLines } from "./listed-lines.ts";
 import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
-import { agentOptions } from "../../work/agent-options.ts";
+import { agentOptions } from "../../running/agent-options.ts";
 import { createColours } from "../../text/colours.ts";
 import { didYouMean } from "../../text/did-you-mean.ts";
 

@@ -7,14 +7,14 @@ import { createErrand } from "../../../runtime/create-runtime.ts";
 import type { Errand, GivenAnswer } from "../../../runtime/errand.ts";
 import type { CommandCall } from "../../command.ts";
 import type { Display } from "../../display/display.ts";
-import { cancelTree } from "../../work/stops.ts";
-import { explainModel } from "../../work/choose-model.ts";
-import { createFollowing, type Following } from "../../work/follow-tree.ts";
+import { cancelTree } from "../../running/stops.ts";
+import { explainModel } from "../../running/choose-model.ts";
+import { createFollowing, type Following } from "../../running/follow-tree.ts";
 import { storeName } from "../../../stores/store-url.ts";
 import { newPostId } from "../../../runtime/messages/deliver.ts";
 import { type Owned, ownFile, ownStore } from "../../store/own-store.ts";
 import { noticeLine } from "../../problem.ts";
-import type { RuntimeHandlers } from "../../work/work-on-trees.ts";
+import type { RuntimeHandlers } from "../../running/work-on-trees.ts";
 import type { TreeModel } from "../../../view/tree-model.ts";
 import type { ChatTarget } from "./chat-target.ts";
 

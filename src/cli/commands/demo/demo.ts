@@ -14,7 +14,7 @@ import { openDemoProcesses } from "../demo/demo-processes.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import type { Host } from "../../host.ts";
 import { DEMO_TASK, OFFLINE_PACED } from "../../rehearsal/rehearsal-provider.ts";
-import { type Stop, watchStops } from "../../work/stops.ts";
+import { type Stop, watchStops } from "../../running/stops.ts";
 import { requireFile } from "../../store/open-view.ts";
 import { elapsedLabel } from "../../../view/amounts.ts";
 

@@ -9,7 +9,7 @@ import {
   packageIsInstalled,
 } from "../../../models/registry/model-sources.ts";
 import type { CommandCall } from "../../command.ts";
-import { chooseModel, modelRefusal, ollamaModels } from "../../work/choose-model.ts";
+import { chooseModel, modelRefusal, ollamaModels } from "../../running/choose-model.ts";
 import { countLabel } from "../../../view/amounts.ts";
 import { broken, type Finding, ok, warning } from "./finding.ts";
 import { checkReach } from "./check-reach.ts";

@@ -13,7 +13,7 @@ import { runResult } from "../../../runtime/journals/run-result.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
-import { outcomeOf } from "../../work/tree-outcome.ts";
+import { outcomeOf } from "../../running/tree-outcome.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireJournal, withView } from "../../store/open-view.ts";
 import { readTree } from "../../store/read-tree.ts";

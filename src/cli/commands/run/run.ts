@@ -6,11 +6,11 @@ import { printDefinitionNotices } from "../../definitions/definition-notices.ts"
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { problemOf } from "../../problem.ts";
-import { workOnTrees, type WorkRequest } from "../../work/work-on-trees.ts";
-import { givenText, pipedText } from "../../work/task-text.ts";
-import { newRoot } from "../../work/new-root.ts";
+import { workOnTrees, type WorkRequest } from "../../running/work-on-trees.ts";
+import { givenText, pipedText } from "../../running/task-text.ts";
+import { newRoot } from "../../running/new-root.ts";
 import { DEMO_TASK } from "../../rehearsal/rehearsal-provider.ts";
-import { timeoutOf } from "../../work/timeout.ts";
+import { timeoutOf } from "../../running/timeout.ts";
 import { ownStore } from "../../store/own-store.ts";
 import { databaseIs } from "../../store/scope.ts";
 import { dateLabel } from "../../../view/amounts.ts";

@@ -6,7 +6,7 @@ import { workspaceTools } from "../../../tools/index.ts";
 import type { CommandAction } from "../../command.ts";
 import { print } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
-import { givenText } from "../../work/task-text.ts";
+import { givenText } from "../../running/task-text.ts";
 import { deliver, newPostId } from "../../../runtime/messages/deliver.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireTrusted, withView } from "../../store/open-view.ts";

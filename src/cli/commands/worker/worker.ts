@@ -9,9 +9,9 @@ import { printDefinitionNotices } from "../../definitions/definition-notices.ts"
 import { jsonLine, problemRecord } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { problemOf, noticeLines, reportProblem } from "../../problem.ts";
-import { agentOptions } from "../../work/agent-options.ts";
-import { chooseModel, requireBaseUrlFits } from "../../work/choose-model.ts";
-import { type Stop, watchStops } from "../../work/stops.ts";
+import { agentOptions } from "../../running/agent-options.ts";
+import { chooseModel, requireBaseUrlFits } from "../../running/choose-model.ts";
+import { type Stop, watchStops } from "../../running/stops.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 
 /** How long work under way may take to end when the worker is stopped. Other workers take up the rest. */
