@@ -112,10 +112,12 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       const tree = tasks.treeOfKey(key);
       const id = tasks.messageOfKey(key);
       const input = postedMessage(id, 0, message);
+      const beginning = { tree, keyed: key !== undefined, definition: agent, kind, first: { input, text: message } };
+      // A key may be refused: the conversation that has it keeps its channel then.
+      if (key !== undefined) await tasks.begin(beginning);
       const attachment = await attach(tree, channel);
       try {
-        const first = { input, text: message };
-        await tasks.begin({ tree, keyed: key !== undefined, definition: agent, kind, first });
+        if (key === undefined) await tasks.begin(beginning);
       } catch (error) {
         runtime.detach(tree);
         throw error;

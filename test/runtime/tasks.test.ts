@@ -3,7 +3,16 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { StandardSchema, StreamEvent } from "../../src/index.ts";
-import { byContext, callTool, callTools, fail, hang, say, type Script } from "../../src/testing/index.ts";
+import {
+  byContext,
+  callTool,
+  callTools,
+  createMemoryChannel,
+  fail,
+  hang,
+  say,
+  type Script,
+} from "../../src/testing/index.ts";
 import { report } from "../support/scripted-replies.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
 
@@ -133,6 +142,20 @@ test("start and openAgent with a key find the conversation again", async () => {
   expect(same.agent.id).toBe(started.agent.id);
   expect((await same.reply()).text).toBe("hello");
   await expect(errand.start("ho", { key: "user 2" })).rejects.toMatchObject({ code: "id-reused" });
+});
+
+test("a key that is refused leaves the conversation's channel as it is", async () => {
+  const { errand } = await openTestErrand({ parent: byContext([say("hello"), say("hello again")]) });
+  const channel = createMemoryChannel();
+  const agent = await errand.openAgent({ key: "user 1", channel });
+  await agent.ask("hi");
+  await expect(errand.run("other", { key: "user 1", agent: "worker" })).rejects.toMatchObject({ code: "id-reused" });
+  const other = createMemoryChannel();
+  const start = errand.start("other", { key: "user 1", agent: "worker", channel: other });
+  await expect(start).rejects.toMatchObject({ code: "id-reused" });
+  await agent.ask("still there?");
+  expect((await channel.received(2)).map(({ text }) => text)).toEqual(["hello", "hello again"]);
+  expect(other.messages).toEqual([]);
 });
 
 test("an aborted signal cancels the tree and rejects with its reason", async () => {

@@ -73,7 +73,7 @@ interface TasksParts {
 
 const ROOT_AGENT = "orchestrator";
 const CHILD_AGENT = "worker";
-/** The messages of a task are its result: they need no other way out. */
+/** The messages of a task are its result: without another channel they need no other way out. */
 const TAKEN: Channel = { deliver: async () => undefined };
 
 export function createTasks({ runtime, store, models, sha256, source, onFailure }: TasksParts): Tasks {
@@ -124,6 +124,8 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
     signal?.throwIfAborted();
     await beginning();
     const cancelled = Promise.withResolvers<void>();
+    // A reader that leaves early does not wait for it.
+    cancelled.promise.catch(() => undefined);
     const cancel = (): void => {
       const input = { type: "cancel-asked", id: asPostId(runtime.newId()), run: null } as const;
       runtime.post(tree, input, [], true).then(() => cancelled.resolve(), cancelled.reject);
@@ -163,8 +165,8 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
     const reader = postReader(tree, post);
     const first = { input: postedMessage(post, 0, task), text: task };
     const events = follow(tree, reader, options, async () => {
-      await runtime.attach({ tree, channel: TAKEN });
       await begin({ tree, keyed: key !== undefined, definition: agent, kind: "foreground", first });
+      await runtime.reattach({ tree, channel: TAKEN });
     });
     return createEventStream(events, () => answered(tree, post, reader, true));
   }
@@ -238,6 +240,7 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
       const following = { ...(signal === undefined ? {} : { signal }), ...(after === undefined ? {} : { after }) };
       const events = follow(tree, reader, following, async () => {
         await post(text, { ...options, id });
+        if (number === 0) await runtime.reattach({ tree, channel: TAKEN });
       });
       return createEventStream(events, async () => {
         const speaks = number === 0 && (await store.tree(tree))?.kind === "foreground";
