@@ -13,8 +13,9 @@ import {
   say,
   type Script,
 } from "../../src/testing/index.ts";
-import { report } from "../support/scripted-replies.ts";
+import { gate, report } from "../support/scripted-replies.ts";
 import { openTestErrand, temporaryFolder } from "../support/test-errand.ts";
+import { createTestWorld } from "../support/test-world.ts";
 
 const backgroundParent: Script = byContext([
   callTools([
@@ -65,9 +66,12 @@ test("run rejects when the turn fails, and names the tree", async () => {
 
 test("run rejects when a later announcement turn fails", async () => {
   const parent: Script = (_request, { replies }) =>
-    [callTool("start_background_agent", { task: "one" }), say("started")][replies] ?? fail({ retryable: false });
-  const { errand } = await openTestErrand({ parent, child: byContext([report("found"), say("end")]) });
-  await expect(errand.run("go")).rejects.toMatchObject({ code: "turn-failed" });
+    [callTool("start_background_agent", { task: "one" }), say("started")][replies] ?? fail();
+  const world = createTestWorld();
+  const { errand } = await openTestErrand({ parent, child: byContext([report("found"), say("end")]) }, { world });
+  const rejected = expect(errand.run("go")).rejects.toMatchObject({ code: "turn-failed" });
+  await world.advance(60_000);
+  await rejected;
 });
 
 test("with output one run of the agent is the task: typed data, no other model, nothing announced", async () => {
@@ -145,16 +149,23 @@ test("start and openAgent with a key find the conversation again", async () => {
 });
 
 test("a key that is refused leaves the conversation's channel as it is", async () => {
-  const { errand } = await openTestErrand({ parent: byContext([say("hello"), say("hello again")]) });
+  const going = gate();
+  const { errand } = await openTestErrand({
+    parent: byContext([callTool("start_background_agent", { task: "one" }), say("started"), say("it is done")]),
+    child: async (_request, { replies }) => {
+      await going.passed;
+      return replies === 0 ? report("found") : say("end");
+    },
+  });
   const channel = createMemoryChannel();
   const agent = await errand.openAgent({ key: "user 1", channel });
-  await agent.ask("hi");
+  await agent.postAndAwait("go");
   await expect(errand.run("other", { key: "user 1", agent: "worker" })).rejects.toMatchObject({ code: "id-reused" });
   const other = createMemoryChannel();
   const start = errand.start("other", { key: "user 1", agent: "worker", channel: other });
   await expect(start).rejects.toMatchObject({ code: "id-reused" });
-  await agent.ask("still there?");
-  expect((await channel.received(2)).map(({ text }) => text)).toEqual(["hello", "hello again"]);
+  going.open();
+  expect((await channel.received(2)).map(({ text }) => text)).toEqual(["started", "it is done"]);
   expect(other.messages).toEqual([]);
 });
 
