@@ -44,6 +44,7 @@ interface Given {
 
 export function readAgents({ agents, model, shared }: Given): GivenAgents {
   const tools = new Map(shared.map((tool) => [tool.name, tool]));
+  const brought: Tool[] = [];
   const objects = new Map<string, LanguageModelObject>();
 
   function nameOfModel(given: ModelOption): string {
@@ -68,6 +69,7 @@ export function readAgents({ agents, model, shared }: Given): GivenAgents {
         throw new ErrandError("usage", `The agent "${agent}" brings a second tool with the name "${one.name}".`, {
           remedy: "Give each tool a name of its own, and the same object to all agents that share it.",
         });
+      if (known === undefined) brought.push(one);
       tools.set(one.name, one);
       return one.name;
     });
@@ -83,7 +85,7 @@ export function readAgents({ agents, model, shared }: Given): GivenAgents {
   const defaultModel = model === undefined ? undefined : nameOfModel(model);
   return {
     definitions,
-    tools: [...tools.values()],
+    tools: [...shared, ...brought],
     defaultModel,
     models: objects,
   };
