@@ -136,6 +136,27 @@ test("two callers with one key at the same time share one task", async () => {
   expect(models.model("scripted/parent").requests).toHaveLength(1);
 });
 
+test("two callers with one key and different agents at the same time: one of them is refused", async () => {
+  const { errand } = await openTestErrand({ parent: byContext([say("done")]), child: byContext([say("done")]) });
+  const both = await Promise.allSettled([
+    errand.openAgent({ key: "k" }),
+    errand.openAgent({ key: "k", agent: "worker" }),
+  ]);
+  expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(both[1]).toMatchObject({ reason: { code: "id-reused" } });
+});
+
+test("a task of a conversation that went on has the same result as before", async () => {
+  const { errand } = await openTestErrand({
+    parent: byContext([say("first"), callTool("subagent", { task: "look" }), say("second")]),
+    child: byContext([report("found"), say("end")]),
+  });
+  const one = await errand.run("go", { key: "k" });
+  const agent = await errand.openAgent({ key: "k" });
+  expect((await agent.ask("go on")).runs).toHaveLength(1);
+  expect(await errand.run("go", { key: "k" })).toEqual(one);
+});
+
 test("start and openAgent with a key find the conversation again", async () => {
   const { errand } = await openTestErrand({ parent: byContext([say("hello")]) });
   const opened = await errand.openAgent({ key: "user 1" });

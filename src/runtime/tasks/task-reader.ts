@@ -41,8 +41,9 @@ export interface TaskRecord {
   readonly usage: TaskUsage;
   /** Micro-dollars. */
   readonly cost: number;
-  /** The first row of the task. */
+  /** The first and the last row of the task. */
   readonly from: number;
+  readonly to: number;
   /** How the newest turn of the root ended: null if it had none. */
   readonly outcome: { readonly status: string; readonly reason: string | null; readonly error: string | null } | null;
 }
@@ -92,7 +93,16 @@ export function createTaskReader(
         for (const one of events) gather(one);
         over ||= done(event);
         rests = over && treeIdle(model);
-        if (rests) record = { answer: answerOf(messages), messages, usage, cost, from, outcome: outcomeOf(model) };
+        if (rests)
+          record = {
+            answer: answerOf(messages),
+            messages,
+            usage,
+            cost,
+            from,
+            to: event.seq,
+            outcome: outcomeOf(model),
+          };
         return rests;
       }
 

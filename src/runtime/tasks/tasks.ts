@@ -85,15 +85,18 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
   async function begin({ tree, keyed, definition, kind, first }: Beginning): Promise<void> {
     if (!keyed || (await store.tree(tree)) === null) {
       try {
-        if (first === undefined) return await runtime.open(definition, kind, tree);
-        const rejected = await runtime.start(definition, kind, tree, first);
-        if (rejected !== null) throw runRefused(rejected);
-        return;
+        const rejected =
+          first === undefined
+            ? await runtime.open(definition, kind, tree)
+            : await runtime.start(definition, kind, tree, first);
+        if (typeof rejected === "string") throw runRefused(rejected);
       } catch (error) {
         const raced = error instanceof ErrandError && error.code === "commit-conflict";
         if (!keyed || !raced || (await store.tree(tree)) === null) throw error;
       }
     }
+    if (!keyed) return;
+    // Another caller may have opened the tree under this key at the same time.
     await requireSame(tree, definition, kind);
     if (first === undefined) return;
     const rejected = await runtime.post(tree, first.input, [first.text]);
@@ -152,10 +155,11 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
         remedy: "The next process that opens the store goes on with it: ask for it again under its key.",
         details: { tree },
       });
-    const { messages, usage, cost, from } = record;
+    const { messages, usage, cost, from, to } = record;
     const { text, data } = await finish(record);
     const all = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
-    return { text, messages, data, usage, cost, runs: all.filter(({ createdSeq }) => createdSeq >= from), tree };
+    const runs = all.filter(({ createdSeq }) => createdSeq >= from && createdSeq <= to);
+    return { text, messages, data, usage, cost, runs, tree };
   }
 
   function conversation(task: string, options: StreamOptions): EventStream<TaskResult> {
