@@ -1,21 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { contextsToText } from "./context/contexts.ts";
+import { limits, numbers } from "./random-bounds.test-support.ts";
 import { drive, seededNumbers, factsOf, testSource } from "./random-tree.test-support.ts";
 import { replayBegin, replayVerdict } from "./journal/replay.ts";
 import { mapsToText } from "./values/map-json.ts";
 import { treeFold, treeFromText, treeNew, treeStep, treeToText } from "./tree.ts";
 
-const numbers = fc.array(fc.nat({ max: 1_000 }), { minLength: 20, maxLength: 900, size: "max" });
-const limits = fc.record({
-  maxDepth: fc.integer({ min: 1, max: 3 }),
-  liveChildren: fc.integer({ min: 1, max: 3 }),
-  runsPerTree: fc.integer({ min: 1, max: 40 }),
-  tokensPerTree: fc.option(fc.integer({ min: 1_000, max: 500_000 })),
-  delegatedIterations: fc.integer({ min: 1, max: 4 }),
-  modelCallsPerRequest: fc.constantFrom(2, 5, 1_000),
-  turnSeconds: fc.constantFrom(1, 60, 3_600, null),
-});
 const RUNS = 400;
 
 test("no sequence of inputs throws, and folding the recorded rows gives the live tree, byte for byte", () => {
