@@ -10,6 +10,21 @@ export type {
   ModelReply,
   ModelRequest,
 } from "./contracts/model.ts";
+export type {
+  Runner,
+  RunnerArtifact,
+  RunnerEnd,
+  RunnerEvents,
+  RunnerFailure,
+  RunnerLimits,
+  RunnerMessage,
+  RunnerProgress,
+  RunnerQuestion,
+  RunnerReport,
+  RunnerRequest,
+  RunnerSession,
+  RunnerUsage,
+} from "./contracts/runner.ts";
 export type { Store, StoredRun, TreeRecord } from "./contracts/store.ts";
 export type { CallRules, Recovered, Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
 export type { AiSdkTool, ToolRecord } from "./runtime/definitions/ai-sdk-tool.ts";
