@@ -25,6 +25,8 @@ export interface ToolContext {
   readonly tree: string;
   readonly run: string | null;
   readonly agent: string;
+  /** What the caller gave as `data` for this conversation or task; null if nothing. It is recorded. */
+  readonly data: Json;
   /** The rules for this call; undefined if there are none. */
   readonly rules?: CallRules;
   /**

@@ -12,6 +12,7 @@ export type AgentKind = "foreground" | "background" | "host";
 export type FailureCode = "provider-error" | "context-overflow" | "reply-limit" | "aborted" | "refused";
 
 export interface Inputs {
+  /** Text 0, if there is one: the caller's data for the tools of the tree. */
   "tree-opened": {
     readonly agent: string;
     readonly kind: AgentKind;

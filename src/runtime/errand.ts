@@ -19,9 +19,14 @@ export type { TreeEvent } from "../view/tree-event.ts";
 export interface OpenAgentOptions {
   /**
    * Makes the conversation idempotent: the same key gives the same conversation, in this process or a later one. The
-   * same key with another agent or first message is refused (`id-reused`).
+   * same key with another agent, first message or `data` is refused (`id-reused`).
    */
   readonly key?: string;
+  /**
+   * Any JSON up to 64 KiB, for your tools: they get it as `context.data`, in every agent below and after a restart. It
+   * is recorded, and no model sees it.
+   */
+  readonly data?: unknown;
   /** Name of the definition it is made from. Default: `orchestrator`. */
   readonly agent?: string;
   /** `foreground` speaks to a user through its channel. Default: `foreground`. */

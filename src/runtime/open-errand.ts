@@ -48,7 +48,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     },
   });
   const recovered = parts.recover ? await recover() : 0;
-  const { models, sha256 } = parts;
+  const { models, sha256, redactor, onFailure } = parts;
   const source: FeedSource = {
     rows: (tree, after, signal) => runtime.rows(asTreeId(tree), after, signal),
     onText(listener) {
@@ -56,7 +56,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       return () => void listeners.delete(listener);
     },
   };
-  const tasks = createTasks({ runtime, store, models, sha256, source, onFailure: parts.onFailure });
+  const tasks = createTasks({ runtime, store, models, sha256, redactor, source, onFailure });
   const agentParts = { runtime, store, models, sha256, tasks };
 
   async function tellDelegation(record: DelegationRecord & { readonly tree: string }): Promise<void> {
@@ -108,11 +108,12 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     run: async (task, options = {}) => tasks.run(task, options),
     stream: (task, options = {}) => tasks.stream(task, options),
     events: (tree, { after } = {}) => eventFeed(source, tree, { after }),
-    async start(message, { agent = ROOT_AGENT, kind = "foreground", channel, key } = {}) {
+    async start(message, { agent = ROOT_AGENT, kind = "foreground", channel, key, data } = {}) {
       const tree = tasks.treeOfKey(key);
       const id = tasks.messageOfKey(key);
       const input = postedMessage(id, 0, message);
-      const beginning = { tree, keyed: key !== undefined, definition: agent, kind, first: { input, text: message } };
+      const first = { input, text: message };
+      const beginning = { tree, keyed: key !== undefined, definition: agent, kind, data, first };
       // A key may be refused: the conversation that has it keeps its channel then.
       if (key !== undefined) await tasks.begin(beginning);
       const attachment = await attach(tree, channel);
@@ -128,9 +129,9 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
         reply: ({ timeoutMs = AWAIT_TIMEOUT_MS } = {}) => runtime.reply(tree, id, timeoutMs),
       };
     },
-    async openAgent({ agent = ROOT_AGENT, kind = "foreground", channel, key } = {}) {
+    async openAgent({ agent = ROOT_AGENT, kind = "foreground", channel, key, data } = {}) {
       const tree = tasks.treeOfKey(key);
-      await tasks.begin({ tree, keyed: key !== undefined, definition: agent, kind });
+      await tasks.begin({ tree, keyed: key !== undefined, definition: agent, kind, data });
       return createAgent(agentParts, tree, 0, tree, await attach(tree, channel));
     },
     async agent(id, options = {}) {

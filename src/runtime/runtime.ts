@@ -234,13 +234,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     rows: subscriptions.rows,
     holds: (tree) => trees.get(tree) !== undefined,
     loaded: trees.size,
-    open(definition, kind, tree) {
+    open(opening) {
       requireOpen();
-      return opener.open(definition, kind, tree);
+      return opener.open(opening);
     },
-    start(definition, kind, tree, first) {
+    start(opening, first) {
       requireOpen();
-      return opener.start(definition, kind, tree, first);
+      return opener.start(opening, first);
     },
     fork(origin, at, root) {
       requireOpen();

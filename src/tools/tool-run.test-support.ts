@@ -42,5 +42,5 @@ export function runTool(
 
 /** What a tool is given with a call. */
 export function testToolContext(workspace: string, signal: AbortSignal): ToolContext {
-  return { workspace, signal, callId: "tree/1.1", attempt: 1, tree: "tree", run: null, agent: "agent" };
+  return { workspace, signal, callId: "tree/1.1", attempt: 1, tree: "tree", run: null, agent: "agent", data: null };
 }

@@ -13,7 +13,7 @@
  */
 
 import type { AgentNumber, RunNumber, StepKey } from "../values/ids.ts";
-import { deepFrozen } from "../values/json.ts";
+import { deepFrozen, type Json } from "../values/json.ts";
 import type { Sha256 } from "../journal/journal.ts";
 import type { ContextMessage, ToolCallPart, ToolResult, ToolSpec } from "../values/message.ts";
 import type { FileFacts } from "../permissions/permissions.ts";
@@ -76,6 +76,8 @@ export interface WaitingMessage {
 
 export interface Contexts {
   readonly agents: Map<AgentNumber, AgentContext>;
+  /** What the caller gave for all tools of the tree. No model sees it. */
+  data?: Json | undefined;
   /** Messages that wait in inboxes, framed as the model will see them. */
   readonly messages: Map<StepKey, WaitingMessage>;
   /** Runs whose outcome is not in their parent's context yet. */

@@ -57,7 +57,10 @@ export function skillText({ state, definition }: Fold, name: string): string {
 }
 
 export const definitionContexts = {
-  "tree-opened": openRoot,
+  "tree-opened"(fold, _fact, textAt) {
+    fold.contexts.data = textAt(0);
+    openRoot(fold);
+  },
   "tree-forked": openRoot,
   "catalog-changed"(fold) {
     openRoot(fold);

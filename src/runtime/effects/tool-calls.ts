@@ -86,6 +86,8 @@ export function createToolCaller({ tools, rights, workspace }: ToolCallParts): T
       tree: loaded.id,
       run: runs.get(agent)?.id ?? null,
       agent: agents.get(agent)?.id ?? "",
+      // A copy: what a tool changes in it reaches no other call.
+      data: structuredClone(loaded.tree.contexts.data ?? null),
       ...rulesOf(loaded, effect),
     };
     if (effect.type === "recover-tool") return recover(name, input, context);

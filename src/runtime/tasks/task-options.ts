@@ -23,9 +23,14 @@ export interface StreamOptions<Schema extends OutputSchema | undefined = undefin
   readonly signal?: AbortSignal;
   /**
    * Makes the task idempotent: the same key gives the same task, in this process or a later one. The same key with
-   * another task, agent or schema is refused (`id-reused`).
+   * another task, agent, schema or `data` is refused (`id-reused`).
    */
   readonly key?: string;
+  /**
+   * Any JSON up to 64 KiB, for your tools: they get it as `context.data`, in every agent below and after a restart. It
+   * is recorded, and no model sees it.
+   */
+  readonly data?: unknown;
   /** The cursor of the last event that is known: the stream goes on after it. */
   readonly after?: string;
 }

@@ -11,15 +11,15 @@ import type { ModelProvider } from "../../contracts/model.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import { asPostId, asTreeId, type PostId, type TreeId } from "../../core/values/ids.ts";
-import type { Json } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
 import { postedMessage, type PostOptions } from "../messages/posted-message.ts";
 import type { OutputSchema } from "../definitions/output-schema.ts";
 import { isolated } from "../listeners.ts";
-import type { PostInput } from "../messages/mail.ts";
 import type { Reply } from "../messages/turn-outcome.ts";
-import { runMadeBy, runOutcome, runRefused, runRequest } from "../runs.ts";
+import type { Redactor } from "../redaction/redactor.ts";
+import { runMadeBy, runOutcome, runRequest } from "../runs.ts";
 import type { Runtime } from "../runtime.ts";
+import { type Begin, createBeginning } from "./beginning.ts";
 import type { FeedSource, StreamEvent } from "./event-feed.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
 import { keyedId } from "./keyed-id.ts";
@@ -47,19 +47,9 @@ export interface Tasks {
   ask(agent: Addressee, text: string, options: AskOptions & Pick<TaskOptions, "onEvent">): Promise<TaskResult>;
   /** Resolves once nothing in the tree is under way. */
   settled(tree: TreeId): Promise<void>;
-  /** Opens a tree under an id from a key, with its first input, or finds the one that was opened under it before. */
-  begin(beginning: Beginning): Promise<void>;
+  readonly begin: Begin;
   treeOfKey(key: string | undefined): TreeId;
   messageOfKey(key: string | undefined): PostId;
-}
-
-export interface Beginning {
-  readonly tree: TreeId;
-  readonly keyed: boolean;
-  readonly definition: string;
-  readonly kind: "foreground" | "background" | "host";
-  /** Without it the tree is opened without a message. */
-  readonly first?: { readonly input: PostInput; readonly text: Json };
 }
 
 interface TasksParts {
@@ -67,6 +57,7 @@ interface TasksParts {
   readonly store: Store;
   readonly models: ModelProvider;
   readonly sha256: Sha256;
+  readonly redactor: Redactor;
   readonly source: FeedSource;
   readonly onFailure: (error: ErrandError) => void;
 }
@@ -76,46 +67,12 @@ const CHILD_AGENT = "worker";
 /** The messages of a task are its result: without another channel they need no other way out. */
 const TAKEN: Channel = { deliver: async () => undefined };
 
-export function createTasks({ runtime, store, models, sha256, source, onFailure }: TasksParts): Tasks {
+export function createTasks({ runtime, store, models, sha256, redactor, source, onFailure }: TasksParts): Tasks {
+  const begin = createBeginning({ runtime, store, redactor });
   const treeOfKey = (key: string | undefined): TreeId =>
     asTreeId(key === undefined ? runtime.newId() : keyedId("tree", key, sha256));
   const messageOfKey = (key: string | undefined): PostId =>
     asPostId(key === undefined ? runtime.newId() : keyedId("message", key, sha256));
-
-  async function begin({ tree, keyed, definition, kind, first }: Beginning): Promise<void> {
-    if (!keyed || (await store.tree(tree)) === null) {
-      try {
-        const rejected =
-          first === undefined
-            ? await runtime.open(definition, kind, tree)
-            : await runtime.start(definition, kind, tree, first);
-        if (typeof rejected === "string") throw runRefused(rejected);
-      } catch (error) {
-        const raced = error instanceof ErrandError && error.code === "commit-conflict";
-        if (!keyed || !raced || (await store.tree(tree)) === null) throw error;
-      }
-    }
-    if (!keyed) return;
-    // Another caller may have opened the tree under this key at the same time.
-    await requireSame(tree, definition, kind);
-    if (first === undefined) return;
-    const rejected = await runtime.post(tree, first.input, [first.text]);
-    if (rejected !== null) throw runRefused(rejected);
-  }
-
-  /** A tree that was opened under the same key is the same task only if it has the same agent. */
-  async function requireSame(tree: TreeId, definition: string, kind: Beginning["kind"]): Promise<void> {
-    const known = await store.tree(tree);
-    if (known === null || (known.agent === definition && known.kind === kind)) {
-      if (known?.status !== "expired") return;
-      throw new ErrandError("tree-unknown", "The work under this key has expired; only its record is left.", {
-        remedy: "Use a new key to do it again; `retentionDays` says how long work is kept.",
-      });
-    }
-    throw new ErrandError("id-reused", `The key was used before, for an agent "${known.agent}".`, {
-      remedy: "Use a new key for other work.",
-    });
-  }
 
   /** Begins the task, follows it, and cancels it when the signal aborts. */
   async function* follow(
@@ -163,13 +120,13 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
   }
 
   function conversation(task: string, options: StreamOptions): EventStream<TaskResult> {
-    const { agent = ROOT_AGENT, key } = options;
+    const { agent = ROOT_AGENT, key, data } = options;
     const tree = treeOfKey(key);
     const post = messageOfKey(key);
     const reader = postReader(tree, post);
     const first = { input: postedMessage(post, 0, task), text: task };
     const events = follow(tree, reader, options, async () => {
-      await begin({ tree, keyed: key !== undefined, definition: agent, kind: "foreground", first });
+      await begin({ tree, keyed: key !== undefined, definition: agent, kind: "foreground", data, first });
       await runtime.reattach({ tree, channel: TAKEN });
     });
     return createEventStream(events, () => answered(tree, post, reader, true));
@@ -200,7 +157,7 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
     output: OutputSchema,
     options: StreamOptions<OutputSchema>,
   ): EventStream<TaskResult<unknown>> {
-    const { agent = CHILD_AGENT, key } = options;
+    const { agent = CHILD_AGENT, key, data } = options;
     const tree = treeOfKey(key);
     const post = messageOfKey(key);
     const { input, args } = runRequest({ task, agent, output }, { parent: 0, asked: post, models });
@@ -209,8 +166,9 @@ export function createTasks({ runtime, store, models, sha256, source, onFailure 
       begins: (event) => recordsPost(event, post),
       done: ({ facts }) => (started ||= facts.some(({ type }) => type === "run-created")),
     });
+    const first = { input, text: args };
     const events = follow(tree, reader, options, () =>
-      begin({ tree, keyed: key !== undefined, definition: agent, kind: "host", first: { input, text: args } }),
+      begin({ tree, keyed: key !== undefined, definition: agent, kind: "host", data, first }),
     );
     return createEventStream(events, () =>
       resultOf(tree, reader, async () => {

@@ -23,18 +23,22 @@ import type { Submission } from "../commits/tree-commit.ts";
 import type { TreeCache } from "./tree-cache.ts";
 import { treeUnknown } from "./tree-errors.ts";
 
+/** A tree that is to be opened. */
+export interface Opening {
+  readonly definition: string;
+  readonly kind: AgentKind;
+  readonly tree: TreeId;
+  /** The caller's data for its tools. */
+  readonly data: Json;
+}
+
 export interface TreeOpener {
-  open(definition: string, kind: AgentKind, tree: TreeId): Promise<void>;
+  open(opening: Opening): Promise<void>;
   /**
    * Opens the tree with its first message. One commit holds both, so neither exists without the other. Resolves with
    * the reason why the message changed nothing, or null.
    */
-  start(
-    definition: string,
-    kind: AgentKind,
-    tree: TreeId,
-    first: { readonly input: PostInput; readonly text: Json },
-  ): Promise<string | null>;
+  start(opening: Opening, first: { readonly input: PostInput; readonly text: Json }): Promise<string | null>;
   /** Creates a tree from the first rows of another, and goes on with it. */
   fork(origin: TreeId, at: number, root: DefinitionFacts | undefined): Promise<TreeId>;
 }
@@ -60,7 +64,7 @@ export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
   const { store, world, catalog, loop, settings, rights } = parts;
   const warned = new Set<string>();
 
-  async function opening(definition: string, kind: AgentKind, tree: TreeId): Promise<Submission> {
+  async function submissionOf({ definition, kind, tree, data }: Opening): Promise<Submission> {
     requireUsable(catalog, definition);
     const narrowed = kind === "host" || warned.has(definition) ? null : toolsNarrowed(catalog, definition);
     if (narrowed !== null) parts.onNotice(narrowed);
@@ -74,27 +78,27 @@ export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
     return {
       tree,
       input: { type: "tree-opened", agent: tree, kind, definition, catalog: facts, settings, rights },
-      texts: [],
+      texts: data === null ? [] : [data],
       create: { agent: definition, kind, format },
       blobs,
     };
   }
 
   return {
-    async open(definition, kind, tree) {
+    async open(opening) {
       try {
-        await loop.submit(await opening(definition, kind, tree));
+        await loop.submit(await submissionOf(opening));
       } catch (error) {
         const unknown = error instanceof ErrandError && error.code === "commit-unknown";
-        if (!unknown || (await store.tree(tree)) === null) throw error;
+        if (!unknown || (await store.tree(opening.tree)) === null) throw error;
       }
     },
-    async start(definition, kind, tree, { input, text }) {
-      const submission = await opening(definition, kind, tree);
+    async start(opening, { input, text }) {
+      const submission = await submissionOf(opening);
       // Both are queued in the same tick of the event loop, so the commit loop takes them together.
       const [opened, posted] = await Promise.allSettled([
         loop.submit(submission),
-        parts.posts.post(tree, input, [text], true),
+        parts.posts.post(opening.tree, input, [text], true),
       ]);
       // If the outcome of the commit is unknown, the message is looked up. It is durable exactly if the tree is.
       if (posted.status === "rejected") throw opened.status === "rejected" ? opened.reason : posted.reason;
