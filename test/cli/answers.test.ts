@@ -14,14 +14,14 @@ const errand = (...args: string[]): Promise<Finished> => runErrand(args, project
 const report = (text: string): ReturnType<typeof calling> => calling("send_agent_message", { text, final: true });
 const started = { task: "count them", label: "counter" };
 
-/** What `--json` says of the messages, as its last line has them. */
+/** The messages and the answer in the last line of `--json`. */
 function ended(out: string): { readonly messages: readonly (readonly string[])[]; readonly answer: unknown } {
   const { messages, answer } = records(out).at(-1) as { messages: { kind: string; text: string }[]; answer: unknown };
   return { messages: messages.map(({ kind, text }) => [kind, text]), answer };
 }
 
 describe("a background child that writes to the user", () => {
-  /** The child reports only after the root was asked about its message. */
+  /** The child reports only after the root has handled its message. */
   function server(text: string): ReturnType<typeof openModelServer> {
     const presented = Promise.withResolvers<void>();
     return openModelServer(
@@ -41,7 +41,7 @@ describe("a background child that writes to the user", () => {
     );
   }
 
-  test("every turn's end is on standard output, in order, and nothing else is", async () => {
+  test("standard output has the last text of every turn, in order, and nothing else", async () => {
     const { options } = await server("It is half done.");
     const { code, out, err } = await errand("run", ...options, "how many?");
     expect(out).toBe("Started.\n\nIt is half done.\n\nThere are 42.\n");
@@ -79,7 +79,7 @@ describe("a background child that writes to the user", () => {
     expect(lines.at(-2)).toMatchObject({ type: "answer", text: answer });
   });
 
-  test("what the agent does not present is relayed, and part of the answer", async () => {
+  test("a message that the agent does not present is relayed and becomes part of the answer", async () => {
     const { options } = await server("NO_REPLY");
     const { out } = await errand("run", ...options, "how many?");
     expect(out).toBe("Started.\n\ncounter: half is done\n\nThere are 42.\n");
@@ -88,7 +88,7 @@ describe("a background child that writes to the user", () => {
   });
 });
 
-test("an awaited child that writes to the user: the turn's one end is the answer", async () => {
+test("with an awaited child that writes to the user, the turn's last text is the answer", async () => {
   const { options } = await openModelServer(
     (asked) =>
       asked.role === "user" && !asked.body.includes("<message_for_user origin")
@@ -118,7 +118,7 @@ test("an ad-hoc note of a child does not hide the answer", async () => {
   expect(out).not.toContain("NO_REPLY");
 });
 
-test("a batch that is announced in two parts: both are in the answer", async () => {
+test("a batch that is announced in two parts has both parts in the answer", async () => {
   const told = Promise.withResolvers<void>();
   const { options } = await openModelServer(
     (asked) => {
@@ -146,8 +146,8 @@ test("a batch that is announced in two parts: both are in the answer", async () 
   expect(out).toBe("The first found 1.\n\nThe second found 2.\n");
 });
 
-describe("an agent that says nothing", () => {
-  test("leaves standard output empty, and that is said", async () => {
+describe("an agent that writes no answer", () => {
+  test("leaves standard output empty and prints a note", async () => {
     const { options } = await openModelServer(() => ({ text: "NO_REPLY" }));
     const { code, out, err } = await errand("run", ...options, "be quiet");
     expect({ code, out }).toEqual({ code: 0, out: "" });
@@ -155,7 +155,7 @@ describe("an agent that says nothing", () => {
     expect(ended((await errand("run", "--json", ...options, "be quiet")).out)).toEqual({ messages: [], answer: null });
   });
 
-  test("at the end only: what it said before is the answer", async () => {
+  test("but wrote something earlier: the earlier text is the answer", async () => {
     const { options } = await openModelServer(
       (asked) => {
         if (asked.text.includes("<findings")) return { text: "NO_REPLY" };
@@ -168,7 +168,7 @@ describe("an agent that says nothing", () => {
 });
 
 describe("a tree that is resumed", () => {
-  /** Trees whose process was killed when the child was at work; the child goes on when it is let go. */
+  /** Trees whose process was killed while the child worked; the child continues when it is released. */
   async function killed(
     tasks: readonly string[],
   ): Promise<{ readonly trees: string[]; readonly options: readonly string[]; go(): void }> {
@@ -195,7 +195,7 @@ describe("a tree that is resumed", () => {
     return { trees, options: options.slice(2), go: go.resolve };
   }
 
-  test("prints what came since, and result the whole answer", async () => {
+  test("prints the new part of the answer; `result` prints the whole answer", async () => {
     const { trees, options, go } = await killed(["task one"]);
     go();
     const { code, out } = await errand("resume", ...options);
@@ -204,7 +204,7 @@ describe("a tree that is resumed", () => {
     expect((await errand("result", trees[0] ?? "")).out).toBe("Started task one.\n\nFound by task one.\n");
   });
 
-  test("several: the answer of each stands together", async () => {
+  test("with several trees, the parts of each answer stay together", async () => {
     const { options, go } = await killed(["task one", "task two"]);
     go();
     const { out } = await errand("resume", ...options);
@@ -213,7 +213,7 @@ describe("a tree that is resumed", () => {
   });
 });
 
-test("a turn that fails at the end: what was said before is printed, and the exit code tells", async () => {
+test("a turn that fails at the end still prints the earlier text, and the exit code shows the failure", async () => {
   const { options } = await openModelServer(
     (asked) => {
       if (asked.text.includes("<findings")) return { text: "half of it", stop: "refused" };
@@ -228,7 +228,7 @@ test("a turn that fails at the end: what was said before is printed, and the exi
   expect(records(json.out).map((line) => line["type"])).not.toContain("answer");
 });
 
-test("chat without a terminal: the answer of a line is the same", async () => {
+test("chat without a terminal gives the same answer for a line", async () => {
   const { options } = await openModelServer(
     (asked) => {
       if (asked.text.includes("<findings")) return { text: "There are 42." };

@@ -31,7 +31,7 @@ async function onlyTree(): Promise<string> {
 }
 
 describe("lines", () => {
-  test("each is a message of one conversation, and its answer comes before the next is read", async () => {
+  test("each line is a message of one conversation, and is answered before the next line is read", async () => {
     const { code, out, err } = await chat("what opens the store?\n\n  and the tests?  \n");
     expect(out).toMatch(
       /^I asked 2 helpers.+\n\nYou asked: what opens the store\?\n[\s\S]+store\.ts[\s\S]+\nI asked .+\n\nYou asked: and the tests\?\n/,
@@ -55,7 +55,7 @@ describe("lines", () => {
     expect((await running.finished).code).toBe(143);
   });
 
-  test("--json: an answer for each message, and the end", async () => {
+  test("--json prints an answer for each message, and the end", async () => {
     const { code, out, err } = await chat("what opens the store?\nand the tests?", "--json");
     const lines = records(out);
     expect(err).toBe("");
@@ -66,12 +66,12 @@ describe("lines", () => {
     expect(code).toBe(0);
   });
 
-  test("no line at all makes no tree", async () => {
+  test("no tree is created without a line", async () => {
     expect(await chat("\n \n")).toMatchObject({ code: 0, out: "" });
     expect(records((await errand("ps", "--all", "--json")).out)).toEqual([]);
   });
 
-  test("what another process sends meanwhile is answered too", async () => {
+  test("a message that another process sends meanwhile is answered too", async () => {
     const running = startErrand(["chat", "--json"], { ...project, entry: SLOW, open: true });
     running.type("what opens the store?\n");
     await running.seen('"answer"');
@@ -86,7 +86,7 @@ describe("lines", () => {
 });
 
 describe("a conversation that exists", () => {
-  test("goes on, with the model that it had, and says nothing of its past again", async () => {
+  test("continues with its recorded model and does not print its past again", async () => {
     await chat("what opens the store?\n", "--model", "slow/1");
     const tree = await onlyTree();
     const { code, out, err } = await chat("and the tests?\n", tree.slice(0, 13));
@@ -101,7 +101,7 @@ describe("a conversation that exists", () => {
     expect(await errand("replay", tree)).toMatchObject({ code: 0, out: expect.stringMatching(/\nproven\n$/) });
   });
 
-  test("its agent is chosen when it begins, and stays", async () => {
+  test("keeps the agent that it began with", async () => {
     await chat("what opens the store?\n", "--agent", "researcher");
     const [tree] = records((await errand("ps", "--all", "--json")).out);
     expect(tree).toMatchObject({ agent: "researcher", kind: "foreground" });
@@ -112,7 +112,7 @@ describe("a conversation that exists", () => {
     expect(other.code).toBe(2);
   });
 
-  test("what a dead process left is answered before anything else", async () => {
+  test("first answers the messages that a dead process left", async () => {
     const dead = startErrand(["chat", "--json", "--model", "held/1"], { ...project, entry: SLOW, open: true });
     dead.type("what opens the store?\n");
     await dead.seen('"draining"');
@@ -125,7 +125,7 @@ describe("a conversation that exists", () => {
     expect(await chat("", tree)).toMatchObject({ code: 0, out: "" });
   });
 
-  test("a run, and a tree that is not there, are refused in two lines", async () => {
+  test("the id of a run, or of an unknown tree, is refused in two lines", async () => {
     const created = records((await errand("run", "--json", "the store")).out).find(
       (line) => line["type"] === "run-created",
     );
@@ -140,8 +140,8 @@ describe("a conversation that exists", () => {
   });
 });
 
-describe("what does not go well", () => {
-  test("a turn that fails is exit 1, one that reaches a limit exit 3, and the next line is still sent", async () => {
+describe("failures", () => {
+  test("a failed turn is exit 1, a turn that reaches a limit is exit 3, and the next line is still sent", async () => {
     const broken = await chat("one\ntwo\n", "--model", "broken/1");
     expect(broken.err.match(/^error: .+the provider said no \(turn-failed\)$/gm)).toHaveLength(2);
     expect(broken.err).not.toContain("\u001b");
@@ -154,7 +154,7 @@ describe("what does not go well", () => {
     expect(json.code).toBe(3);
   });
 
-  test("a question that nobody is there to answer ends it, and says how to go on", async () => {
+  test("a question that no user can answer ends the chat with a hint how to continue", async () => {
     const { code, out, err } = await chat("write it\nand more\n", "--model", "writing/1");
     const tree = await onlyTree();
     expect(err).toMatch(
@@ -164,7 +164,7 @@ describe("what does not go well", () => {
     expect((await errand("logs", tree)).out.match(/message-posted/g)).toHaveLength(1);
   });
 
-  test("Ctrl-C cancels what is under way, and is exit 130", async () => {
+  test("Ctrl-C cancels the current work and is exit 130", async () => {
     const running = startErrand(["chat", "--json", "--model", "held/1"], { ...project, entry: SLOW, open: true });
     running.type("the store\n");
     await running.seen('"draining"');
@@ -174,7 +174,7 @@ describe("what does not go well", () => {
     expect(code).toBe(130);
   });
 
-  test("a model that cannot be had, and a store that another process owns", async () => {
+  test("an unavailable model and a store with another owner are refused", async () => {
     const unknown = await chat("hello\n", "--model", "nothing/here");
     expect(saidOf(unknown.err)).toMatchObject({ code: "model-unknown", lines: 2 });
     const owner = startErrand(["chat", "--store", "own.db", "--model", "slow/60000"], {

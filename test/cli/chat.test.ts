@@ -16,7 +16,7 @@ afterEach(() => project.remove());
 const errand = (...args: string[]): Promise<Finished> => runErrand(args, { ...project, entry: SLOW });
 const chat = (...args: string[]): ReturnType<typeof startChat> => startChat(project.folder, args);
 
-/** Lets the children of `held/1` go on. */
+/** Releases the children of `held/1`. */
 function go(): void {
   writeFileSync(join(project.folder, "go"), "");
 }
@@ -29,7 +29,7 @@ async function messages(): Promise<unknown[]> {
 }
 
 describe.runIf(terminalAvailable)("at the keyboard", () => {
-  test("a message is answered below the tree that worked on it, and Ctrl-D says how to come back", async () => {
+  test("an answer is printed below its tree, and Ctrl-D leaves with a hint how to come back", async () => {
     const { type, sees, prompt, lines, screen, finished } = await chat("--model", "slow/150", "--store", "own.db");
     expect(lines().slice(0, 2)).toEqual([
       "model slow/150 (because --model names it) · store own.db",
@@ -56,7 +56,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(out.lastIndexOf("\u001b[?2004l")).toBeGreaterThan(out.lastIndexOf("\u001b[?2004h"));
   });
 
-  test("a result that comes while something is typed leaves the typed line and its cursor as they are", async () => {
+  test("a result that arrives during typing keeps the typed line and its cursor", async () => {
     const { type, seesLine, prompt, lines, screen, finished } = await chat("--model", "held/1");
     type(`what opens the store?${ENTER}`);
     await seesLine("└─ ");
@@ -75,7 +75,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(await messages()).toEqual(["what opens the store?", "half a lixxne"]);
   });
 
-  test("what the agent says is seen while it says it, and stays once", async () => {
+  test("the agent's text is shown while it streams, and stays on screen once", async () => {
     const { type, seesLine, prompt, lines, running } = await chat("--model", "pausing/1");
     type(`count${ENTER}`);
     await seesLine("one two three");
@@ -88,7 +88,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     running.kill("SIGTERM");
   });
 
-  test("Ctrl-C cancels the turn and its runs, and the conversation goes on; at the prompt it clears, then leaves", async () => {
+  test("Ctrl-C cancels the turn and its runs and keeps the chat open; at the prompt it clears the line, then exits", async () => {
     const { type, sees, seesLine, prompt, lines, finished } = await chat("--model", "held/1");
     type(`the store${ENTER}`);
     await seesLine("└─ ");
@@ -111,7 +111,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(await messages()).toEqual(["the store", "what opens the store?"]);
   });
 
-  test("a second Ctrl-C while it cancels leaves at once, with the terminal as it was", async () => {
+  test("a second Ctrl-C during a cancel exits at once and restores the terminal", async () => {
     const { type, sees, finished } = await chat("--model", "stuck/50000");
     type(`the store${ENTER}`);
     await sees((all) => all.some((line) => /^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] orchestrator/.test(line)));
@@ -121,7 +121,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(code).toBe(130);
   });
 
-  test("leaving while runs are under way says so; coming back shows the past, goes on, and has its history", async () => {
+  test("leaving with running children says so; coming back shows the past, continues, and has the input history", async () => {
     const first = await chat("--model", "held/1");
     first.type(`what opens the store?${ENTER}`);
     await first.seesLine("└─ ");
@@ -160,7 +160,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(await messages()).toEqual(["first line\nsecond more"]);
   });
 
-  test("/help, /runs, /cancel, a command that is none, and a path that is a message", async () => {
+  test("/help, /runs, /cancel, an unknown command, and a path that is a message", async () => {
     const { type, seesLine, prompt, lines, finished } = await chat("--model", "held/1");
     type(`/runs${ENTER}`);
     await seesLine("There are no runs yet.");
@@ -186,7 +186,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(await messages()).toEqual(["the store", "/store.ts what is it?"]);
   });
 
-  test("a call that needs permission is asked about, and yes or no is the answer, not a message", async () => {
+  test("a call that needs permission asks, and yes or no is its answer, not a message", async () => {
     const { type, seesLine, sees, prompt, lines, finished } = await chat("--model", "writing/1");
     type(`write it${ENTER}`);
     await seesLine('? "the writer" asks to use write_file');
@@ -205,7 +205,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(await messages()).toEqual(["write it"]);
   });
 
-  test("a turn that fails is told, harmlessly, and the conversation goes on", async () => {
+  test("a failed turn is reported without escape sequences, and the conversation continues", async () => {
     const { type, seesLine, prompt, running } = await chat("--model", "broken/1");
     type(`one${ENTER}`);
     await seesLine("the turn failed (provider-error): the provider said no");
@@ -217,7 +217,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     running.kill("SIGTERM");
   });
 
-  test("SIGTERM gives the terminal back, parks what is under way, and is exit 143", async () => {
+  test("SIGTERM restores the terminal, parks the current work, and is exit 143", async () => {
     const { type, sees, running, finished } = await chat("--model", "slow/60000");
     type(`the store${ENTER}`);
     await sees((all) => all.some((line) => /^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] orchestrator/.test(line)));
@@ -230,7 +230,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(running.pid).toBeGreaterThan(0);
   });
 
-  test("lines that are sent one right after the other are messages of one conversation, in their order", async () => {
+  test("lines that are sent in quick succession are messages of one conversation, in order", async () => {
     const { type, sees, prompt, finished } = await chat("--model", "talking/1");
     type(`one${ENTER}two${ENTER}three${ENTER}`);
     await sees((lines) => ["› one", "› two", "› three"].every((line) => lines.includes(line)));
@@ -241,7 +241,7 @@ describe.runIf(terminalAvailable)("at the keyboard", () => {
     expect(records((await errand("ps", "--all", "--json")).out)).toHaveLength(1);
   });
 
-  test("nobody spoke: nothing is made, and nothing is said", async () => {
+  test("without a message no store is created and nothing is printed", async () => {
     const { type, finished } = await chat();
     type(CTRL_D);
     const { code, out } = await finished;

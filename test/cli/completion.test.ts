@@ -1,4 +1,4 @@
-/** `errand completion`: the scripts, in the shells they are for. */
+/** `errand completion`: each script in its own shell. */
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ const lines = (text: string): string[] => text.split("\n").filter((line) => line
 const NAMES = COMMANDS.map(({ name }) => name);
 
 describe.runIf(shellIsThere("bash"))("bash", () => {
-  /** What the function of the script offers for the last of these words. */
+  /** The completions that the script's function offers for the last of these words. */
   function offered(...words: string[]): string[] {
     const call = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _errand; printf '%s\\n' "\${COMPREPLY[@]}"`;
     return lines(shell("bash", ["--norc", "--noprofile", "-c", call, scripts.get("bash") ?? "", ...words]));
@@ -57,7 +57,7 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
     expect(offered("errand", "completion", "")).toEqual(["bash", "zsh", "fish"]);
   });
 
-  test("ids of trees and runs where an id belongs, by asking the binary, and nothing for a text", () => {
+  test("ids of trees and runs, from the binary, where an id is expected, and nothing for a text", () => {
     const { tree, runs } = project;
     expect(offered("errand", "show", "")).toEqual([tree, ...runs]);
     expect(offered("errand", "logs", "-f", tree.slice(0, 8))).toContain(tree);
@@ -66,7 +66,7 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
     expect(offered("errand", "run", "")).toEqual([]);
   });
 
-  test("the store that was named is the one that is asked, and its name is completed as a file", () => {
+  test("ids come from the named store, and its name is completed as a file", () => {
     const { tree } = project;
     expect(offered("errand", "show", "--store", "nothing.db", "")).toEqual([]);
     expect(offered("errand", "resume", "--store", "~/own.db", "")).toEqual([tree]);
@@ -110,13 +110,13 @@ describe.runIf(shellIsThere("zsh") && terminalAvailable)("zsh", () => {
     await zsh.press("fi\t", "errand completion fish");
   });
 
-  test("ids with a few words about them", async () => {
+  test("ids with a short description", async () => {
     const { tree, runs } = project;
     await zsh.press("errand show \t", `errand show ${tree.slice(0, 4)}`);
     await zsh.press("\t", tree, ...runs, "tree orchestrator, idle");
   });
 
-  test("the store that was named is the one that is asked, and files", async () => {
+  test("ids come from the named store, and files are completed", async () => {
     const { tree } = project;
     await zsh.press("errand resume --store nothing.db \t", "nothing.db ");
     await zsh.press("x", "nothing.db x");
@@ -141,7 +141,7 @@ describe.runIf(shellIsThere("fish"))("fish", () => {
     expect(offered("errand completion ")).toEqual(["bash", "zsh", "fish"].toSorted());
   });
 
-  test("ids with a few words about them, and files", () => {
+  test("ids with a short description, and files", () => {
     const { tree, runs } = project;
     const ids = offered("errand show ");
     expect(ids.map((line) => line.split("\t")[0])).toEqual([tree, ...runs]);
@@ -154,7 +154,7 @@ describe.runIf(shellIsThere("fish"))("fish", () => {
   });
 });
 
-test("a shell that is not known is wrong use", async () => {
+test("an unknown shell is a usage error", async () => {
   const { code, err } = await runErrand(["completion", "tcsh"], project);
   expect(err).toMatch(/^error: There is no completion for "tcsh" \(usage\)\n {2}.+bash, zsh or fish\.\n$/);
   expect(code).toBe(2);

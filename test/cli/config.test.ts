@@ -1,4 +1,4 @@
-/** `errand config`, and what commands make of the settings. */
+/** `errand config`, and how commands use the settings. */
 
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -57,7 +57,7 @@ describe("errand config", () => {
     }
   });
 
-  test("sets, reads and unsets for the folder and for the user, privately, and keeps what it does not know", async () => {
+  test("sets, reads and unsets for the folder and for the user in private files, and keeps unknown keys", async () => {
     const project = definedProject({ [PROJECT]: '{"later":{"x":[1]},"limits":{"new":1}}' });
     const set = await project.errand("config", "set", "limits.maxDepth", "1");
     expect(set.out).toBe("limits.maxDepth is 1 in .errand/config.json\n");
@@ -84,7 +84,7 @@ describe("errand config", () => {
     expect(held(project.folder, PROJECT)).toMatchObject({ limits: { new: 1 } });
   });
 
-  test("the password of a database is never shown, and ERRAND_DATABASE_URL is said to be where it comes from", async () => {
+  test("never shows a database password, and names ERRAND_DATABASE_URL as the source", async () => {
     const project = definedProject();
     const env = { ERRAND_DATABASE_URL: "postgres://me:hidden@db.example/errand" };
     const { out } = await project.errandWith(env, "config");
@@ -97,7 +97,7 @@ describe("errand config", () => {
     expect(held(project.home, OWN)).toEqual({ store: env.ERRAND_DATABASE_URL });
   });
 
-  test("a key or a value that is not known is wrong use, with the nearest names, and nothing is written", async () => {
+  test("an unknown key or value is a usage error with the nearest names, and nothing is written", async () => {
     const project = definedProject();
     for (const [args, said] of [
       [["set", "modle", "a/b"], "did you mean model?"],
@@ -119,7 +119,7 @@ describe("errand config", () => {
     expect(existsSync(join(project.folder, ".errand"))).toBe(false);
   });
 
-  test("a file that cannot be used stops every command in two lines; config mends what it can", async () => {
+  test("an unusable file stops every command in two lines; config can repair it", async () => {
     const project = definedProject({ [PROJECT]: '{"limits":{"maxDepth":"deep"},"timeout":9}' });
     for (const args of [["run", "x"], ["ps"], ["config"]]) {
       const { err, code } = await project.errand(...args);
@@ -147,7 +147,7 @@ describe("errand config", () => {
     expect(odd.out + odd.err).not.toContain("\u001b");
   });
 
-  test("a folder's file that leads elsewhere is not read, and the user's may be a link", async () => {
+  test("a project file that is a link is not read; the user's file may be a link", async () => {
     const project = definedProject();
     const outside = join(dirname(project.folder), "outside.json");
     writeFileSync(outside, '{"model":"a/b"}');
@@ -162,8 +162,8 @@ describe("errand config", () => {
   });
 });
 
-describe("what commands make of the settings", () => {
-  test("store and timeout hold where no option was typed", async () => {
+describe("settings in commands", () => {
+  test("store and timeout apply without an option", async () => {
     const project = definedProject({ [PROJECT]: '{"store":"data/own.db"}' });
     expect((await project.errand("run", "the sample")).err).toContain("sets store, which is not used before you trust");
     await project.errand("trust");
@@ -176,7 +176,7 @@ describe("what commands make of the settings", () => {
     expect((await project.errand("run", "--timeout", "600", "the sample")).code).toBe(0);
   });
 
-  test("F7: delegation can be switched off, and then no run is made", async () => {
+  test("F7: with delegation switched off no run is created", async () => {
     const project = definedProject();
     expect((await project.errand("config", "set", "subagent.enabled", "false")).out).toBe(
       "subagent.enabled is false in .errand/config.json\n",
@@ -194,7 +194,7 @@ describe("what commands make of the settings", () => {
     expect(await logs()).toContain("run-created");
   });
 
-  test("limits are recorded with the trees that are opened, and the retention lets old ones expire", async () => {
+  test("limits are recorded in new trees, and the retention expires old trees", async () => {
     const project = definedProject({ [PROJECT]: '{"limits":{"maxDepth":0,"costPerTree":7}}' });
     const opened = async (): Promise<{ tree: string; facts: string }> => {
       const [first] = await project.json("run", "the sample");
@@ -229,7 +229,7 @@ describe("permissions", () => {
     return { code, files: ["out.txt", "made"].map((name) => existsSync(join(folder, name))) };
   };
 
-  test("of the user hold, those of a folder only restrict until they are trusted, and both hold together", async () => {
+  test("of the user apply; those of a folder only restrict until they are trusted; then both apply", async () => {
     const hostile = definedProject({ [PROJECT]: ALLOW });
     expect(await written(hostile)).toEqual({ code: 1, files: [false, false] });
     await hostile.errand("trust");
@@ -239,13 +239,13 @@ describe("permissions", () => {
   });
 });
 
-describe("a folder's settings that ask for something", () => {
+describe("a folder's settings that need trust", () => {
   const notice = (keys: string): string =>
     `.errand/config.json sets ${keys}, which is not used before you trust this folder: errand trust\n`;
   const used = async ({ json }: DefinedProject, key: string): Promise<unknown> =>
     (await json("config", "get", key)).find((row) => row["used"] === true)?.["value"];
 
-  test("are said in one line and not used, until the folder is trusted, and again when they change", async () => {
+  test("are named in one line and not used until the folder is trusted, and again after a change", async () => {
     const config = {
       baseUrl: "http://far.example/v1",
       store: "../far.db",
@@ -270,7 +270,7 @@ describe("a folder's settings that ask for something", () => {
     expect(await used(project, "baseUrl")).toBe(null);
   });
 
-  test("what the user types is agreed to by typing it, and only that", async () => {
+  test("a value that the user sets by command is trusted, and no other value", async () => {
     const project = definedProject({ [PROJECT]: '{"limits":{"runsPerTree":9999}}' });
     const { out } = await project.errand("config", "set", "baseUrl", "http://mine.example/v1");
     expect(out).toBe("baseUrl is http://mine.example/v1 in .errand/config.json\n");

@@ -23,7 +23,7 @@ afterEach(async () => {
 const errand = (args: readonly string[], url = ""): Promise<Finished> =>
   runErrand(args, { folder: project.folder, env: { ERRAND_DATABASE_URL: url } });
 
-test("a task is worked on in the database, and everything about it can be looked at from there", async () => {
+test("a task runs in the database, and every read command finds it there", async () => {
   const store = ["--store", database.url];
   const done = await errand(["run", "--json", "where is the store opened?", ...store]);
   expect(done.code).toBe(0);
@@ -45,7 +45,7 @@ test("a task is worked on in the database, and everything about it can be looked
   expect((await errand(["ps", ...store])).err).toContain("no tree has anything to do");
 });
 
-test("ERRAND_DATABASE_URL is the store where none is named, and no output holds its password", async () => {
+test("ERRAND_DATABASE_URL is the default store, and no output contains its password", async () => {
   await runSql(database.url, `grant create on database ${new URL(database.url).pathname.slice(1)} to ${GUARDED}`);
   const url = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:${GUARDED_PASSWORD}@`);
   const done = await errand(["run", "where is the store opened?"], url);
@@ -59,7 +59,7 @@ test("ERRAND_DATABASE_URL is the store where none is named, and no output holds 
   expect(counted).toEqual({ trees: 1 });
 });
 
-test("a task in the background: the password stands in no argument and in no name of a file", async () => {
+test("with --detach the password is in no argument and in no file name", async () => {
   await runSql(database.url, `grant create on database ${new URL(database.url).pathname.slice(1)} to ${GUARDED}`);
   const url = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:${GUARDED_PASSWORD}@`);
   const started = await runErrand(["run", "--detach", "--json", "--model", "held/1", "--store", url, "the store"], {
@@ -78,7 +78,7 @@ test("a task in the background: the password stands in no argument and in no nam
   expect(readdirSync(project.folder).filter((name) => name.startsWith("postgres"))).toEqual([]);
 });
 
-test("a conversation goes on in the database", async () => {
+test("a conversation continues in the database", async () => {
   const chat = (input: string, ...args: string[]): Promise<Finished> =>
     runErrand(["chat", "--store", database.url, ...args], { folder: project.folder, input });
   expect(await chat("what opens the store?\n")).toMatchObject({ code: 0, out: expect.stringContaining("store.ts") });
@@ -88,7 +88,7 @@ test("a conversation goes on in the database", async () => {
   expect(code).toBe(0);
 });
 
-test("DATABASE_URL alone is not used: it may be that of another program, until a setting agrees to it", async () => {
+test("DATABASE_URL, which may belong to another program, is not used unless a setting allows it", async () => {
   const env = { DATABASE_URL: database.url };
   const how = { folder: project.folder, home: join(project.folder, "home"), env };
   const trees = async (): Promise<unknown> =>
@@ -116,7 +116,7 @@ test("an ERRAND_DATABASE_URL that names no PostgreSQL database is an error", asy
   expect(err).not.toContain("secret");
 });
 
-test("what is wrong with a database is said in two lines, whatever the command", async () => {
+test("every command reports a database problem in two lines", async () => {
   const wrong = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:wrong-password@`);
   const said = {
     usage: "postgres://host",

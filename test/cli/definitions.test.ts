@@ -1,5 +1,6 @@
 /**
- * The files of agents and skills, and AGENTS.md, from the folder to what models are sent: the real program, real files.
+ * The files of agents and skills, and AGENTS.md, from the folder to the requests of models: the real program, real
+ * files.
  */
 
 import { execFileSync } from "node:child_process";
@@ -16,7 +17,7 @@ interface Seen {
   readonly tools: readonly string[];
 }
 
-/** What the root was sent, and what the child that it sent was; null when there was none. */
+/** The request of the root, and that of its child; null if there was no child. */
 async function shown({ json }: DefinedProject, ...args: string[]): Promise<{ root: Seen; child: Seen | null }> {
   const lines = await json("run", ...args, "a task");
   const answer = String(lines.find(({ type }) => type === "answer")?.["text"]);
@@ -26,7 +27,7 @@ async function shown({ json }: DefinedProject, ...args: string[]): Promise<{ roo
 }
 
 describe("run", () => {
-  test("an agent is delegated to by the name its file gives, with its prompt, its tools and its skills", async () => {
+  test("delegates to an agent by the name in its file, with its prompt, tools and skills", async () => {
     const project = definedProject(
       {
         ".claude/agents/reviewer.md": agentFile("reviewer", "You review.", "tools: Read, Grep\nskills: [style]\n"),
@@ -46,7 +47,7 @@ describe("run", () => {
     expect(child?.tools).not.toContain("list_files");
   });
 
-  test("AGENTS.md is told to the root, whole or cut, and not to its children", async () => {
+  test("puts AGENTS.md, whole or cut, into the root's context and not into its children's", async () => {
     const project = definedProject({ "AGENTS.md": "# Rules\nRun make first.\n" });
     const { root, child } = await shown(project, "--model", "showing/worker");
     expect(root.system).toMatch(/\n\nAbout the project you work in:\n\(AGENTS\.md\)\n# Rules\nRun make first\.$/);
@@ -60,7 +61,7 @@ describe("run", () => {
     expect((await project.errand("run", "--model", "showing/none", "x")).err).toContain("AGENTS.md is long");
   });
 
-  test("--agent starts another definition, of a file or built in", async () => {
+  test("starts the definition that --agent names, from a file or built in", async () => {
     const project = definedProject({ ".errand/agents/reviewer.md": agentFile("reviewer", "You review.") });
     const { root } = await shown(project, "--agent", "reviewer", "--model", "showing/none");
     expect(root.system).toMatch(/^You review\.\n/);
@@ -69,7 +70,7 @@ describe("run", () => {
     expect(lines.at(-1)).toMatchObject({ type: "done", outcome: "done" });
   });
 
-  test("an agent that is not there is an error with the nearest name, before a store is made", async () => {
+  test("refuses an unknown agent with the nearest name before it creates a store", async () => {
     const project = definedProject({
       ".errand/agents/reviewer.md": agentFile("reviewer", "x"),
       ".errand/skills/tidy/SKILL.md": "---\ndescription: d\n---\nx",
@@ -83,7 +84,7 @@ describe("run", () => {
     expect((await project.errand("ps")).err).toContain("There is no store");
   });
 
-  test("the model is the flag's, else the definition's, else the environment's, the folder's, the user's, the offline one", async () => {
+  test("takes the model of the flag, the definition, the environment, the folder, the user, or the offline one", async () => {
     const model = (name: string): string => JSON.stringify({ model: `showing/${name}` });
     const project = definedProject({ ".errand/agents/own.md": agentFile("own", "x", "model: showing/definition\n") });
     const used = async (env: Record<string, string>, ...args: string[]): Promise<unknown> => {
@@ -105,7 +106,7 @@ describe("run", () => {
     expect(await used(env, "--agent", "own", "--model", "showing/flag")).toBe("showing/flag");
   });
 
-  test("a model that cannot be had leaves its definition out and says so; other programs' names are the default", async () => {
+  test("leaves out a definition whose model is unavailable and says so; model names of other programs mean the default", async () => {
     const project = definedProject({
       ".claude/agents/short.md": agentFile("short", "Short.", "model: sonnet\n"),
       ".claude/agents/same.md": agentFile("same", "Same.", "model: inherit\n"),
@@ -129,7 +130,7 @@ describe("run", () => {
 describe("one name", () => {
   const HOME = { ".errand/agents/worker.md": agentFile("worker", "of the home") };
 
-  test("the folder's goes before the home's, the home's before the built-in one; errand agents names the shadowed", async () => {
+  test("the folder's file wins over the home's, and that over the built-in one; errand agents names shadowed ones", async () => {
     const project = definedProject({ ".claude/agents/worker.md": agentFile("worker", "of the folder") }, HOME);
     expect((await shown(project, "--model", "showing/worker")).child?.system).toMatch(/^of the home\n/);
     await project.errand("trust");
@@ -153,7 +154,7 @@ describe("one name", () => {
 describe("trust", () => {
   const FIXER = agentFile("fixer", "You fix.", HOOKS);
 
-  test("what asks for hooks is said in one line and not used, used once it is trusted, and asks again when changed", async () => {
+  test("a file with hooks is named in one line and not used until it is trusted, and again after a change", async () => {
     const project = definedProject({ ".claude/agents/fixer.md": FIXER });
     const untrusted = await project.errand("run", "the sample");
     expect(untrusted.err.split("\n")[0]).toBe(
@@ -173,7 +174,7 @@ describe("trust", () => {
     ]);
   });
 
-  test("an untrusted file takes nothing away: the home's of its name is used; the home's own needs no trust", async () => {
+  test("an untrusted file does not hide the home's file of its name; files of the home need no trust", async () => {
     const home = { ".errand/agents/fixer.md": agentFile("fixer", "My own.", HOOKS) };
     const project = definedProject({ ".claude/agents/fixer.md": FIXER }, home);
     expect((await shown(project, "--model", "showing/fixer")).child?.system).toMatch(/^My own\./);
@@ -181,7 +182,7 @@ describe("trust", () => {
 });
 
 describe("errand agents", () => {
-  test("lists agents, skills, the context and what is not used, with file, model, tools and warnings", async () => {
+  test("lists agents, skills, context files and unused files, with file, model, tools and warnings", async () => {
     const project = definedProject({
       ".errand/agents/reviewer.md": agentFile(
         "reviewer",
@@ -208,7 +209,7 @@ describe("errand agents", () => {
     expect(unused).toMatch(/\.codex\/agents\/broken\.toml {2}\(not used\)\n {4}line 1: /);
   });
 
-  test("shows one whole, and names the nearest where there is none", async () => {
+  test("shows one agent in full, and suggests the nearest name for an unknown one", async () => {
     const keys = "maxTurns: 5\ntimeout_mins: 2\nreporting: tag\n";
     const project = definedProject({ ".gemini/agents/scout.md": agentFile("scout", "Look.\n\nLook again.", keys) });
     const { out } = await project.errand("agents", "scout");
@@ -230,7 +231,7 @@ describe("errand agents", () => {
     expect(code).toBe(1);
   });
 
-  test("hostile files: nothing of them reaches the terminal, the context or another folder, and the others work", async () => {
+  test("hostile files affect neither the terminal, the context nor another folder, and the other files work", async () => {
     const project = definedProject({
       ".claude/agents/good.md": agentFile("good", "Good."),
       ".claude/agents/loud.md":
@@ -265,8 +266,8 @@ describe("errand agents", () => {
   });
 });
 
-describe("trees that go on", () => {
-  test("a fork knows today's definitions, and keeps the models it was recorded with", async () => {
+describe("trees that continue", () => {
+  test("a fork has the current definitions and keeps its recorded models", async () => {
     const project = definedProject();
     const [opened] = await project.json("run", "--model", "showing/none", "x");
     const tree = String(opened?.["tree"]);
@@ -283,7 +284,7 @@ describe("trees that go on", () => {
     expect(saidOf(unknown.err).code).toBe("definition-unknown");
     const forked = (await project.json("ps", "--all")).find(({ id }) => id !== tree);
     expect(forked).toBeDefined();
-    // A definition that was recorded with another model than its file names now goes on with that one.
+    // A definition keeps its recorded model although its file names another one now.
     project.write(".errand/agents/orchestrator.md", agentFile("orchestrator", "New words.", "model: nowhere/at-all\n"));
     await project.errand("trust");
     const same = await project.errand("fork", tree, "--at", "1", "go on");

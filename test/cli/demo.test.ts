@@ -1,4 +1,4 @@
-/** The demonstration, played for real: what it shows, what it counts, and that it says so when something is wrong. */
+/** The real demonstration: what it shows, what it counts, and that it reports a failure. */
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,12 +27,12 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 function how(env: Readonly<Record<string, string>> = {}) {
-  // What is compiled stays where it always does, so that not every process compiles it again.
+  // The compile cache stays where it is, so that not every process compiles again.
   const NODE_COMPILE_CACHE = join(tmpdir(), "node-compile-cache");
   return { folder: project.folder, env: { TMPDIR: temporary, NODE_COMPILE_CACHE, ...env } };
 }
 
-/** What is left of its folders. */
+/** The demonstration's folders that are left. */
 function leftovers(): string[] {
   return readdirSync(temporary).filter((name) => name.startsWith("errand-demo-"));
 }
@@ -46,7 +46,7 @@ function processAlive(pid: number): boolean {
   }
 }
 
-/** The processes that it told of. */
+/** The processes that the output names. */
 function pidsIn(out: string): number[] {
   return [...out.matchAll(/process +(\d+) starts/g)].map(([, pid]) => Number(pid));
 }
@@ -58,7 +58,7 @@ interface Row {
   readonly facts: readonly Fact[];
 }
 
-/** The journal, read with another command. */
+/** The journal, as another command prints it. */
 async function journalOf(store: string): Promise<Row[]> {
   const [tree] = records((await runErrand(["ps", "--all", "--json", "--store", store], how())).out);
   const id = String(tree?.["tree"] ?? tree?.["id"]);
@@ -66,7 +66,7 @@ async function journalOf(store: string): Promise<Row[]> {
   return records(out) as unknown as Row[];
 }
 
-test("a process is killed, another one finishes, and every number of the last line is in the journal", async () => {
+test("a process is killed, another one finishes, and the journal has every number of the last line", async () => {
   const began = performance.now();
   const { code, out, err } = await runErrand(["demo", "--store", "kept.db"], how());
   expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -89,7 +89,7 @@ test("a process is killed, another one finishes, and every number of the last li
   expect(ends.toSorted(upwards)).toEqual(runs);
   expect(placed.toSorted(upwards)).toEqual(runs);
   expect({ spawned, ended, told, rows }).toEqual({ spawned: 4, ended: 4, told: 4, rows: journal.length });
-  // The row after the kill is the new process's: it finds what the dead one had under way.
+  // The first row after the kill is the new process's: it takes over the dead one's effects.
   expect(journal.find(({ seq }) => seq === (killedAt ?? 0) + 1)?.facts[0]?.type).toBe("effects-lost");
   const before = journal.filter(({ seq }) => seq <= (killedAt ?? 0)).flatMap((row) => row.facts);
   expect(before.filter((fact) => fact.type === "run-ended").length).toBeGreaterThanOrEqual(2);
@@ -107,7 +107,7 @@ test("the demonstration works where XDG_DATA_HOME is not set", async () => {
 });
 
 describe.runIf(terminalAvailable)("npm start", () => {
-  test("in a terminal draws the tree below the lines, and leaves the same lines as elsewhere", async () => {
+  test("in a terminal draws the tree below the lines, and leaves the same lines as in a pipe", async () => {
     const terminal = { columns: 110, rows: 40 };
     const running = startErrand([], { ...how(), entry: START, terminal });
     await running.seen("└─ ");
@@ -138,7 +138,7 @@ test("--json prints each step, the answer and the proof", async () => {
   expect(lines.at(-1)).toMatchObject({ spawned: 4, ended: 4, toldOnce: 4, verdict: "proven", problems: [], ok: true });
 });
 
-test("a journal in which a run was never told is counted as it stands, is no success, and is kept", async () => {
+test("a journal with an undelivered run is counted as it is, is a failure, and is kept", async () => {
   const { code, out, err } = await runErrand(["demo"], { ...how({ FAULT: "untold" }), entry: FAULTY });
   expect(out.trimEnd().split("\n").at(-1)).toMatch(
     /^killed at row \d+ · 4 spawned · 4 ended · 3 told once · replay broken at row \d+ \(.+\)$/,
@@ -177,7 +177,7 @@ test.each([
   expect(leftovers()).toEqual([]);
 });
 
-test("a store that is there, is in memory or is a database is wrong use, and is left alone", async () => {
+test("an existing store, one in memory and a database are usage errors, and are not changed", async () => {
   writeFileSync(join(project.folder, "there.db"), "mine");
   for (const store of ["there.db", "memory", "postgres://127.0.0.1:1/x"]) {
     const { code, out, err } = await runErrand(["demo", "--store", store], how());

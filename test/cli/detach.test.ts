@@ -1,4 +1,4 @@
-/** `errand run --detach`: a background process, how it starts, how it is found, and how it ends. */
+/** `errand run --detach`: a background process, how it starts, is found and ends. */
 
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -65,7 +65,7 @@ async function detach(model: string, ...more: string[]): Promise<Background> {
   return { tree: String(line?.["tree"]), pid: Number(line?.["pid"]) };
 }
 
-/** Lets the children of `held/1` go on. */
+/** Releases the children of `held/1`. */
 function go(): void {
   writeFileSync(join(project.folder, "go"), "");
 }
@@ -73,7 +73,7 @@ function go(): void {
 const log = (): string => join(dirname(storeOf(project.folder)), "background-log");
 
 describe("a task in the background", () => {
-  test("its tree is printed once it is durable; ps, logs -f and result find it; it ends by itself", async () => {
+  test("prints its tree once it is durable; ps, logs -f and result find it; it exits by itself", async () => {
     const { code, out, err } = await errand("run", "-d", "--model", "held/1", "what opens the store?");
     expect(code).toBe(0);
     const tree = out.trimEnd();
@@ -110,7 +110,7 @@ describe("a task in the background", () => {
     expect(statSync(log()).mode & 0o777).toBe(0o600);
   });
 
-  test("it belongs to a session of its own, and its task stands in no argument", async () => {
+  test("has its own session, and its task is in no argument", async () => {
     const { pid } = await detach("held/1");
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /, "")
@@ -119,7 +119,7 @@ describe("a task in the background", () => {
     expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain("what opens");
   });
 
-  test.runIf(terminalAvailable)("it survives the terminal that it was started in", async () => {
+  test.runIf(terminalAvailable)("survives the terminal that started it", async () => {
     const shell = startErrand(["run", "--detach", "--model", "held/1", "the store"], {
       ...project,
       entry: SLOW,
@@ -135,7 +135,7 @@ describe("a task in the background", () => {
     expect((await errand("result", tree)).out).toContain("store.ts");
   });
 
-  test("cancel ends it, and what came of it is told", async () => {
+  test("is ended by cancel, and result shows the outcome", async () => {
     const { tree, pid } = await detach("slow/60000");
     expect(await errand("cancel", tree)).toMatchObject({ code: 0 });
     await until(() => !alive(pid));
@@ -144,21 +144,21 @@ describe("a task in the background", () => {
     expect(code).toBe(1);
   });
 
-  test("options go with it", async () => {
+  test("gets the options of the command", async () => {
     const { tree, pid } = await detach("slow/60000", "--timeout", "0.3");
     await until(() => !alive(pid));
     expect(readFileSync(log(), "utf8")).toContain("(turn-timeout)");
     expect((await errand("logs", tree)).out).toContain("cancel-asked");
   });
 
-  test("it stays for what an earlier process left, too", async () => {
+  test("stays for the work of an earlier process, too", async () => {
     const dead = startErrand(["run", "--json", "--model", "held/1", "the store"], { ...project, entry: SLOW });
     await dead.seen('"draining"');
     dead.kill("SIGKILL");
     const left = String(records((await dead.finished).out)[0]?.["tree"]);
     const { tree, pid } = await detach("slow/1");
     await until(async () => (await errand("result", tree)).code === 0);
-    // Its own tree is at rest for a while: only the other one keeps it.
+    // Its own tree has been idle for a while: only the other one keeps it running.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(alive(pid)).toBe(true);
     go();
@@ -166,7 +166,7 @@ describe("a task in the background", () => {
     expect((await errand("result", left)).out).toContain("store.ts");
   });
 
-  test("its log goes on after an answer, where it has stayed for another tree", async () => {
+  test("keeps logging after its answer while it works on another tree", async () => {
     const dead = startErrand(["run", "--json", "--model", "held/1", "the store"], { ...project, entry: SLOW });
     await dead.seen('"draining"');
     dead.kill("SIGKILL");
@@ -178,7 +178,7 @@ describe("a task in the background", () => {
       await until(
         async () => (await questions()).length === 1 && readFileSync(log(), "utf8").includes(`asks: ${tool}`),
       );
-      // Long enough to have been given up.
+      // Longer than the time after which it would exit.
       await new Promise((resolve) => setTimeout(resolve, 500));
       await errand("answer", (await questions())[0] ?? "", "yes");
     }
@@ -190,7 +190,7 @@ describe("a task in the background", () => {
     expect((await errand("result", tree)).out).toContain("It is over");
   });
 
-  test("a message that is sent to it is worked on", async () => {
+  test("handles a message that is sent to it", async () => {
     const { tree, pid } = await detach("held/1");
     expect((await errand("send", tree, "and the tests?")).out).toContain("taken by the owner");
     go();
@@ -199,7 +199,7 @@ describe("a task in the background", () => {
   });
 });
 
-describe("a start that fails comes back as an error, and leaves nothing behind", () => {
+describe("a failed start is reported as an error and leaves nothing behind", () => {
   async function refused(args: readonly string[], code: string, how: Partial<HowToRun> = {}): Promise<string> {
     const before = readdirSync(project.folder);
     const failed = await runErrand(["run", "--detach", ...args, "x"], { ...project, ...how });
@@ -209,25 +209,25 @@ describe("a start that fails comes back as an error, and leaves nothing behind",
     return failed.err;
   }
 
-  test("a model that is not known, and one without its key", async () => {
+  test("an unknown model, and one without a key", async () => {
     await refused(["--model", "nothing/here"], "model-unknown");
     const err = await refused(["--model", "anthropic/claude"], "model-unknown", { env: { ANTHROPIC_API_KEY: "" } });
     expect(err).toContain("needs a key: set ANTHROPIC_API_KEY");
   });
 
-  test("a store in memory, a time that is none, a store that is none", async () => {
+  test("a store in memory, an invalid time, an invalid store", async () => {
     await refused(["--store", "memory"], "usage");
     await refused(["--timeout", "soon"], "usage");
     await refused(["--store", "README.md"], "store-unreadable");
   });
 
-  test("the option that is only for Errand itself", async () => {
+  test("the option that only Errand itself may use", async () => {
     const { code, err } = await runErrand(["run", "--detached"], { ...project, input: "the store\n" });
     expect(saidOf(err)).toMatchObject({ code: "usage", lines: 2 });
     expect(code).toBe(2);
   });
 
-  test("a process that dies before it has taken the task, with what it said last", async () => {
+  test("a process that dies before it takes the task, with its last output", async () => {
     const die = 'if(process.argv.includes("--detached")){process.stderr.write("first\\nit broke\\n");process.exit(7)}';
     const options = `--import=data:text/javascript,${encodeURIComponent(die)}`;
     const { code, err } = await runErrand(["run", "--detach", "x"], { ...project, env: { NODE_OPTIONS: options } });
@@ -238,7 +238,7 @@ describe("a start that fails comes back as an error, and leaves nothing behind",
     expect(code).toBe(1);
   });
 
-  test("a store that another process owns, which is named", async () => {
+  test("a store with another owner, with the owner's name", async () => {
     const own = ["--store", "own.db"];
     const { out } = await errand("run", "--detach", "--json", "--model", "held/1", ...own, "what opens the store?");
     const pid = Number(records(out)[0]?.["pid"]);
@@ -253,7 +253,7 @@ describe("a start that fails comes back as an error, and leaves nothing behind",
 });
 
 describe("the log", () => {
-  test("keeps the newest lines, and never more than its bound", () => {
+  test("keeps the newest lines within its size limit", () => {
     const path = join(project.folder, "log");
     const fake = createFakeHost();
     const host = withBoundedLog({ ...fake.host, err: (text) => appendFileSync(path, text) }, path, 1_000, 500);
@@ -269,7 +269,7 @@ describe("the log", () => {
     expect(lines.slice(1)).toEqual(Array.from({ length: 500 - first }, (_, index) => `line ${first + index}`));
   });
 
-  test("counts what earlier processes wrote", () => {
+  test("counts the lines of earlier processes", () => {
     const path = join(project.folder, "log");
     writeFileSync(path, "old\n".repeat(250));
     const fake = createFakeHost();

@@ -1,4 +1,4 @@
-/** `errand doctor` on real stores, disks, services and terminals, well and broken. */
+/** `errand doctor` on real stores, disks, services and terminals, healthy and broken. */
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -30,7 +30,7 @@ afterEach(() => {
   }
 });
 
-/** Whoever runs the tests may have keys; here there are none but those that a test gives. */
+/** Removes the keys of the developer's environment; a test sets its own. */
 const NO_KEYS = Object.fromEntries(
   ["ANTHROPIC", "OPENAI", "GOOGLE_GENERATIVE_AI", "GEMINI", "GOOGLE", "OPENAI_COMPATIBLE", "OLLAMA"]
     .flatMap((name) => [`${name}_API_KEY`, `${name}_BASE_URL`])
@@ -73,7 +73,7 @@ async function listening(answer: RequestListener): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("where nothing is wrong it says so line by line, is exit 0, and leaves nothing behind", async () => {
+test("reports each healthy check in a line, is exit 0, and leaves nothing behind", async () => {
   const before = readdirSync(project.folder);
   const { code, out, err } = await doctor([]);
   expect(out).toMatch(/^ok +Node\.js +\d+\.\d+/m);
@@ -89,7 +89,7 @@ test("where nothing is wrong it says so line by line, is exit 0, and leaves noth
 });
 
 describe("the store", () => {
-  test("work that a dead process left, its owner while it lives, and a tree in quarantine", async () => {
+  test("unfinished work of a dead process, its living owner, and a quarantined tree are reported", async () => {
     const running = startErrand(["run", "--json", "--model", "slow/60000", "x"], { ...project, entry: SLOW });
     await running.seen('"turn-started"');
     const alive = await checks();
@@ -113,7 +113,7 @@ describe("the store", () => {
     expect(quarantined.get("format")).toMatchObject({ level: "warning", remedy: "Update Errand." });
   });
 
-  test("a file that is none, and a store of a newer version, and one of an older version are broken", async () => {
+  test("a file that is no store, and stores of a newer or an older version, are broken", async () => {
     expect((await checks(["--store", "README.md"])).get("store")).toMatchObject({ level: "broken" });
     await runErrand(["run", "the store"], project);
     const version = (number: number): void => {
@@ -131,7 +131,7 @@ describe("the store", () => {
     expect({ level, text }).toEqual({ level: "broken", text: expect.stringContaining("9999") });
   });
 
-  test("a place where nothing can be kept is broken", async () => {
+  test("a place that cannot be written is broken", async () => {
     const { level, text } = (await checks(["--store", "/proc/errand/errand.db"])).get("disk") ?? {};
     expect({ level, text }).toEqual({ level: "broken", text: expect.stringContaining("/proc") });
   });
@@ -140,7 +140,7 @@ describe("the store", () => {
 describe("models", () => {
   const KEY = "sk-this-is-secret";
 
-  test("a key is told of and never printed, and its service is asked without it", async () => {
+  test("a key is mentioned and never printed, and its service is probed without it", async () => {
     const asked: (string | undefined)[] = [];
     const host = await listening((request, response) => {
       asked.push(request.url, request.headers.authorization, String(request.headers["x-api-key"] ?? ""));
@@ -162,7 +162,7 @@ describe("models", () => {
     expect(out + err).not.toContain(KEY);
   });
 
-  test("a service that refuses, one that never answers, and a URL that is none are broken", async () => {
+  test("a service that refuses or never answers, and an invalid URL, are broken", async () => {
     const gone = await listening(() => undefined);
     servers.pop()?.close();
     const silent = await listening(() => undefined);
@@ -178,7 +178,7 @@ describe("models", () => {
     }
   });
 
-  test("a proxy that Node.js does not use is the first thing to look at", async () => {
+  test("a proxy that Node.js ignores is the first suggestion", async () => {
     const args = ["--base-url", "http://errand.invalid/v1"];
     const found = await checks(args, { HTTPS_PROXY: "http://127.0.0.1:9" });
     expect(found.get("network")?.remedy).toBe(
@@ -186,7 +186,7 @@ describe("models", () => {
     );
   });
 
-  test("Ollama: running with models, running without, not running though it was asked for", async () => {
+  test("Ollama: running with models, running without models, named but not running", async () => {
     const tags = (models: readonly object[]): RequestListener => {
       return (request, response) =>
         response.writeHead(request.url === "/api/tags" ? 200 : 404).end(JSON.stringify({ models }));
@@ -207,7 +207,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     return (await startErrand(["doctor"], { ...project, env: { ...env, ...given }, terminal }).finished).out;
   };
 
-  test("it says what the terminal can show, in lines without columns where it is narrow", async () => {
+  test("it reports what the terminal can show, without columns if it is narrow", async () => {
     expect(await shown(90, { LANG: "C.UTF-8" })).toContain("90 columns, 24 rows, colours, live tree");
     const narrow = await shown(40, { LANG: "C.UTF-8", NO_COLOR: "1" });
     expect(narrow).toContain("ok terminal: 40 columns, 24 rows, no colours, live tree");

@@ -1,4 +1,4 @@
-/** The model of the picture, folded from real events, against what the store says of the same tree. */
+/** The readable model, folded from real events, against the store's records of the same tree. */
 
 import { expect, test } from "vitest";
 import { createJsonDisplay, jsonLine } from "../../src/cli/display/jsonl.ts";
@@ -67,7 +67,7 @@ test("names, states, times, tokens and cost are those of the store", async () =>
   expect(model.effects.size).toBe(0);
 });
 
-test("what was given up counts as an estimate, marked with ~, until its wire tells; then as in the store", async () => {
+test("abandoned calls count as an estimate, marked with ~, until their real usage is known; then as in the store", async () => {
   const world = createTestWorld();
   const { errand } = await openTestErrand(
     {
@@ -96,7 +96,7 @@ test("what was given up counts as an estimate, marked with ~, until its wire tel
   expect(ended).toMatchObject({ tokens: 73, cost: 76 });
 });
 
-test("D13: the tree is at rest only after the turn about the announcement", async () => {
+test("D13: the tree is idle only after the turn about the announcement", async () => {
   const { rests, events } = await eventsOfTask("what opens the store?");
   expect(rests.filter(Boolean)).toHaveLength(1);
   expect(rests.at(-1)).toBe(true);
@@ -105,7 +105,7 @@ test("D13: the tree is at rest only after the turn about the announcement", asyn
   expect(announced).toBeLessThan(events.length - 1);
 });
 
-test("the same events give the same changes; a late one gives none", async () => {
+test("the same events give the same changes; a rejected one gives none", async () => {
   const { changes, events } = await eventsOfTask("what opens the store?");
   const again = createTreeModel();
   expect(events.map((event) => foldEvent(again, event))).toEqual(changes);
@@ -115,7 +115,7 @@ test("the same events give the same changes; a late one gives none", async () =>
   expect(again).toEqual(before);
 });
 
-test("a plain line for each change of state; a run that starts at once is not called queued", async () => {
+test("each change of state is a plain line; a run that starts at once is not shown as queued", async () => {
   const { changes } = await eventsOfTask("what opens the store?");
   const lines = changes.flatMap(changeLines);
   expect(lines[0]).toMatch(/^orchestrator opened, tree /);
@@ -124,7 +124,7 @@ test("a plain line for each change of state; a run that starts at once is not ca
   expect(lines.join("\n")).not.toContain("queued");
 });
 
-test("a line of JSON holds no control character, and what it holds comes back", () => {
+test("a line of JSON contains no control character, and parsing it returns the same values", () => {
   const text = "a\u001b[2J\u009b1A\u007f\u2028\nb";
   const line = jsonLine({ type: "answer", text });
   // oxlint-disable-next-line no-control-regex
@@ -139,7 +139,7 @@ test("every change is a line of JSON that begins with its version and type", asy
   const display = createJsonDisplay(host);
   for (const some of changes) display.changed(model, some, () => 0);
   const lines = out.trimEnd().split("\n");
-  // A message is a line of its own once the channel has brought it.
+  // A message is a line of its own once the channel has delivered it.
   expect(lines).toHaveLength(changes.flat().filter(({ type }) => type !== "message").length);
   for (const line of lines) expect(line).toMatch(/^\{"v":1,"type":"[a-z-]+","at":\d+,/);
 });

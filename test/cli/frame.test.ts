@@ -1,4 +1,4 @@
-/** The frame against a terminal's screen: what is seen, and how little is written for it. */
+/** The frame against a terminal's screen: what it shows, and that it writes only changes. */
 
 import { describe, expect, test } from "vitest";
 import { createFrame, type Frame } from "../../src/cli/display/frame.ts";
@@ -19,7 +19,7 @@ test("only lines that changed are written", () => {
   expect(writes).toHaveLength(2);
 });
 
-test("each drawing is one write, shown at once", () => {
+test("each drawing is one write that is shown at once", () => {
   const { frame, writes } = drawing();
   frame.draw(["one"]);
   frame.draw(["two", "three"]);
@@ -49,7 +49,7 @@ test("text above the frame stays, wraps, and pushes the frame down", () => {
   expect(writes[1]).toContain("\u001b[?7hfirst");
 });
 
-test("the cursor is hidden and lines do not wrap while it is drawn, and both come back however it ends", () => {
+test("the cursor is hidden and wrapping is off while it is drawn, and every end restores both", () => {
   for (const end of [(frame: Frame) => frame.close(["last"]), (frame: Frame) => frame.abandon()]) {
     const { frame, seen } = drawing();
     frame.draw(["tree"]);
@@ -59,13 +59,13 @@ test("the cursor is hidden and lines do not wrap while it is drawn, and both com
   }
 });
 
-test("a frame that drew nothing gives back nothing", () => {
+test("a frame that drew nothing restores nothing", () => {
   const { frame, writes } = drawing();
   frame.abandon();
   expect(writes).toEqual([]);
 });
 
-test("after the terminal became narrower the rows that its lines take now are drawn over", () => {
+test("after the terminal became narrower all rows of the wrapped lines are overwritten", () => {
   const { frame, writes } = drawing();
   frame.draw(["x".repeat(40), "y"]);
   frame.resized(20);
@@ -76,7 +76,7 @@ test("after the terminal became narrower the rows that its lines take now are dr
 describe("with a cursor", () => {
   const at = (row: number, column: number): { row: number; column: number } => ({ row, column });
 
-  test("it is seen where it was put, moves without the lines being written, and comes back after text above", () => {
+  test("it is shown where it was set, moves without writing lines, and is restored after text above", () => {
     const { frame, writes, seen } = drawing();
     frame.draw(["tree", "> ab"], at(1, 3));
     expect(seen()).toMatchObject({ cursor: at(1, 3), cursorVisible: true, lines: ["tree", "> ab", ""] });
@@ -91,7 +91,7 @@ describe("with a cursor", () => {
     expect(seen()).toMatchObject({ cursor: at(3, 2), lines: ["said", "more", "TREE", "> ab", ""] });
   });
 
-  test("text above and other lines below it are one write", () => {
+  test("text above and changed lines below are one write", () => {
     const { frame, writes, seen } = drawing();
     frame.draw(["tree", "> ab"], at(1, 4));
     frame.draw(["> abc"], at(0, 5), "said");
@@ -108,7 +108,7 @@ describe("with a cursor", () => {
     expect(seen()).toMatchObject({ cursor: at(1, 3), lines: ["> a", "  b", ""] });
   });
 
-  test("however the frame ends, the cursor stands below it", () => {
+  test("the cursor is below the frame after every kind of end", () => {
     for (const end of [(frame: Frame) => frame.close(["> a", "  b"]), (frame: Frame) => frame.abandon()]) {
       const { frame, seen } = drawing();
       frame.draw(["> a", "  b"], at(0, 1));
@@ -117,7 +117,7 @@ describe("with a cursor", () => {
     }
   });
 
-  test("after the terminal became narrower, the rows above the cursor are counted as they are now", () => {
+  test("after the terminal became narrower, the rows above the cursor are counted with the new width", () => {
     const { frame, writes } = drawing();
     frame.draw(["x".repeat(40), `> ${"y".repeat(30)}`, "z"], at(1, 25));
     frame.resized(20);
@@ -127,7 +127,7 @@ describe("with a cursor", () => {
   });
 });
 
-test("a line that was not filtered moves nothing", () => {
+test("an escape sequence in an unfiltered line moves nothing", () => {
   const { frame, writes, seen } = drawing();
   frame.draw(["one\u001b[7A\u001b[J", "two\r\u001b[?25h"], undefined, "above\u001b[5B");
   frame.above("said\u001b[2J\u001b]0;title\u0007");

@@ -1,4 +1,4 @@
-/** What is piped into `errand run` beside its words, and what it says before it has a task. */
+/** A pipe into `errand run` beside a task, and what it prints before it has a task. */
 
 import { spawn } from "node:child_process";
 import { openSync, closeSync, writeFileSync } from "node:fs";
@@ -21,11 +21,11 @@ const project = { folder: "", remove: (): void => undefined };
 beforeEach(() => Object.assign(project, projectFolder()));
 afterEach(() => project.remove());
 
-/** A model that says what it was asked. */
+/** A model that repeats what it was asked. */
 const echo = (): Promise<ModelServer> => openModelServer(({ text }) => ({ text: `asked: ${text}` }));
 
 describe("standard input beside a task", () => {
-  test("a pipe is joined to the words, after a blank line", async () => {
+  test("a pipe is appended to the task after a blank line", async () => {
     const { options } = await echo();
     const how = { ...project, input: "-old\n+new\n" };
     const { out } = await runErrand(["run", ...options, "review"], how);
@@ -36,14 +36,14 @@ describe("standard input beside a task", () => {
     expect(dash.out).toBe("asked: -old\n+new\n");
   });
 
-  test("a pipe that ends without a word changes nothing", async () => {
+  test("an empty pipe changes nothing", async () => {
     const { options } = await echo();
     const { out, err } = await runErrand(["run", ...options, "review"], { ...project, input: " \n" });
     expect(out).toBe("asked: review\n");
     expect(err).not.toContain("standard input");
   });
 
-  test("a file is joined, and /dev/null is not read", async () => {
+  test("a file is appended, and /dev/null is not read", async () => {
     const { options } = await echo();
     writeFileSync(join(project.folder, "diff"), "+new\n");
     const from = async (path: string): Promise<string> => {
@@ -60,7 +60,7 @@ describe("standard input beside a task", () => {
     expect(await from("/dev/null")).toBe("asked: review\n");
   });
 
-  test("an open pipe on which nothing comes does not hold it up, and that is said", async () => {
+  test("an open pipe without data does not delay the task, and a notice says so", async () => {
     const { options } = await echo();
     const running = startErrand(["run", ...options, "review"], { ...project, open: true });
     const { code, out, err } = await running.finished;
@@ -68,7 +68,7 @@ describe("standard input beside a task", () => {
     expect(err).toContain("nothing came on it within 3 s");
   });
 
-  test("a pipe whose end is slow to come is read to the end", async () => {
+  test("a slow pipe is read to its end", async () => {
     const { options } = await echo();
     const [file = "", ...args] = errandCommand(["run", ...options, "review"]);
     const child = spawn(file, args, { cwd: project.folder, stdio: ["pipe", "pipe", "ignore"] });
@@ -81,7 +81,7 @@ describe("standard input beside a task", () => {
   });
 });
 
-test("without a task the model is named before anything else", async () => {
+test("without a task the model is printed before anything else", async () => {
   const { options } = await echo();
   const { err, out } = await runErrand(["run", ...options], project);
   expect(err).toMatch(
@@ -90,7 +90,7 @@ test("without a task the model is named before anything else", async () => {
   expect(out).toMatch(/^asked: Explain what this project is/);
 });
 
-test("--allow of a tool that is not known is an error that names the tools, before a store is made", async () => {
+test("--allow with an unknown tool is an error that names the tools, before a store is created", async () => {
   const failed = async (tool: string): Promise<Finished> => runErrand(["run", "--allow", tool, "x"], project);
   const { code, out, err } = await failed("write_files:docs/**");
   expect(saidOf(err)).toMatchObject({ code: "usage", lines: 2, message: expect.stringContaining('"write_files"') });

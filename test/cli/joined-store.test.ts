@@ -14,7 +14,7 @@ async function storeWith(...numbers: number[]): Promise<Store> {
   return store;
 }
 
-test("trees of all are listed newest first, page by page, and each is found where it is", async () => {
+test("trees of all stores are listed newest first, page by page, and each is found in its store", async () => {
   const joined = joinStores([await storeWith(1, 4, 5), await storeWith(2, 3)]);
   const all = [5, 4, 3, 2, 1].map(treeNumber);
   expect((await joined.trees({ limit: 9 })).map(({ id }) => id)).toEqual(all);

@@ -1,4 +1,4 @@
-/** The live display and what can stop it, on a host that a test drives. */
+/** The live display and what can stop it, on a host that the test controls. */
 
 import { expect, test } from "vitest";
 import type { Display } from "../../src/cli/display/display.ts";
@@ -36,7 +36,7 @@ function liveOn(fake: FakeHost): Display {
 
 const DRAWN = ["model a/b (because so) · store memory", "⠋ root  thinking", ""];
 
-test("however the process ends, the cursor comes back", () => {
+test("the cursor is restored at every kind of end", () => {
   const fake = createFakeHost();
   liveOn(fake);
   expect(screenOf(fake.written.out)).toMatchObject({ cursorVisible: false, wraps: false });
@@ -44,7 +44,7 @@ test("however the process ends, the cursor comes back", () => {
   expect(screenOf(fake.written.out)).toMatchObject({ cursorVisible: true, wraps: true });
 });
 
-test("the spinner turns and time goes on, and nothing else is written", () => {
+test("the spinner and the times are updated, and nothing else is written", () => {
   const fake = createFakeHost();
   liveOn(fake);
   const before = fake.written.out.length;
@@ -55,7 +55,7 @@ test("the spinner turns and time goes on, and nothing else is written", () => {
   expect(screenOf(fake.written.out.slice(before)).linesWritten).toBe(2);
 });
 
-test("Ctrl-Z gives the terminal back, and coming back takes it and draws anew", () => {
+test("Ctrl-Z restores the terminal, and continuing takes it back and draws again", () => {
   const fake = createFakeHost();
   liveOn(fake);
   fake.signal("SIGTSTP");
@@ -66,7 +66,7 @@ test("Ctrl-Z gives the terminal back, and coming back takes it and draws anew", 
   expect(lines.filter((line) => line.startsWith(DRAWN[1] ?? ""))).toHaveLength(2);
 });
 
-test("another width is used at once", () => {
+test("a new width is used at once", () => {
   const fake = createFakeHost();
   liveOn(fake);
   fake.resize(14);
@@ -74,7 +74,7 @@ test("another width is used at once", () => {
   for (const line of lines.slice(-4)) expect(line.length).toBeLessThan(14);
 });
 
-test("what is said meanwhile stands above the picture, harmless; the last picture stays above the answer", () => {
+test("messages are printed above the tree without escape sequences; the last tree stays above the answer", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
   const said = { id: "1", agent: "tree", name: "root", kind: "answer", repeated: false } as const;
@@ -95,7 +95,7 @@ test("what is said meanwhile stands above the picture, harmless; the last pictur
   ]);
 });
 
-test("an answer that the agent gave before its last turn is shown again below the last picture", () => {
+test("an answer from before the last turn is shown again below the last tree", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
   const said = { id: "1", agent: "tree", name: "root", repeated: false };
@@ -108,7 +108,7 @@ test("an answer that the agent gave before its last turn is shown again below th
   expect(lines.slice(-3)).toEqual(["", "There are 42.", ""]);
 });
 
-test("a message that is relayed by a turn that failed is shown, too", () => {
+test("a message that a failed turn relays is shown, too", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
   display.message(
@@ -128,7 +128,7 @@ function watching(timeoutMs: number | null = null): {
   return { fake, host: fake.host, stops: watchStops(fake.host, timeoutMs) };
 }
 
-test("the first Ctrl-C asks, the second leaves at once with 130", async () => {
+test("the first Ctrl-C requests a stop, the second exits at once with 130", async () => {
   const { fake, stops } = watching();
   fake.signal("SIGINT");
   expect(await stops.first).toEqual({ type: "signal", signal: "SIGINT" });
@@ -137,7 +137,7 @@ test("the first Ctrl-C asks, the second leaves at once with 130", async () => {
   expect(fake.left).toEqual([130]);
 });
 
-test("whatever stops first counts, and nothing is heard after the end", async () => {
+test("the first reason to stop counts, and later ones are ignored", async () => {
   const { fake, stops } = watching(1_000);
   fake.signal("SIGTERM");
   fake.tick();
@@ -148,7 +148,7 @@ test("whatever stops first counts, and nothing is heard after the end", async ()
   expect(fake.left).toEqual([]);
 });
 
-test("the time that was given is over once it is over", async () => {
+test("the work stops when its time is over", async () => {
   const { fake, stops } = watching(1_000);
   fake.tick();
   expect(await stops.first).toEqual({ type: "timeout" });

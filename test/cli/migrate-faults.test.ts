@@ -1,4 +1,4 @@
-/** A move that is interrupted at any of its writes, and begun again, ends as one that was not. */
+/** A move that is interrupted at any write and started again has the same result as an uninterrupted one. */
 
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,7 +61,7 @@ async function attempt(path: string, target: Store, wall = <Subject extends obje
   }
 }
 
-test("the store has something of everything", async () => {
+test("the store has every kind of record", async () => {
   const store = openSqliteStore({ path: full.path, access: "read" });
   const trees = await treesOf(store);
   const has = (fits: (tree: (typeof trees)[number]) => boolean): boolean => trees.some(fits);
@@ -72,7 +72,7 @@ test("the store has something of everything", async () => {
   await store.close();
 });
 
-test("interrupted after any write, a second attempt ends as one attempt does", async () => {
+test("after an interruption at any write, a second attempt has the same result as one attempt", async () => {
   const whole = createMemoryStore();
   const counter = interrupting(0);
   expect(await attempt(copied(), whole, counter.wall)).toMatchObject({ already: false, mail: 4 });
@@ -90,7 +90,7 @@ test("interrupted after any write, a second attempt ends as one attempt does", a
   }
 });
 
-/** True if the trees could be worked on in both stores. */
+/** True if processes could run the trees in both stores. */
 async function bothRun(path: string, target: Store): Promise<boolean> {
   const released = (await target.trees({ limit: 9_999 })).some(({ status }) => status !== "arriving");
   return released && !isMoved(path);
@@ -106,7 +106,7 @@ function isMoved(path: string): boolean {
 }
 
 describe("between two attempts", () => {
-  test("what the source did since then is brought over too", async () => {
+  test("the work of the source since then is moved too", async () => {
     const path = copied();
     const target = createMemoryStore();
     await expect(attempt(path, target, leaving())).rejects.toBeInstanceOf(Interrupted);
@@ -137,7 +137,7 @@ describe("between two attempts", () => {
     expect(await contentsOf(target)).toEqual(now);
   });
 
-  test("texts that were erased since then are erased there too", async () => {
+  test("texts that were erased since then are erased in the target too", async () => {
     const { path, tree, target } = await halfMoved();
     const erased = [{ seq: 1, body: "what was erased since" }];
     await target.commit({ acknowledged: [], trees: [unchanged(tree, { erased })] });
@@ -145,7 +145,7 @@ describe("between two attempts", () => {
     expect(await contentsOf(target)).toEqual(full.contents);
   });
 
-  test("a message that comes while the move ends is not left behind", async () => {
+  test("a message that arrives while the move ends is not lost", async () => {
     const path = copied();
     const target = createMemoryStore();
     const late = sampleMail(treeNumber(97), "in the last moment");
@@ -166,7 +166,7 @@ describe("between two attempts", () => {
   });
 });
 
-/** Interrupts a move at the moment in which the source would say that it was moved. */
+/** Interrupts a move just before the source records that it was moved. */
 function leaving() {
   return <Subject extends object>(store: Subject): Subject => {
     if (!("leave" in store)) return store;
@@ -185,7 +185,7 @@ async function halfMoved() {
 }
 
 describe("refused", () => {
-  test("another tree's row in the place of one that was carried", async () => {
+  test("another tree's row in the place of a copied one", async () => {
     const { path, tree, target } = await halfMoved();
     const rows: Store["rows"] = async (id, from, limit) => {
       const found = await target.rows(id, from, limit);
@@ -195,7 +195,7 @@ describe("refused", () => {
   });
 
   test.each(["rows", "blobs", "posts", "runs", "pendingOutbox", "snapshot"] as const)(
-    "%s that come back otherwise than they were carried",
+    "%s that are read back with other content than was written",
     async (name) => {
       const target = createMemoryStore();
       const read = target[name] as (...given: unknown[]) => Promise<unknown>;

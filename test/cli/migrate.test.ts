@@ -1,6 +1,6 @@
 /**
- * `errand migrate`: a store moves from its file to a real database, by the real command; and the format of new trees is
- * raised.
+ * `errand migrate`: the real command moves a store from its file to a real database, and raises the format of new
+ * trees.
  */
 
 import { writeFileSync } from "node:fs";
@@ -78,7 +78,7 @@ async function killed(): Promise<string> {
 }
 
 describe("moving", () => {
-  test("finished and open trees go on in the database, and the file says where they went", async () => {
+  test("finished and open trees continue in the database, and the file says where it was moved", async () => {
     const finished = await worked();
     const open = await killed();
     const before = await contentsOfFile(file());
@@ -103,7 +103,7 @@ describe("moving", () => {
     }
     expect((await errand("doctor")).out).toMatch(/broken +store +.+ was moved to postgres:/);
     expect(await contentsOfFile(file())).toEqual(before);
-    // They have gone on since: what the file holds is still the beginning of their history.
+    // They have continued since then: the file still has the beginning of their history.
     const again = await migrate();
     expect(again).toMatchObject({
       code: 0,
@@ -111,7 +111,7 @@ describe("moving", () => {
     });
   });
 
-  test("everything that a store can hold arrives as it was, and is told as JSON", async () => {
+  test("every kind of record arrives unchanged, and the outcome is printed as JSON", async () => {
     await worked();
     await makeFullStore(file(), { posts: 3 });
     const before = await contentsOfFile(file());
@@ -130,7 +130,7 @@ describe("moving", () => {
     expect(records((await migrate("--json")).out)).toMatchObject([{ type: "migrated", already: true, mail: 0 }]);
   });
 
-  test("killed in the middle and started again, it ends as if it had not been; and nobody works on half of it", async () => {
+  test("a move that is killed and started again has the same result, and no process runs half of it", async () => {
     await worked();
     copyTree(120);
     const before = await contentsOfFile(file());
@@ -160,7 +160,7 @@ describe("moving", () => {
     expect(after.trees).toHaveLength(122);
   });
 
-  test("work that takes longer says how far it is", async () => {
+  test("a long move prints its progress", async () => {
     await worked();
     copyTree(20);
     const world = createSystemWorld();
@@ -175,7 +175,7 @@ describe("moving", () => {
     expect(passes.length).toBeLessThan(Number(rows));
   });
 
-  test("another clock in the file is told of, with what it does to deadlines", async () => {
+  test("a different clock in the file is reported with its effect on deadlines", async () => {
     await worked();
     sql("update anchor set at = at - 7200000");
     expect((await migrate()).err).toMatch(
@@ -204,7 +204,7 @@ describe("refused", () => {
     return err;
   };
 
-  test("words that name no file and no database", async () => {
+  test("arguments that name no file and no database", async () => {
     const { url } = database;
     for (const words of [
       [],
@@ -220,7 +220,7 @@ describe("refused", () => {
     }
   });
 
-  test("a file that is not there or is none, and a database that is wrong, refuses or does not answer", async () => {
+  test("a missing or foreign file, and a database that is wrong, refuses or does not answer", async () => {
     await refusal(migrate(), "store-unreadable");
     await refusal(errand("migrate", "--from", "README.md", "--to", database.url), "store-unreadable");
     await worked();
@@ -241,7 +241,7 @@ describe("refused", () => {
     expect((await migrate()).code).toBe(0);
   });
 
-  test("a database that holds other trees, or works on the same ones", async () => {
+  test("a database that has other trees, or already runs the same ones", async () => {
     const tree = await worked();
     await worked("--store", database.url);
     expect(await refusal(migrate(), "store-not-empty")).toContain("holds 1 tree already");
@@ -250,7 +250,7 @@ describe("refused", () => {
     expect((await errand("ps", "--all")).code).toBe(0);
   });
 
-  test("a damaged tree, and one of a newer format: nothing is carried", async () => {
+  test("a damaged tree, and one of a newer format: nothing is copied", async () => {
     const tree = await worked();
     sql("update trees set format = 99");
     expect(await refusal(migrate(), "store-too-new")).toContain("in format 99");
@@ -261,7 +261,7 @@ describe("refused", () => {
     expect(await inDatabase(treesOf)).toEqual([]);
   });
 
-  test("a file that was moved elsewhere, and mail of somebody who had opened it before", async () => {
+  test("a file that was moved elsewhere, and mail from a process that had opened it before", async () => {
     const tree = asTreeId(await worked());
     const sender = openSqliteStore({ path: file(), access: "read" });
     expect((await migrate()).code).toBe(0);
@@ -274,12 +274,12 @@ describe("refused", () => {
   });
 });
 
-/** The format is made up, since there is only one: a store that is older by one, and one that is far ahead. */
+/** There is only one format, so the tests invent others: a store that is older by one, and one that is far newer. */
 describe("finishing an upgrade", () => {
   const OLDER = JOURNAL_FORMAT - 1;
   const finish = (...more: string[]): Promise<Finished> => errand("migrate", "--finish", ...more);
 
-  test("new trees are written in the newest format from then on, in a file", async () => {
+  test("in a file, new trees have the newest format from then on", async () => {
     await worked();
     expect(await finish()).toMatchObject({
       code: 0,
@@ -299,7 +299,7 @@ describe("finishing an upgrade", () => {
     expect((await finish()).out).toContain("nothing to do");
   });
 
-  test("the same in a database, told as JSON", async () => {
+  test("the same in a database, printed as JSON", async () => {
     const store = ["--store", database.url];
     await worked(...store);
     await runSql(database.url, `update errand.meta set value = '${OLDER}' where name = 'format'`);
@@ -315,7 +315,7 @@ describe("finishing an upgrade", () => {
     expect(formats).toEqual([OLDER, JOURNAL_FORMAT]);
   });
 
-  test("a store that is ahead of this version, one that is not there, and one that is owned", async () => {
+  test("a store that is newer than this version, a missing one, and one with an owner", async () => {
     expect(saidOf((await finish()).err)).toMatchObject({ code: "store-unreadable", lines: 2 });
     const tree = await worked();
     sql("update meta set value = 99 where name = 'format'");

@@ -24,7 +24,7 @@ const made = (name: string): boolean => existsSync(join(project.folder, name));
 const errand = (...args: readonly string[]): Promise<Finished> => runErrand(args, { ...project, entry: SLOW });
 
 describe("without a terminal", () => {
-  test("the work is parked with a clear word, is answered by other commands, and goes on where it was", async () => {
+  test("the work is parked with a clear message, is answered by other commands, and continues from there", async () => {
     const first = await errand(...WRITE);
     expect(first.code).toBe(1);
     expect(first.err).toMatch(
@@ -75,7 +75,7 @@ describe("without a terminal", () => {
     expect((await errand("replay", tree)).out).toContain("proven");
   });
 
-  test("A9: a deny that came after the question holds, though the user's yes waits in the mail", async () => {
+  test("A9: a deny that is added after the question wins over the user's yes in the mail", async () => {
     const first = await errand(...WRITE, "--allow", "write_file");
     const [, question = "", tree = ""] =
       /errand answer (\S+) yes, then: errand resume ([0-9a-f-]+)/.exec(first.err) ?? [];
@@ -89,7 +89,7 @@ describe("without a terminal", () => {
     expect((await errand("replay", tree)).out).toContain("proven");
   });
 
-  test("a request that has used its model calls ends with `model-call-limit`, and nobody is asked", async () => {
+  test("a request that has used its model calls ends with `model-call-limit` without a question", async () => {
     expect((await errand("config", "set", "limits.modelCallsPerRequest", "3")).code).toBe(0);
     const ended = await errand(...WRITE, "--allow", "write_file,run_command");
     expect(ended.code).not.toBe(0);
@@ -97,7 +97,7 @@ describe("without a terminal", () => {
     expect((await errand("answer")).err).toBe("no question waits for an answer\n");
   });
 
-  test("calls that were allowed beforehand are not asked about, and only those", async () => {
+  test("only calls that were allowed in advance are not asked about", async () => {
     const some = await errand(...WRITE, "--allow", "write_file:*.txt, run_command:ls", "--json");
     expect(records(some.out).filter(({ type }) => type === "question-asked")).toMatchObject([
       { name: "the writer", tool: "run_command", input: { argv: ["touch", "made"] } },
@@ -108,7 +108,7 @@ describe("without a terminal", () => {
     expect([all.code, made("made")]).toEqual([0, true]);
   });
 
-  test("wrong words are told what is right", async () => {
+  test("a usage error names the correct form", async () => {
     await errand(...WRITE);
     for (const [args, said] of [
       [["answer", "019a", "yes"], /No question 019a is open \(question-closed\)\n {2}.*errand answer/],
@@ -128,7 +128,7 @@ describe("without a terminal", () => {
     expect(await errand("answer", id)).toMatchObject({ code: 2, err: expect.stringContaining("missing") as string });
   });
 
-  test("scenario 32: an owner at work takes an answer from another process, at once", async () => {
+  test("scenario 32: a working owner takes an answer from another process at once", async () => {
     const terminal = { columns: 90, rows: 30 };
     if (!terminalAvailable) return process.stderr.write("SKIPPED: there is no /usr/bin/script\n");
     const owner = startErrand(WRITE, { ...project, entry: SLOW, terminal });
@@ -148,7 +148,7 @@ describe("without a terminal", () => {
 describe.runIf(terminalAvailable)("in a terminal", () => {
   const terminal = { columns: 90, rows: 30 };
 
-  test("each question is asked in its turn and answered by a line; other lines do nothing", async () => {
+  test("questions are asked one after the other and answered by a line; other lines have no effect", async () => {
     const running = startErrand(WRITE, { ...project, entry: SLOW, terminal });
     await running.seen("y allows it");
     running.type("xq \r");
@@ -170,7 +170,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     expect(text).not.toContain("xq");
   });
 
-  test("a request that has used its model calls asks for more, and goes on after a yes", async () => {
+  test("a request that has used its model calls asks for more, and continues after a yes", async () => {
     expect((await errand("config", "set", "limits.modelCallsPerRequest", "3")).code).toBe(0);
     const running = startErrand([...WRITE, "--allow", "write_file,run_command"], { ...project, entry: SLOW, terminal });
     await running.seen("y allows it");
@@ -180,7 +180,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     expect(screenOf(out).lines.join("\n")).toContain("This request has used 3 model calls. May it use 3 more?");
   });
 
-  test("Ctrl-C at a question cancels as ever, and nothing was run", async () => {
+  test("Ctrl-C at a question cancels the task, and the call is not run", async () => {
     const running = startErrand(WRITE, { ...project, entry: SLOW, terminal });
     await running.seen("y allows it");
     running.type("\u0003");

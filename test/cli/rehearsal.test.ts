@@ -269,7 +269,7 @@ test("the answer about this repository is useful, bounded and without ids", asyn
   expect(Math.max(...answer.split("\n").map((line) => line.length))).toBeLessThanOrEqual(300);
 }, 60_000);
 
-test("an agent that cannot delegate looks for itself and answers", async () => {
+test("an agent that cannot delegate searches itself and answers", async () => {
   const { text, called } = await runAgent(
     [{ role: "user", text: "Where is the http server configured?" }],
     shop(),

@@ -1,4 +1,4 @@
-/** `errand replay` and `errand export`: proving what is stored and what was sent. */
+/** `errand replay` and `errand export`: proving a stored tree and an exported file. */
 
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ describe("a good journal is proven", () => {
     expect(counts).toEqual([counts[0], counts[0], counts[0]]);
   });
 
-  test("while another process owns the store and writes it", async () => {
+  test("while another process owns the store and writes to it", async () => {
     const owner = startErrand(["run", "--json", "--model", "slow/60000", "the store"], { ...project, entry: SLOW });
     await owner.seen('"turn-started"');
     const [busy] = records((await errand("ps", "--json")).out);
@@ -82,7 +82,7 @@ describe("a good journal is proven", () => {
 });
 
 describe("an exported file", () => {
-  test("is private, replaces the old one whole, and leaves nothing beside it", async () => {
+  test("is private, replaces an old file completely, and leaves no temporary file", async () => {
     written("out.jsonl", "an old one");
     const { code, out, err } = await errand("export", project.tree, "--out", "out.jsonl");
     expect({ code, out }).toEqual({ code: 0, out: "" });
@@ -101,7 +101,7 @@ describe("an exported file", () => {
     });
   });
 
-  test("that cannot be written is an error, and no part of it stays", async () => {
+  test("that cannot be written is an error and leaves no partial file", async () => {
     for (const out of ["no/such/folder/x.jsonl", "a-folder"]) {
       const { code, err } = await errand("export", project.tree, "--out", out);
       expect(saidOf(err)).toMatchObject({ code: "file-unusable", lines: 2 });
@@ -145,7 +145,7 @@ describe("a damaged file is found, with its line: exit 1", () => {
     }
   });
 
-  test("a header that was changed, or none: nothing is replayed", async () => {
+  test("a changed or missing header: nothing is replayed", async () => {
     for (const content of [flip(0, 40), "no journal\n", "", Uint8Array.of(0xff, 0xfe, 10)]) {
       const { code, out, err } = await errand("replay", written("header.jsonl", content));
       expect(saidOf(err)).toMatchObject({ code: "file-damaged", lines: 2 });
@@ -153,7 +153,7 @@ describe("a damaged file is found, with its line: exit 1", () => {
     }
   });
 
-  test("a byte that is no UTF-8", async () => {
+  test("a byte that is not UTF-8", async () => {
     const bytes = Buffer.from(`${lines.join("\n")}\n`);
     bytes[bytes.indexOf("what opens")] = 0xff;
     const { code, out } = await errand("replay", written("bytes.jsonl", bytes));
@@ -174,7 +174,7 @@ describe("a damaged file is found, with its line: exit 1", () => {
   });
 });
 
-/** The file with one head changed and the chain made to fit again, as whoever forges a row can. */
+/** The file with one changed head and a repaired chain, as an attacker can make it. */
 function forged(seq: number, change: (head: string) => string): string {
   let previous = "";
   const changed = lines.map((line) => {
@@ -191,7 +191,7 @@ function forged(seq: number, change: (head: string) => string): string {
   return written("forged.jsonl", `${changed.join("\n")}\n`);
 }
 
-test("a decision that this version would not take is shown with its path and both sides", async () => {
+test("a recorded decision that differs from this version's is shown with its path and both values", async () => {
   const file = forged(3, (head) => head.replace('"mode":"background"', '"mode":"awaited"'));
   const { code, out } = await errand("replay", file);
   expect(out).toMatch(/^broken at row 3 \(decision\), line \d+ of forged\.jsonl$/m);
@@ -200,7 +200,7 @@ test("a decision that this version would not take is shown with its path and bot
   expect(code).toBe(1);
 });
 
-test("a row of another revision is intact and not decided again; nothing of a file reaches the terminal as it is", async () => {
+test("a row of another revision is intact and not decided again; text of the file is escaped for the terminal", async () => {
   const file = forged(3, (head) => head.replace(/"rev":"[^"]*"/, '"rev":"9\\u001b[2J.1"'));
   const { code, out } = await errand("replay", file);
   expect(out).toMatch(/^intact, decided by revision 9\.1, not re-decided$/m);
@@ -211,7 +211,7 @@ test("a row of another revision is intact and not decided again; nothing of a fi
 describe("a damaged store is found, with its row: exit 1", () => {
   async function damaged(sql: string): Promise<Finished> {
     const path = join(project.folder, "damaged.db");
-    // The owner has closed it, so that the file alone is the whole store.
+    // The owner has closed it, so that the database file is the whole store.
     cpSync(storeOf(project.folder), path);
     const db = new DatabaseSync(path);
     db.exec(sql);
@@ -236,7 +236,7 @@ describe("a damaged store is found, with its row: exit 1", () => {
   });
 });
 
-test("what is neither a file nor an id is wrong use, and a folder cannot be read", async () => {
+test("a name that is neither a file nor an id is a usage error, and a folder cannot be read", async () => {
   const none = await errand("replay", "nowhere.jsonl");
   expect(saidOf(none.err)).toMatchObject({ code: "usage", lines: 2 });
   expect(none.code).toBe(2);
@@ -245,7 +245,7 @@ test("what is neither a file nor an id is wrong use, and a folder cannot be read
   expect(folder.code).toBe(1);
 });
 
-test("work that takes longer than a second says how far it is", async () => {
+test("a replay that takes longer than a second prints its progress", async () => {
   const file = join(project.folder, written("long.jsonl", `${lines.join("\n")}\n`));
   const { host, written: said } = createFakeHost();
   let now = 0;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { projectFolder, records, runErrand, SLOW, startErrand, storeOf } from "./support/errand-process.ts";
 
-// A loaded machine may take a while to start a process; nothing here waits for less than it needs.
+// A loaded machine may take long to start a process, so the limits are generous.
 vi.setConfig({ testTimeout: 60_000 });
 
 const project = { folder: "", remove: (): void => undefined };
@@ -14,7 +14,7 @@ beforeEach(() => Object.assign(project, projectFolder()));
 afterEach(() => project.remove());
 
 describe("a task", () => {
-  test("is delegated, and its answer alone is on standard output", async () => {
+  test("is delegated, and only its answer is on standard output", async () => {
     const { code, out, err } = await runErrand(["run", "what opens the store?"], project);
     expect(err).toMatch(/^model offline\/rehearsal \(because .+\), store \/\S+\/store-1\.db$/m);
     expect(err).toMatch(/^worker ".+" started$/m);
@@ -22,7 +22,7 @@ describe("a task", () => {
     expect(err).toMatch(/^worker ".+" ended: ok \(/m);
     expect(err).toMatch(/^done in /m);
     expect(err).toContain("errand run --model");
-    // The offline model has no tokens that anybody would count.
+    // The offline model reports no tokens.
     expect(err).not.toContain("token");
     expect(out).toContain("store.ts");
     expect(out).not.toContain("started");
@@ -30,7 +30,7 @@ describe("a task", () => {
     expect(existsSync(storeOf(project.folder))).toBe(true);
   });
 
-  test("is reported without colours into a pipe, under a CI service too", async () => {
+  test("is reported without colours in a pipe, and in CI too", async () => {
     const how = { ...project, env: { CI: "true" } };
     for (const args of [
       ["run", "the store"],
@@ -55,7 +55,7 @@ describe("a task", () => {
     expect(code).toBe(0);
   });
 
-  test("that is empty is wrong use", async () => {
+  test("that is empty is a usage error", async () => {
     for (const args of [
       ["run", "-"],
       ["run", " "],
@@ -68,7 +68,7 @@ describe("a task", () => {
 });
 
 describe("--json", () => {
-  test("prints one object a line, with the answer and the end last", async () => {
+  test("prints one object per line, with the answer and the end last", async () => {
     const { code, out, err } = await runErrand(["run", "--json", "what opens the store?"], project);
     expect(err).toBe("");
     const lines = records(out);
@@ -119,7 +119,7 @@ describe("--json", () => {
     expect(code).toBe(0);
   });
 
-  test("tells an error as an object too", async () => {
+  test("prints an error as an object too", async () => {
     const { code, out } = await runErrand(["run", "--json", "--store", project.folder], project);
     expect(records(out)).toEqual([
       { type: "error", code: "store-unreadable", message: expect.any(String), remedy: expect.any(String) },
@@ -128,7 +128,7 @@ describe("--json", () => {
   });
 });
 
-describe("wrong use", () => {
+describe("usage errors", () => {
   test.each([
     ["an option", ["run", "--colour"], "unknown option '--colour'"],
     ["an option of the program", ["--colour"], "unknown option '--colour'"],
@@ -180,7 +180,7 @@ describe("a store that cannot be used: exit 1, one sentence with its code, nothi
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test("a store that another process owns, which is named", async () => {
+  test("a store with another owner, with the owner's name", async () => {
     const path = join(project.folder, "owned.db");
     const owner = startErrand(["run", "--model", "slow/60000", "--store", path], { ...project, entry: SLOW });
     await owner.seen("opened");
@@ -191,7 +191,7 @@ describe("a store that cannot be used: exit 1, one sentence with its code, nothi
   });
 });
 
-test("a model that cannot be had is said honestly, before a store is made", async () => {
+test("an unavailable model is reported before a store is created", async () => {
   const { code, out, err } = await runErrand(["run", "--model", "anthropic/claude", "a task"], project);
   expect(err).toMatch(
     /^error: The model anthropic\/claude needs a key: set ANTHROPIC_API_KEY \(model-unknown\)\n {2}.+offline\/rehearsal.+\n$/,
@@ -206,7 +206,7 @@ test("a stack is shown with --debug only", async () => {
   expect((await runErrand([...args, "--debug"], project)).err).toContain("    at ");
 });
 
-test("a turn that fails is exit 1, with what the provider said made harmless", async () => {
+test("a failed turn is exit 1, with the provider's message escaped", async () => {
   const { code, out, err } = await runErrand(["run", "--model", "broken/1", "x"], { ...project, entry: SLOW });
   expect(err).toContain("error: The turn ended without an answer (provider-error): the provider said no (turn-failed)");
   expect(err).not.toContain("\u001b");
@@ -219,13 +219,13 @@ test("a turn that reaches a limit is exit 3", async () => {
   expect(code).toBe(3);
 });
 
-test("a model that fails for a moment is tried again, and that is said", async () => {
+test("a temporary failure of the model is retried with a notice", async () => {
   const { code, err } = await runErrand(["run", "--model", "flaky/1", "the store"], { ...project, entry: SLOW });
   expect(err).toMatch(/^orchestrator: the model failed, attempt 2 in 1\.[0-3]s: overloaded$/m);
   expect(code).toBe(0);
 });
 
-test("--timeout cancels, says what is kept, and is exit 3", async () => {
+test("--timeout cancels, says what is stored, and is exit 3", async () => {
   const args = ["run", "--model", "slow/60000", "--timeout", "0.3", "x"];
   const { code, out, err } = await runErrand(args, { ...project, entry: SLOW });
   expect(err).toContain("kept: the conversation");
@@ -234,7 +234,7 @@ test("--timeout cancels, says what is kept, and is exit 3", async () => {
 });
 
 describe("the program", () => {
-  test("says in one line that a Node.js is too old, before anything else is loaded", async () => {
+  test("says in one line that Node.js is too old, before it loads anything else", async () => {
     const older = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"22.17.9"}})';
     const options = `--import=data:text/javascript,${encodeURIComponent(older)}`;
     const { code, out, err } = await runErrand(["run"], { ...project, env: { NODE_OPTIONS: options } });

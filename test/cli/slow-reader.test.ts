@@ -1,4 +1,4 @@
-/** Long output into a pipe: a reader that is slow holds the command up, and one that has gone ends it. */
+/** Long output into a pipe: a slow reader makes the command wait, and a closed pipe ends it. */
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const MESSAGES = 600;
 const MESSAGE = "x".repeat(100_000);
-/** The journal takes 60 MB: a command that held it would be far above this, and one that holds a page is far below. */
+/** The journal takes 60 MB: a command that buffers it is far above this, one that buffers a page far below. */
 const MOST_KB = 200_000;
 
 const project = { folder: "", remove: (): void => undefined };
@@ -36,7 +36,7 @@ function peakKb(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
-/** Until its memory has not grown for a second: then it waits, or holds everything. */
+/** Waits until its memory has not grown for a second: then it waits for the reader, or has buffered everything. */
 async function settledPeakKb(pid: number): Promise<number> {
   for (let before = 0, same = 0; ;) {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -48,7 +48,7 @@ async function settledPeakKb(pid: number): Promise<number> {
 }
 
 describe.runIf(process.platform === "linux")("a reader that does not read", () => {
-  test.each(["export", "logs --json"])("%s waits for it, and holds no more than a page", async (command) => {
+  test.each(["export", "logs --json"])("%s waits for it, and buffers no more than a page", async (command) => {
     const running = startErrand([...command.split(" "), tree], { ...project, paused: true });
     await running.seen(tree);
     const peak = await settledPeakKb(running.pid);
@@ -60,8 +60,8 @@ describe.runIf(process.platform === "linux")("a reader that does not read", () =
   });
 });
 
-describe("a reader that goes after the first line", () => {
-  test.each(["export", "logs", "logs --json", "logs -f"])("%s ends well", async (command) => {
+describe("a reader that closes the pipe after the first line", () => {
+  test.each(["export", "logs", "logs --json", "logs -f"])("%s ends without an error", async (command) => {
     const running = startErrand([...command.split(" "), tree], { ...project, paused: true });
     await running.seen("tree");
     running.stopReading();

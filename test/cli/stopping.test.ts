@@ -1,4 +1,4 @@
-/** `errand run` that is stopped from outside: what it ends, what it keeps, how it leaves. */
+/** `errand run` that is stopped from outside: what it cancels, what it keeps, how it exits. */
 
 import { afterEach, beforeEach, expect, describe, test, vi } from "vitest";
 import { projectFolder, records, runErrand, SLOW, startErrand } from "./support/errand-process.ts";
@@ -10,9 +10,9 @@ beforeEach(() => Object.assign(project, projectFolder()));
 afterEach(() => project.remove());
 
 describe("stopping", () => {
-  test("Ctrl-C cancels every run, says what is kept, and is exit 130; nothing is left to go on", async () => {
+  test("Ctrl-C cancels every run, says what is stored, and is exit 130; nothing is left to resume", async () => {
     const running = startErrand(["run", "--json", "--model", "slow/500", "the store"], { ...project, entry: SLOW });
-    // The agent's turn is over: what it would hear of its cancelled runs must not begin another one.
+    // The agent's turn is over: announcements of its cancelled runs must not start another one.
     await running.seen('"draining"');
     running.kill("SIGINT");
     const { code, out } = await running.finished;
@@ -30,13 +30,13 @@ describe("stopping", () => {
     expect(next.code).toBe(0);
   });
 
-  test("a second Ctrl-C leaves at once, whatever is still being closed", async () => {
+  test("a second Ctrl-C exits at once, even while the first one still closes", async () => {
     const how = { ...project, entry: SLOW };
     const dead = startErrand(["run", "--json", "--model", "slow/60000", "x"], how);
     await dead.seen('"turn-started"');
     dead.kill("SIGKILL");
     await dead.finished;
-    // What the dead process left is under way again, and is given a moment to finish when this one closes.
+    // The dead process's work runs again, and gets a moment to finish when this process closes.
     const running = startErrand(["run", "--json", "--model", "slow/60000", "x"], how);
     await running.seen('"turn-started"');
     running.kill("SIGINT");
@@ -47,7 +47,7 @@ describe("stopping", () => {
     expect(out).not.toContain('"done"');
   });
 
-  test("a model that cannot be aborted does not hold the process", async () => {
+  test("a model that cannot be aborted does not keep the process alive", async () => {
     const running = startErrand(["run", "--json", "--model", "stuck/50000", "x"], { ...project, entry: SLOW });
     await running.seen('"turn-started"');
     running.kill("SIGINT");
@@ -56,7 +56,7 @@ describe("stopping", () => {
     expect(code).toBe(130);
   }, 30_000);
 
-  test("SIGTERM parks what is under way for the next command, and is exit 143", async () => {
+  test("SIGTERM parks the current work for the next command, and is exit 143", async () => {
     const running = startErrand(["run", "--model", "slow/60000", "the store"], { ...project, entry: SLOW });
     await running.seen("opened");
     running.kill("SIGTERM");

@@ -14,7 +14,7 @@ afterEach(() => project.remove());
 if (!terminalAvailable) process.stderr.write("SKIPPED: there is no /usr/bin/script to make a pseudo-terminal with\n");
 
 describe.runIf(terminalAvailable)("in a terminal", () => {
-  test("the tree is drawn while it works, stays above the answer, and the cursor comes back", async () => {
+  test("the tree is drawn during the work, stays above the answer, and the cursor is restored", async () => {
     const how = { ...project, entry: SLOW, terminal };
     const { code, out } = await startErrand(
       ["run", "--store", "own.db", "--model", "slow/250", "what opens the store?"],
@@ -37,7 +37,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     for (const line of lines.slice(root, answer)) expect(line.length).toBeLessThan(terminal.columns);
   });
 
-  test("Ctrl-C cancels, says what is kept, and gives the cursor back", async () => {
+  test("Ctrl-C cancels, says what is stored, and restores the cursor", async () => {
     const how = { ...project, entry: SLOW, terminal };
     const running = startErrand(["run", "--model", "slow/400", "the store"], how);
     await running.seen("waits for");
@@ -49,7 +49,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     expect(lines.some((line) => line.startsWith("kept: the conversation and 2 runs, of which 0 ended ok"))).toBe(true);
   });
 
-  test("NO_COLOR: the picture without colours", async () => {
+  test("NO_COLOR: the tree is drawn without colours", async () => {
     const how = { ...project, terminal, env: { NO_COLOR: "1" } };
     const { code, out } = await startErrand(["run", "the store"], how).finished;
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     expect(screenOf(out).lines.some((line) => line.startsWith("✓ orchestrator"))).toBe(true);
   });
 
-  test("a terminal that knows no cursor movements gets plain lines", async () => {
+  test("a terminal without cursor movements gets plain lines", async () => {
     const { code, out } = await startErrand(["run", "the store"], { ...project, terminal, env: { TERM: "dumb" } })
       .finished;
     expect(code).toBe(0);

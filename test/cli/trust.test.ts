@@ -1,4 +1,4 @@
-/** `errand trust`: what is kept, where, for what, and for how long. */
+/** `errand trust`: what it stores, where, for which files, and for how long. */
 
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -22,7 +22,7 @@ async function states({ json }: DefinedProject): Promise<Record<string, unknown>
 const NOTHING = { fixer: "untrusted", deploy: "untrusted" };
 const ALL = { fixer: "used", deploy: "used" };
 
-test("it names what it agrees to, holds for that folder alone, and is taken back", async () => {
+test("it names what is trusted, applies to that folder only, and can be withdrawn", async () => {
   const project = definedProject(FILES);
   const { out, code } = await project.errand("trust");
   expect(out).toBe(
@@ -46,7 +46,7 @@ test("it names what it agrees to, holds for that folder alone, and is taken back
   expect(await project.errand("trust", "--list")).toMatchObject({ code: 0, out: "", err: "no folder is trusted\n" });
 });
 
-test("it is kept in the user's own configuration folder, privately, and never in the project", async () => {
+test("it is stored in a private file of the user's configuration folder, never in the project", async () => {
   const project = definedProject(FILES);
   const before = (await project.json("agents")).map(({ source }) => source);
   await project.errand("trust");
@@ -61,7 +61,7 @@ test("it is kept in the user's own configuration folder, privately, and never in
   expect(readFileSync(join(project.home, "elsewhere/errand/trust.json"), "utf8")).toContain("fixer.md");
 });
 
-test("a new or changed file asks again, the others stay trusted", async () => {
+test("a new or changed file needs trust again; the others stay trusted", async () => {
   const project = definedProject(FILES);
   await project.errand("trust");
   project.write(".claude/agents/fixer.md", agentFile("fixer", "You fix, and more.", HOOKS));
@@ -72,7 +72,7 @@ test("a new or changed file asks again, the others stay trusted", async () => {
   expect(await states(project)).toEqual(ALL);
 });
 
-test("a folder is named by any path to it, also when it is gone", async () => {
+test("a folder is named by any path to it, even when it no longer exists", async () => {
   const project = definedProject(FILES);
   const link = join(dirname(project.folder), "link");
   symlinkSync(project.folder, link);
@@ -91,7 +91,7 @@ test("a folder is named by any path to it, also when it is gone", async () => {
   expect(out).toBe(`no longer trusted: ${project.folder}\n`);
 });
 
-test("what cannot be done is said in two lines, and changes nothing", async () => {
+test("an impossible request is refused in two lines and changes nothing", async () => {
   const project = definedProject({ "a.txt": "x" });
   expect((await project.errand("trust")).out).toBe(`nothing in ${project.folder} asks for trust\n`);
   expect((await project.errand("trust", "--revoke")).out).toBe(`nothing of ${project.folder} was trusted\n`);

@@ -1,4 +1,4 @@
-/** What is seen in a whole terminal: narrow windows, resizing, long names, wide characters. */
+/** The screen of a whole terminal: narrow windows, resizing, long names, wide characters. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ function open(columns: number, rows: number, ...args: string[]): Window {
   return window;
 }
 
-/** Lets the children of `held/1` go on. */
+/** Releases the children of `held/1`. */
 function go(): void {
   writeFileSync(join(project.folder, "go"), "");
 }
@@ -67,7 +67,7 @@ describe.runIf(windowsAvailable)("run", () => {
     await window.sees((lines) => lines.at(-1) === "exit 130");
   });
 
-  test("in a window of few rows the runs that do not fit are counted", async () => {
+  test("in a window with few rows the runs that do not fit are counted", async () => {
     const window = open(60, 6, "run", "--model", "held/1", TASK);
     await window.sees((lines) => count(lines, /… and \d more$/) === 1);
     go();
@@ -77,7 +77,7 @@ describe.runIf(windowsAvailable)("run", () => {
 });
 
 describe.runIf(windowsAvailable)("chat", () => {
-  test("the typed line is wrapped where the window ends, wide characters too, and the cursor is where one types", async () => {
+  test("the typed line is wrapped at the window's edge, wide characters too, and the cursor is after the text", async () => {
     const window = open(40, 20, "chat", "--model", "held/1");
     await window.sees((lines) => lines.at(-1) === "›");
     window.type("日本語 and a text that is longer than the window is wide, by far");
@@ -95,7 +95,7 @@ describe.runIf(windowsAvailable)("chat", () => {
     expect(window.all().join("\n")).toContain("› 日本語 and a text that is longer than\nthe window is wide, by far");
   });
 
-  test("resizing while it works and something is typed leaves one tree and one typed line", async () => {
+  test("resizing during work and typing leaves one tree and one typed line", async () => {
     const window = open(100, 24, "chat", "--model", "held/1");
     await window.sees((lines) => lines.at(-1) === "›");
     window.type(TASK);
@@ -136,7 +136,7 @@ describe.runIf(windowsAvailable)("chat", () => {
     expect(count(all, /^›$/)).toBe(1);
   });
 
-  test("Ctrl-Z gives the shell its terminal, and fg brings the chat back", async () => {
+  test("Ctrl-Z returns the terminal to the shell, and fg continues the chat", async () => {
     const words = errandCommand(["chat"], SLOW)
       .map((word) => `'${word}'`)
       .join(" ");

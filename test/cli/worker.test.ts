@@ -1,4 +1,4 @@
-/** `errand worker` as a process beside others: what it says, what it takes over, how it is stopped. */
+/** `errand worker` as a process beside others: what it prints, what it takes over, how it is stopped. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -62,7 +62,7 @@ async function until(what: string, done: () => Promise<boolean>, withinMs = 60_0
   }
 }
 
-/** A run that is killed when its tree is under way; returns the tree. */
+/** Kills `errand run` while its tree works; returns the tree. */
 async function killedRun(model: string): Promise<string> {
   const run = start(["run", "--json", "--model", model, "where is the store opened?"]);
   await run.seen('"type":"turn-started"');
@@ -73,7 +73,7 @@ async function killedRun(model: string): Promise<string> {
 
 const atRest = async (tree: string): Promise<boolean> => (await errand("result", tree)).code === 0;
 
-test("says in one line what it does, without the password, and lets go when it is terminated", async () => {
+test("says in one line what it does, without the password, and releases its trees on SIGTERM", async () => {
   await runSql(database.url, `grant create on database ${new URL(database.url).pathname.slice(1)} to ${GUARDED}`);
   const url = database.url.replace(/\/\/[^@]*@/, `//${GUARDED}:${GUARDED_PASSWORD}@`);
   const running = start(["worker", "--model", "slow/100"], url);
@@ -88,13 +88,13 @@ test("says in one line what it does, without the password, and lets go when it i
   expect(await runSql(database.url, "select * from errand.workers")).toEqual([]);
 });
 
-test("a file is no database for workers", async () => {
+test("a file is refused: workers need a database", async () => {
   const { code, err } = await errand("worker", "--store", "some.db");
   expect(saidOf(err)).toMatchObject({ code: "usage", lines: 2 });
   expect(code).toBe(2);
 });
 
-test("goes on with the tree of a process that was killed, and answers messages to it", async () => {
+test("continues the tree of a killed process, and answers messages to it", async () => {
   const first = await worker();
   const tree = await killedRun("slow/500");
   const killed = performance.now();
@@ -114,7 +114,7 @@ test("goes on with the tree of a process that was killed, and answers messages t
   expect((await first.finished).code).toBe(0);
 });
 
-test("a run that is cancelled from elsewhere ends where it is run", async () => {
+test("a run that another process cancels ends in the worker that runs it", async () => {
   const running = await worker();
   const tree = await killedRun("slow/2000");
   await until("taken over", async () => {
@@ -134,7 +134,7 @@ test("a run that is cancelled from elsewhere ends where it is run", async () => 
   expect((await running.finished).code).toBe(0);
 });
 
-test("a worker that stood still has lost its tree to another, writes nothing, and says so", async () => {
+test("a paused worker has lost its tree to another one, writes nothing, and says so", async () => {
   const first = await worker();
   const tree = await killedRun("slow/20000");
   await until("taken by the first", async () => {

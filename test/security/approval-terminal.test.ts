@@ -1,4 +1,4 @@
-/** Questions in a real terminal: what is shown, which keys count, and what an answer leaves behind. */
+/** Questions in a real terminal: what is shown, which keys count, and what an answer records. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => 
 const write = (name: string, content: string): object => ({ name: "write_file", input: { path: name, content } });
 
 describe.runIf(terminalAvailable)("run", () => {
-  test("keys typed before the question is drawn, or as it is, answer nothing", async () => {
+  test("keys that are typed before or while the question is drawn do not answer it", async () => {
     const running = start([write("a.txt", "new\n")]);
     await running.seen("Ctrl-C cancels");
     running.type("y\ry\r");
@@ -59,7 +59,7 @@ describe.runIf(terminalAvailable)("run", () => {
     await asked(running, "asks to use write_file");
     await pause(300);
     expect(existsSync(path("a.txt"))).toBe(false);
-    // Enter alone, after a key that was too early, is no answer either.
+    // Enter after a key that was too early is no answer either.
     running.type("\r");
     await pause(300);
     expect(existsSync(path("a.txt"))).toBe(false);
@@ -68,7 +68,7 @@ describe.runIf(terminalAvailable)("run", () => {
     expect(file("a.txt")).toBe("new\n");
   });
 
-  test("the question names tool, path and folder, and shows the change; characters that cannot be seen are written out", async () => {
+  test("the question names tool, path and folder, and shows the change with invisible characters spelled out", async () => {
     writeFileSync(path("a.txt"), "one\ntwo\nthree\n");
     const running = start([write("a.txt", "one\n2\u202e\u001b[2J\nthree\n")]);
     await asked(running, "asks to use write_file");
@@ -91,7 +91,7 @@ describe.runIf(terminalAvailable)("run", () => {
     expect(file("a.txt")).toBe("one\ntwo\nthree\n");
   });
 
-  test("a long change is shown in part, and whole when it is asked for", async () => {
+  test("a long change is shown in part, and in full on request", async () => {
     const running = start([write("a.txt", Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join(""))]);
     await asked(running, "asks to use write_file");
     expect(running.shown()).toContain("21 more lines");
@@ -103,7 +103,7 @@ describe.runIf(terminalAvailable)("run", () => {
     expect(file("a.txt").split("\n")).toHaveLength(61);
   });
 
-  test("a command is shown so that its words cannot be taken for others", async () => {
+  test("a command is shown with unambiguous arguments", async () => {
     const running = start([{ name: "run_command", input: { argv: ["echo", "a b", "c;rm -rf /", "it's"] } }]);
     await asked(running, "asks to use run_command");
     expect(running.shown()).toContain(`  command  echo 'a b' 'c;rm -rf /' 'it'\\''s'`);
@@ -121,7 +121,7 @@ describe.runIf(terminalAvailable)("run", () => {
     expect(file("a.txt")).toBe("my own work\n");
   });
 
-  test("always in this conversation: the same call is not asked about again, another one is", async () => {
+  test("always in this conversation: the same call is not asked about again, another call is", async () => {
     const running = start([write("a.txt", "1\n"), write("a.txt", "2\n"), write("b.txt", "3\n")]);
     await asked(running, "path     a.txt");
     running.type("c\r");
@@ -132,7 +132,7 @@ describe.runIf(terminalAvailable)("run", () => {
     expect(existsSync(join(home, ".config"))).toBe(false);
   });
 
-  test("always in this project: the rule goes to the user's configuration, not into the folder, and holds for the next command", async () => {
+  test("always in this project: the rule is stored in the user's configuration and applies to the next command", async () => {
     const running = start([write("a.txt", "1\n")]);
     await asked(running, "path     a.txt");
     running.type("p\r");
@@ -150,7 +150,7 @@ describe.runIf(terminalAvailable)("run", () => {
     expect(questions).toMatchObject([{ input: { path: "docs/a.txt" } }]);
   });
 
-  test("arguments that cannot be used are never asked about", async () => {
+  test("invalid arguments are never asked about", async () => {
     const running = start([{ name: "write_file", input: { path: "a.txt" } }]);
     const { code, out } = await running.finished;
     expect(code).toBe(0);
@@ -160,7 +160,7 @@ describe.runIf(terminalAvailable)("run", () => {
 });
 
 describe.runIf(terminalAvailable)("chat", () => {
-  test("a line typed ahead answers nothing, and what was being typed comes back after the answer", async () => {
+  test("a line typed ahead does not answer, and the unfinished line is restored after the answer", async () => {
     writeFileSync(path("calls.json"), JSON.stringify([write("a.txt", "new\n")]));
     const chat = await startChat(project.folder, ["--model", "calling/300"], { home, terminal });
     chat.type(`go${ENTER}`);
@@ -183,7 +183,7 @@ describe.runIf(terminalAvailable)("chat", () => {
 });
 
 describe.runIf(terminalAvailable)("errand answer in a terminal", () => {
-  test("asks as run does: early keys do not count, and what was shown is what is allowed", async () => {
+  test("asks like run: early keys do not count, and the answer allows exactly what was shown", async () => {
     writeFileSync(path("a.txt"), "old\n");
     writeFileSync(path("calls.json"), JSON.stringify([write("a.txt", "new\n"), write("a.txt", "newer\n")]));
     await errand("run", "--model", "calling/1", "go");
@@ -205,7 +205,7 @@ describe.runIf(terminalAvailable)("errand answer in a terminal", () => {
 });
 
 describe("errand answer", () => {
-  test("shows the same question with its change, and refuses the file that changed since the answer", async () => {
+  test("shows the same question with its change, and refuses a file that changed after the answer", async () => {
     writeFileSync(path("a.txt"), "old\n");
     writeFileSync(path("calls.json"), JSON.stringify([write("a.txt", "new\n")]));
     await errand("run", "--model", "calling/1", "go");

@@ -1,6 +1,6 @@
 /**
- * A user's answer is about what was asked: the file that was seen, the call that was shown, and arguments that can be
- * used.
+ * A user's answer allows exactly what was asked: the file content that was seen and the call that was shown, with valid
+ * arguments.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -89,7 +89,7 @@ test.each([
   expect(readFileSync(file, "utf8")).toBe("old, and the user's own work\n");
 });
 
-test("a mark of the same content in another folder is not accepted", async () => {
+test("the mark of a file with the same content in another folder is not accepted", async () => {
   const [workspace, other] = [temporaryFolder(), temporaryFolder()];
   for (const folder of [workspace, other]) writeFileSync(join(folder, "a.txt"), "old\n");
   const asked = await calling([WRITE], { workspace });
@@ -115,14 +115,14 @@ test.each<Called>([
   expect(await asked.errand.replay(asked.tree)).toMatchObject({ difference: null, foreign: [] });
 });
 
-test("a denied call stays denied, whatever its arguments are", async () => {
+test("a denied call stays denied with any arguments", async () => {
   const asked = await calling([{ name: "write_file", input: {} }], {
     permissions: [{ decision: "deny", tool: "write_file" }],
   });
   expect(await texts(asked)).toContainEqual(expect.stringContaining("not permitted here"));
 });
 
-test("an answer for the whole conversation holds for the same path, and for nothing else", async () => {
+test("an answer for the whole conversation applies to the same path only", async () => {
   const other: Called = { name: "write_file", input: { path: "b.txt", content: "b\n" } };
   const again: Called = { name: "write_file", input: { path: "a.txt", content: "again\n" } };
   const asked = await calling([WRITE, again, other]);
@@ -135,7 +135,7 @@ test("an answer for the whole conversation holds for the same path, and for noth
   expect(await asked.errand.replay(asked.tree)).toMatchObject({ difference: null, foreign: [] });
 });
 
-test("a grant satisfies `ask`, and never a `deny` of the process that executes", async () => {
+test("a grant satisfies `ask`, and never overrides a `deny` of the executing process", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const workspace = temporaryFolder();
   const parent = byContext([
@@ -158,7 +158,7 @@ test("a grant satisfies `ask`, and never a `deny` of the process that executes",
   expect(readFileSync(join(workspace, "a.txt"), "utf8")).toBe("mine\n");
 });
 
-test("an answer cannot bring a rule of its own", async () => {
+test("an answer cannot add a rule", async () => {
   const asked = await calling([WRITE, { name: "write_file", input: { path: "b.txt", content: "b" } }]);
   const wide = { allow: true, always: true, grant: { decision: "allow", tool: "*" } } as const;
   await asked.errand.answer(await question(asked), wide);

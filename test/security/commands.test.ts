@@ -1,4 +1,4 @@
-/** Command rules mean exact arguments in the workspace itself, and risky ones are warned about. */
+/** Command rules allow exact arguments in the workspace only, and risky rules cause a warning. */
 
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const RULES: PermissionRule[] = [
   { decision: "deny", tool: "*", path: "closed/**" },
 ];
 
-test("an allowed command runs with its exact words in its folder, and every other is asked about or denied", async () => {
+test("an allowed command runs with its exact arguments in its folder; any other is asked about or denied", async () => {
   const folder = hostileFolder({ "inner/a": "", "closed/a": "", "vendor/a": "" });
   mkdirSync(join(folder, "inner/deep"));
   symlinkSync("../vendor", join(folder, "inner/out"));

@@ -1,7 +1,6 @@
 /**
- * Completion executes nothing: neither while a shell completes, nor when a line that was completed is entered. What a
- * store and a folder hold is data: ids, names of agents and runs, names of files, and programs that happen to be called
- * errand.
+ * Completion executes nothing, neither while a shell completes nor when a completed line is entered. The content of
+ * stores and folders is data: ids, names of agents and runs, file names, and programs that are also called errand.
  */
 
 import { spawnSync } from "node:child_process";
@@ -15,7 +14,7 @@ import { type WorkedProject, workedProject } from "../cli/support/worked-project
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Each of these makes a file `executed-…` if a shell takes it for more than text. */
+/** Each of these creates a file `executed-…` if a shell executes it. */
 const HOSTILE = [
   "$(touch executed-a)",
   "`touch executed-b`",
@@ -52,7 +51,7 @@ beforeAll(async () => {
     scripts.set(shell, join(folder, `errand.${shell}`));
     writeFileSync(scripts.get(shell) ?? "", out);
   }
-  // A store of somebody else, with texts where ids and names belong.
+  // A foreign store, with texts in the place of ids and names.
   hostileStore = join(folder, "hostile.db");
   const asked = ["run", "--store", hostileStore, "what opens the store?"];
   for (let made = 0; made < 2; made += 1) expect((await runErrand(asked, { folder })).code).toBe(0);
@@ -85,12 +84,12 @@ beforeEach(() => {
 
 const executed = (): string[] => readdirSync(project.folder).filter((name) => name.startsWith("executed-"));
 
-test("the command offers nothing of a store whose ids are no ids", async () => {
+test("the command offers nothing from a store with invalid ids", async () => {
   const { code, out } = await runErrand(["completion", "ids", "--store", hostileIds], { folder: project.folder });
   expect({ code, out }).toEqual({ code: 1, out: "" });
 });
 
-test("the command offers nothing but ids, whatever else the store holds", async () => {
+test("the command offers only ids, whatever else the store contains", async () => {
   const { code, out } = await runErrand(["completion", "ids", "--store", hostileStore], { folder: project.folder });
   expect(code).toBe(0);
   const lines = out.split("\n").slice(0, -1);
@@ -107,7 +106,7 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
     return stdout.split("\0").filter((word) => word !== "");
   }
 
-  test("offers ids alone, and executes no word of the store", () => {
+  test("offers only ids, and executes no text of the store", () => {
     const ids = offered("errand", "show", "--store", hostileStore, "");
     expect(ids.length).toBeGreaterThan(1);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -124,7 +123,7 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
     const before = env;
     env = { ...env, PATH: [liar, process.env["PATH"]].join(delimiter) };
     try {
-      // Words without any character that a shell could read are all that is left of them.
+      // Only words without special characters of a shell are left.
       for (const word of offered("errand", "show", "")) expect(word).toMatch(/^[A-Za-z0-9-]+$/);
     } finally {
       env = before;
@@ -132,20 +131,20 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
     expect(executed()).toEqual([]);
   });
 
-  test("takes names of files as they are", () => {
+  test("offers file names as plain text", () => {
     const files = offered("errand", "replay", "f");
     for (const name of HOSTILE.filter((one) => one !== "" && !one.includes("\n") && !one.includes("/")))
       expect(files).toContain(`f${name}`);
     expect(executed()).toEqual([]);
   });
 
-  test("does not run a program of the folder that is named by its path", () => {
+  test("does not run a program in the folder that is named by its path", () => {
     offered("./errand", "show", "");
     offered("$(touch executed-n)/errand", "show", "");
     expect(executed()).toEqual([]);
   });
 
-  test("what was typed is not executed either", () => {
+  test("typed words are not executed either", () => {
     for (const word of HOSTILE) {
       offered("errand", "show", "--store", word, "");
       offered("errand", word, "");
@@ -184,7 +183,7 @@ describe.each(["bash", "zsh", "fish"] as const)("Tab and Enter in %s", (name) =>
     writeFileSync(file, `${lines(scripts.get(name) ?? "").join("\n")}\n`);
     const shell = await interactiveShell(command(file), { env, cwd: project.folder });
     onTestFinished(() => shell.close());
-    // Twice: the first completes what is common, the second lists. What is typed after it is shown once the shell has
+    // Twice: the first completes the common prefix, the second lists. The text after it appears once the shell has
     // done both.
     for (const [index, typed] of [
       "errand show --store hostile.db ",

@@ -1,4 +1,4 @@
-/** What a rule denies is not read into any context either: AGENTS.md, skills and agents, by the command line. */
+/** The command line does not put denied files into a context: AGENTS.md, skills and agents. */
 
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Commands of ordinary users: in a namespace that keeps their uid, from which no process outside can be seen. */
+/** Commands of ordinary users run in a namespace that keeps their uid and hides all processes outside. */
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
@@ -12,7 +12,7 @@ const [probe, ...probing] = [...asUser, "unshare", "-U", "--map-current-user", "
 const allowed = process.platform === "linux" && spawnSync(probe, probing).status === 0;
 
 const KEY = "ERRAND_TEST_KEY=sk-hidden-from-commands";
-/** Prints the uid, and how many processes it can read the key of. */
+/** Prints the uid, and the number of processes whose environment with the key it can read. */
 const LOOK = `id -u; grep -lsa sk-hidden-from-commands /proc/[0-9]*/environ | wc -l`;
 
 function look(prefix: readonly string[]): readonly number[] {

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz`: hostile text, made from a seed, through everything that reads or shows text of others. Nothing may
- * throw, take more than MAX_MS of processor time, or let through what its invariant forbids. Ends with 1 on a finding.
+ * `npm run fuzz`: hostile text from a seed, through all code that reads or shows text of others. No check may throw, take
+ * more than MAX_MS of processor time, or break its invariant. Exits with 1 on a finding.
  */
 
 import { terminalText } from "../../src/cli/text/terminal-text.ts";

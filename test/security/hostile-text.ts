@@ -1,4 +1,4 @@
-/** Texts that do something to a terminal, and a look whether anything of them was printed. */
+/** Texts with effects on a terminal, and a check whether any of their characters was printed. */
 
 /**
  * Titles, clipboard, links, other screens, moved cursors, colours, reports, 8-bit forms, turned directions, bells,
@@ -30,18 +30,18 @@ export const HOSTILE_SEQUENCES = [
 
 export const HOSTILE_TEXT = `begin ${HOSTILE_SEQUENCES.join(" ")} end`;
 
-/** The same where a NUL cannot be: in arguments and names of files. */
+/** The same without NUL, which arguments and file names cannot contain. */
 export const HOSTILE_WORD = HOSTILE_TEXT.replaceAll("\u0000", "");
 export const HOSTILE_FILE_NAME = HOSTILE_WORD.replaceAll("/", "-").slice(0, 120);
 
-/** What Errand itself writes to a terminal: its colours, and the controls of its live picture. */
+/** The sequences that Errand itself writes to a terminal: colours, and the controls of its live display. */
 const OWN =
   // oxlint-disable-next-line no-control-regex
   /\u001b\[(?:0|1|2|22|31|32|33|36|39)m|\u001b\[\?(?:2026|7|25|2004)[hl]|\u001b\[\d*[ABC]|\u001b\[[JK]|\r/g;
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]/gu;
 
-/** The characters that should not have been printed, as text; of a terminal without what Errand itself writes. */
+/** The characters that should not have been printed, escaped. For a terminal, Errand's own sequences do not count. */
 export function unsafeIn(printed: string, terminal = false): string[] {
   const rest = terminal ? printed.replaceAll(OWN, "") : printed;
   return [...rest.matchAll(UNSAFE)]

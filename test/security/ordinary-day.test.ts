@@ -1,4 +1,4 @@
-/** The rules protect without getting in the way: what a usual session asks a person. */
+/** The rules protect without disturbing: how many questions a usual session asks. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,11 +41,11 @@ async function questionsOfASession(permissions: readonly PermissionRule[]): Prom
   return asked;
 }
 
-test("without rules a session asks once for each change and each command, and for nothing that only reads", async () => {
+test("without rules a session asks once for each change and each command, and never for reads", async () => {
   expect(await questionsOfASession([])).toBe(3);
 });
 
-test("with the rules that a user would write it asks nothing", async () => {
+test("with rules that a user would write it asks nothing", async () => {
   const rules: readonly PermissionRule[] = [
     { decision: "allow", tool: "edit_file", path: "src/**" },
     { decision: "allow", tool: "write_file", path: "docs/**" },

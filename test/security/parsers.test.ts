@@ -1,4 +1,4 @@
-/** Hostile text through every parser of files that a folder brings: bounded, and answered in little processor time. */
+/** Hostile text through every parser of project files: bounded, and with little processor time. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,11 +50,11 @@ const PIECES = [
   "😀",
 ];
 
-/** A piece over and over, as it is, behind an opening and before an end that does not fit. */
+/** A repeated piece, alone, after an opening, and before an end that does not match. */
 function hostileTexts(size: number): string[] {
   return PIECES.flatMap((piece) => {
     const body = piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
-    // Flat texts, as files give them.
+    // Flat texts, as if read from files.
     return [body, `a: "${body}`, `a: ${body}x`, `{${body}`].map((text) => Buffer.from(text).toString());
   });
 }
@@ -86,7 +86,7 @@ const RULES = [
   { decision: "deny", tool: "run_command", command: ["rm", "-rf"] },
 ] as const;
 
-test("of many definitions 200 are read, and none of them holds the event loop", async () => {
+test("at most 200 definitions are read, and none of them blocks the event loop", async () => {
   const folder = hostileFolder();
   mkdirSync(join(folder, ".claude/agents"), { recursive: true });
   const head = Array.from({ length: 400 }, (_, index) => `k${index}: 1`).join("\n");

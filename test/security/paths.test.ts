@@ -1,4 +1,4 @@
-/** Path rules judge files, not strings: through the library, with the real tools, in a hostile folder. */
+/** Path rules judge files, not strings: with the library and the real tools in a hostile folder. */
 
 import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ function withSecret(): string {
   return hostileFolder({ "private/key.txt": SECRET, "open/a.txt": "plain words", "open/b.txt": "more words" });
 }
 
-test("a denied file is read by none of the names that lead to it", async () => {
+test("a denied file cannot be read by any of its names", async () => {
   const folder = withSecret();
   symlinkSync(join(folder, "private/key.txt"), join(folder, "open/absolute"));
   symlinkSync("../private/key.txt", join(folder, "open/relative"));
@@ -45,7 +45,7 @@ test("a denied file is read by none of the names that lead to it", async () => {
   expect(readFileSync(join(folder, "private/key.txt"), "utf8")).toBe(SECRET);
 });
 
-test("a denied file is not listed and not searched, whether the rule names all tools or only read_file", async () => {
+test("a denied file is neither listed nor searched, whether the rule names all tools or only read_file", async () => {
   const folder = withSecret();
   for (const tool of ["*", "read_file"]) {
     for (const path of ["private/**", "private", "**/key.txt", "PRIVATE"]) {
@@ -60,7 +60,7 @@ test("a denied file is not listed and not searched, whether the rule names all t
   }
 });
 
-test("what a rule asks about is left out of a walk, and seen once the user has allowed its folder", async () => {
+test("a walk leaves out files with an `ask` rule until the user has allowed their folder", async () => {
   const folder = withSecret();
   const rules: PermissionRule[] = [{ decision: "ask", tool: "search_text", path: "private/**" }];
   const whole = await callIn(folder, rules, ["search_text", { query: "words" }]);
@@ -72,7 +72,7 @@ test("what a rule asks about is left out of a walk, and seen once the user has a
   expect((await callIn(folder, rules, call, { answer: false })).text).not.toContain(SECRET);
 });
 
-test("an allow counts only where the path as written and the real path both match", async () => {
+test("an allow applies only if the path as written and the real path both match", async () => {
   const folder = withSecret();
   symlinkSync("../open", join(folder, "private/out"));
   symlinkSync("../private", join(folder, "open/in"));
@@ -84,7 +84,7 @@ test("an allow counts only where the path as written and the real path both matc
   expect(readFileSync(join(folder, "private/key.txt"), "utf8")).toBe(SECRET);
 });
 
-test("a file with a second name is asked about where any path is denied, and left out of a search", async () => {
+test("a file with a second hard link is asked about if any path is denied, and left out of searches", async () => {
   const folder = withSecret();
   linkSync(join(folder, "private/key.txt"), join(folder, "open/second.txt"));
   const read = ["read_file", { path: "open/second.txt" }] as const;
@@ -95,7 +95,7 @@ test("a file with a second name is asked about where any path is denied, and lef
   expect((await callIn(folder, [DENY], ["search_text", { query: "words" }])).text).not.toContain(SECRET);
 });
 
-test("a file that was swapped while its question waited is not opened", async () => {
+test("a file that was replaced while its question waited is not opened", async () => {
   for (const swap of [
     (folder: string) => {
       rmSync(join(folder, "open/a.txt"));
@@ -124,7 +124,7 @@ test("a file that was swapped while its question waited is not opened", async ()
   }
 });
 
-test("pipes, devices, and folders whose names begin alike stay outside, whatever is allowed", async () => {
+test("pipes, devices, and folders with the same name prefix stay outside, whatever is allowed", async () => {
   const folder = withSecret();
   execFileSync("mkfifo", [join(folder, "open/pipe")]);
   symlinkSync("/dev/zero", join(folder, "open/zero"));
@@ -139,7 +139,7 @@ test("pipes, devices, and folders whose names begin alike stay outside, whatever
   expect(found.text).not.toContain(SECRET);
 });
 
-test("a change of what Errand reads later is asked about by every name, unless a rule names exactly that file", async () => {
+test("a change of a file that Errand reads later is asked about by every name, unless a rule names exactly that file", async () => {
   const folder = hostileFolder({ "AGENTS.md": "old", ".claude/agents/a.md": "old", "docs/x.md": "x" });
   symlinkSync("../AGENTS.md", join(folder, "docs/notes.md"));
   symlinkSync("../.claude", join(folder, "docs/link"));

@@ -1,5 +1,5 @@
 /**
- * A hostile folder: every file that a dependency is known to look for from the working folder upwards, each leaving a
+ * A hostile folder: every file that a dependency is known to search from the working folder upwards. Each file leaves a
  * trace when it is used.
  */
 
@@ -40,22 +40,22 @@ const DATA_NAMES = [
   ...DATA.map((ending) => `.config/config.${ending}`),
 ];
 
-/** JSON is YAML too. With any of these graphile-worker would end the process or use another schema. */
+/** JSON is also YAML. Any of these would make graphile-worker end the process or use another schema. */
 const DATA_TEXT = JSON.stringify({ schema: "hostile", pollInterval: 1, maxPoolSize: 1 });
 const CRONTAB = '* * * * * errand:wake:1 ?fill=1d {tree:"hostile"}\n';
 
 export interface PlantedFolder {
-  /** The innermost folder, in which a program is started. */
+  /** The innermost folder, where a program is started. */
   readonly folder: string;
   /** The outermost, where a search upwards should stop. */
   readonly home: string;
   readonly files: readonly string[];
-  /** Which of the files were executed. */
+  /** The files that were executed. */
   executed(): string[];
   remove(): void;
 }
 
-/** Plants all names in a folder and in two folders above it, or only those that are given. */
+/** Puts files with all names, or only the selected ones, into a folder and the two folders above it. */
 export function plantedFolder(names: (name: string) => boolean = () => true): PlantedFolder {
   const home = mkdtempSync(join(tmpdir(), "errand-planted-"));
   const folder = join(home, "outer", "inner");

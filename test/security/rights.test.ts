@@ -1,6 +1,5 @@
 /**
- * Rule A9: what an agent may do is what its recorded definition and the process that executes both allow, at every
- * step.
+ * Rule A9: at every step an agent may do only what both its recorded definition and the executing process allow.
  */
 
 import { createHash } from "node:crypto";
@@ -40,7 +39,7 @@ const pressing = byContext([
   say("Second."),
 ]);
 
-/** A process that executes trees of a store which others execute too, with rights of its own. */
+/** A process with its own rights that executes trees of a shared store. */
 async function openProcess(
   store: string,
   script: Script,
@@ -56,7 +55,7 @@ async function questioned(errand: Errand, tree: string): Promise<string> {
   return (await errand.questions({ tree })).at(-1)?.id ?? "";
 }
 
-/** Waits until so many questions were asked. */
+/** Waits until this many questions were asked. */
 async function asked(errand: Errand, tree: string, count: number): Promise<void> {
   let seen = 0;
   await eventsUntil(errand, tree, ({ facts }) => {
@@ -70,7 +69,7 @@ async function results(errand: Errand, tree: string): Promise<readonly string[]>
   return facts.filter((text) => typeof text === "string");
 }
 
-test("what one process allowed is asked about by the next one: `allow` ends with its process", async () => {
+test("the next process asks about a call that one process allowed: `allow` ends with its process", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const { tools, pressed } = buttons();
   const first = await openProcess(store, pressing, { tools, permissions: ALLOW });
@@ -112,7 +111,7 @@ test("a new deny applies to an old conversation, and ends with its process", asy
   expect(pressed).toEqual([{ floor: 1 }, { floor: 3 }]);
 });
 
-test("rights are recorded when they differ, and only then", async () => {
+test("rights are recorded only when they differ", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const { tools } = buttons();
   const script = byContext([say("a"), say("b"), say("c"), say("d")]);
@@ -130,7 +129,7 @@ test("rights are recorded when they differ, and only then", async () => {
   expect(inputs.indexOf("rights-changed")).toBe(5);
 });
 
-test("a yes that was put into the mail before is judged by the process that takes it", async () => {
+test("an earlier yes in the mail is judged by the process that takes it", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const { tools, pressed } = buttons();
   const first = await openProcess(store, pressing, { tools, permissions: ASK });
@@ -152,7 +151,7 @@ test("a yes that was put into the mail before is judged by the process that take
   expect(await second.replay(agent.id)).toMatchObject({ difference: null, foreign: [] });
 });
 
-test("an answer satisfies `ask`, whichever process asks", async () => {
+test("an answer satisfies the `ask` of any process", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const { tools, pressed } = buttons();
   const first = await openProcess(store, pressing, { tools, permissions: ASK });
@@ -166,7 +165,7 @@ test("an answer satisfies `ask`, whichever process asks", async () => {
   expect(pressed).toEqual([{ floor: 1 }]);
 });
 
-test("a child's calls are judged by the process that executes, too", async () => {
+test("a child's calls are judged by the executing process, too", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const { tools, pressed } = buttons();
   const parent = byContext([callTool("subagent", { task: "press", agent: "worker" }), say("Done.")]);
@@ -201,14 +200,13 @@ const knocking = {
   ] satisfies readonly PermissionRule[],
 };
 
-test("definitions without a tool take nothing away for good", async () => {
+test("a process with definitions without a tool does not remove the tool permanently", async () => {
   const store = join(temporaryFolder(), "errand.db");
   const both = buttons(["press", "knock"]);
   const knock = both.tools.filter((tool) => tool.name === "knock");
   const { parent, child, permissions } = knocking;
   let tree = "";
-  // Each process answers the question that the one before left open; the definitions of the second have no button to
-  // press.
+  // Each process answers the question that the one before left open; the second has no definition with `press`.
   for (const [index, tools] of [both.tools, knock, both.tools].entries()) {
     const errand = await openProcess(store, parent, { tools, permissions, renewDefinitions: true }, child);
     const agent = index === 0 ? await errand.openAgent() : await errand.agent(tree);
@@ -275,7 +273,7 @@ test.each([
   expect(await second.replay(agent.id)).toMatchObject({ difference: null, foreign: [] });
 });
 
-test("an answer from outside cannot say how it was judged", async () => {
+test("an answer from outside cannot contain a judgement", async () => {
   const { tools, pressed } = buttons();
   const { errand } = await openTestErrand({ parent: pressing }, { tools, permissions: ASK });
   const agent = await errand.openAgent();

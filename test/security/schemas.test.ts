@@ -1,4 +1,4 @@
-/** No schema can stop the process: models write a small subset, and no check of data holds the event loop for long. */
+/** No schema can stop the process: models write a small subset, and no check of data blocks the event loop for long. */
 
 import { expect, test } from "vitest";
 import { createErrand, type StandardSchema } from "../../src/index.ts";
@@ -30,7 +30,7 @@ function nested(levels: number): Json {
   return levels === 0 ? {} : { properties: { a: nested(levels - 1) } };
 }
 
-test("$async in a model's schema is refused by name, and no rejection is left behind", async () => {
+test("$async in a model's schema is refused by name, without an unhandled rejection", async () => {
   const { answer, runs } = await answered({ $async: true, type: "string" });
   expect(answer).toMatchObject({ success: false, run_id: null });
   expect(answer["error"]).toContain("`$async`");
@@ -67,7 +67,7 @@ test.each<[string, JsonObject, string]>([
   }
 });
 
-test("a model's schema may be recursive, and data of any shape are checked within the bound", async () => {
+test("a model's schema may be recursive, and data of any shape are checked within the time limit", async () => {
   const tree = {
     $ref: "#/$defs/node",
     $defs: { node: { type: "object", properties: { inner: { $ref: "#/$defs/node" } }, additionalProperties: false } },
@@ -78,7 +78,7 @@ test("a model's schema may be recursive, and data of any shape are checked withi
   expect((await answered(circle)).answer).toMatchObject({ reason: "invalid-output" });
 });
 
-test("no schema that a model may write holds the event loop for 50 ms", async () => {
+test("no schema that a model may write blocks the event loop for 50 ms", async () => {
   const choices = (depth: number): Json =>
     depth === 0 ? { const: 1 } : { anyOf: Array.from({ length: 2 }, () => ({ $ref: `#/$defs/d${depth - 1}` })) };
   const doubling = {
@@ -105,7 +105,7 @@ test("no schema that a model may write holds the event loop for 50 ms", async ()
   }
 });
 
-test("a definition's schema that could be run as something else is refused when it is given", async () => {
+test("a definition's schema with an unknown meaning is refused when the definition is made", async () => {
   for (const [output, named] of [
     [{ $async: true }, "$async"],
     [{ $ref: "http://127.0.0.1:9/x" }, "$ref"],
@@ -124,7 +124,7 @@ test("a definition's schema that could be run as something else is refused when 
   }
 });
 
-test("a pattern of a user's schema that backtracks without end refuses the data, and the event loop goes on", async () => {
+test("a user's pattern that backtracks without end refuses the data, and the event loop continues", async () => {
   const output = { type: "object", properties: { name: { type: "string", pattern: EXPLODING } }, required: ["name"] };
   const child = byContext([
     report("x", { data: { name: HOSTILE_TEXT } }),
@@ -141,7 +141,7 @@ test("a pattern of a user's schema that backtracks without end refuses the data,
   expect(toolJson(parentRequests(models)[1])).toMatchObject({ success: true, data: { name: "aaa" } });
 });
 
-test("a Standard Schema that takes without end, or throws, refuses the data", async () => {
+test("a Standard Schema that never finishes, or throws, refuses the data", async () => {
   const hostile = (validate: (value: unknown) => never): StandardSchema => ({
     "~standard": { validate, jsonSchema: { input: () => ({ type: "object" }) } },
   });
@@ -167,7 +167,7 @@ test("a Standard Schema that takes without end, or throws, refuses the data", as
   }
 });
 
-test("data with names of JavaScript's own objects are data", async () => {
+test("data with property names of JavaScript's prototypes are plain data", async () => {
   const data = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1, "toString": 2}') as Json;
   const closed = { type: "object", properties: { constructor: {}, toString: {} }, additionalProperties: false };
   expect((await answered(closed, data)).answer).toMatchObject({ reason: "invalid-output" });

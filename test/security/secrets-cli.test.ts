@@ -18,8 +18,7 @@ beforeEach(() => Object.assign(project, projectFolder()));
 afterEach(() => project.remove());
 
 /**
- * The spellings of the key that the bytes hold: plain, URL-encoded, and base64 with the key at each of the three
- * places.
+ * The forms of the key that the bytes contain: plain, URL-encoded, and base64 with the key at each of the three offsets.
  */
 function leaks(bytes: string): readonly string[] {
   const encoded = ["", "a", "ab"].map((before) =>
@@ -36,7 +35,7 @@ function filesBelow(folder: string): readonly string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-test("I28: a key that a file, the server, a child and the user utter is printed and kept nowhere", async () => {
+test("I28: a key that a file, the server, a child and the user write is neither printed nor stored", async () => {
   writeFileSync(join(project.folder, "notes.txt"), `key ${KEY} ${Buffer.from(`u:${KEY}`).toString("base64")}\n`);
   const server = await openWireServer(async (exchange) => {
     if (exchange.body.includes("You are a child agent"))

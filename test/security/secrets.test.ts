@@ -1,6 +1,5 @@
 /**
- * I28: what Errand was configured with as a secret is in no store, export, event or stream, and no file is spoilt by
- * its mark.
+ * I28: a configured secret is in no store, export, event or stream, and its replacement text is written to no file.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +13,7 @@ import { lookTool, openTestErrand, temporaryFolder } from "../support/test-erran
 const KEY = "sk-ant-9f8e7d6c5b4a+/=x";
 const MARK = "[redacted by Errand]";
 
-/** Every spelling of the key that the text holds, with anything around it in base64. */
+/** Every form of the key that the text contains, with anything around it in base64. */
 function leaks(bytes: Buffer | string): readonly string[] {
   const text = bytes.toString("latin1" as BufferEncoding);
   const encoded = ["", "a", "ab"].flatMap((before) => {
@@ -26,7 +25,7 @@ function leaks(bytes: Buffer | string): readonly string[] {
 
 const everyForm = `${KEY} ${encodeURIComponent(KEY)} ${Buffer.from(`a:${KEY}!`).toString("base64")}`;
 
-test("I28: a key that a user, a model, a tool, a provider and a definition utter is recorded and shown nowhere", async () => {
+test("I28: a key that a user, a model, a tool, a provider and a definition write is neither recorded nor shown", async () => {
   const folder = temporaryFolder();
   const store = join(folder, "errand.db");
   const channel = createMemoryChannel();
@@ -65,7 +64,7 @@ test("I28: a key that a user, a model, a tool, a provider and a definition utter
   for (const name of readdirSync(folder)) expect([name, leaks(readFileSync(join(folder, name)))]).toEqual([name, []]);
 });
 
-test("I28: keys of the registry are known without being named", async () => {
+test("I28: keys of the registry are secrets without configuration", async () => {
   const world = createSystemWorld();
   const folder = temporaryFolder();
   const scripted = createScriptedModels({ "scripted/one": byContext([say(`it is ${KEY}`)]) });
@@ -80,7 +79,7 @@ test("I28: keys of the registry are known without being named", async () => {
   for (const name of readdirSync(folder)) expect([name, leaks(readFileSync(join(folder, name)))]).toEqual([name, []]);
 });
 
-test("a write or a command whose arguments hold the mark is refused before anybody is asked, and the file stays", async () => {
+test("a write or a command with the replacement text in its arguments is refused without a question", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, ".env"), `KEY=${KEY}\nPORT=1\n`);
   const { errand, models } = await openTestErrand(

@@ -1,6 +1,5 @@
 /**
- * Stores that pretend to be the user's own, or hold what Errand never writes: they do not run, and reading them is
- * safe.
+ * Stores that pretend to be the user's own, or contain what Errand never writes, do not run, and reading them is safe.
  */
 
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,7 +12,7 @@ import { errand, harmComes, type HostileFolder, hostileFolder, SHIPPED } from ".
 vi.setConfig({ testTimeout: 120_000 });
 
 describe("a store that pretends to be one of the user's own", () => {
-  /** The user's own library store in the folder, made by the user's Errand and closed in order. */
+  /** The user's own store in the folder, created by the user's Errand and closed cleanly. */
   async function ownStore(site: HostileFolder, name: string): Promise<string> {
     expect((await errand(site, ["run", "--store", name, "hello"])).code).toBe(0);
     return join(site.folder, name);
@@ -60,7 +59,7 @@ describe("a store that pretends to be one of the user's own", () => {
     expect(await refused(site, "own.db")).toContain("changed or replaced since your Errand closed it");
   });
 
-  test("by a log beside a store that was closed in order, which SQLite would replay", async () => {
+  test("by a log beside a cleanly closed store, which SQLite would replay", async () => {
     const site = await hostileFolder();
     const own = await ownStore(site, "own.db");
     const copy = join(site.folder, "copy.db");
@@ -73,7 +72,7 @@ describe("a store that pretends to be one of the user's own", () => {
     expect(await refused(site, "own.db")).toContain("a log that your Errand did not write");
   });
 
-  test("by a log or a journal where the user is about to make a store", async () => {
+  test("by a log or a journal where the user is about to create a store", async () => {
     const site = await hostileFolder();
     for (const suffix of ["-wal", "-journal"]) {
       writeFileSync(join(site.folder, `new.db${suffix}`), "something");
@@ -108,7 +107,7 @@ describe("a store that pretends to be one of the user's own", () => {
     expect(await harmComes(site)).toBe(false);
   });
 
-  test("in a data folder that other users may write: nothing there is believed", async () => {
+  test("in a data folder that other users may write: the register there is not trusted", async () => {
     const site = await hostileFolder();
     await ownStore(site, "own.db");
     chmodSync(join(site.data, "errand", "register"), 0o777);

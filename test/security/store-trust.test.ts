@@ -1,5 +1,5 @@
 /**
- * A store that this user's Errand did not make is read, and nothing of it runs: attacks through the real command
+ * A store that this user's Errand did not create can be read, and nothing in it runs: attacks through the real command
  * line.
  */
 
@@ -20,7 +20,7 @@ import { errand, harmComes, hostileFolder, SHIPPED } from "./support/hostile-sto
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Every file below a folder with its bytes. */
+/** Every file below a folder with its content. */
 function contentsOf(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(
@@ -48,7 +48,7 @@ describe("a folder that ships a store where the command line once kept its own",
     expect(contentsOf(site.folder)).toEqual(before);
   });
 
-  test("a command in the background runs nothing of it either", async () => {
+  test("a command in the background runs nothing in it either", async () => {
     const site = await hostileFolder();
     expect((await errand(site, ["run", "--detach", "what is this?"])).code).toBe(0);
     expect(await harmComes(site)).toBe(false);
@@ -99,7 +99,7 @@ describe("a store given by path", () => {
     expect(harmed()).toBe(false);
   });
 
-  test("ps, show, logs, result, answer, replay, export and doctor read it, and leave its folder as it was", async () => {
+  test("ps, show, logs, result, answer, replay, export and doctor read it, and do not change its folder", async () => {
     const site = await hostileFolder();
     const { tree } = site;
     const before = contentsOf(site.folder);
@@ -120,7 +120,7 @@ describe("a store given by path", () => {
 });
 
 describe("errand trust --store", () => {
-  test("shows trees, open questions and the mail that waits; from then on the store runs", async () => {
+  test("shows trees, open questions and waiting mail; from then on the store runs", async () => {
     const site = await hostileFolder();
     const { tree } = site;
     const trusted = await errand(site, ["trust", "--store", SHIPPED]);
@@ -138,7 +138,7 @@ describe("errand trust --store", () => {
     expect(saidOf((await errand(site, ["resume", "--store", SHIPPED])).err).code).toBe("store-not-trusted");
   });
 
-  test("tells it as JSON, and says so when there is nothing to trust", async () => {
+  test("prints it as JSON, and says when there is nothing to trust", async () => {
     const site = await hostileFolder();
     const [line] = records((await errand(site, ["trust", "--json", "--store", SHIPPED])).out);
     expect(line).toMatchObject({ type: "trusted-store", trees: 1, mail: [{ tree: site.tree }], questions: [{}] });
@@ -172,7 +172,7 @@ describe("errand trust --store", () => {
   });
 });
 
-describe("the user's ordinary day", () => {
+describe("ordinary use", () => {
   test("two commands work in one folder at the same time, and one list shows both", async () => {
     const site = await hostileFolder("elsewhere.db");
     const { folder, home, data } = site;
@@ -202,7 +202,7 @@ describe("the user's ordinary day", () => {
       expect(statSync(join(data, part)).mode & 0o777).toBe(0o700);
   });
 
-  test("stores of a folder that is gone are listed, and can be looked into by their path", async () => {
+  test("stores of a deleted folder are listed, and can be read by their path", async () => {
     const site = await hostileFolder("elsewhere.db");
     const gone = join(site.home, "gone");
     mkdirSync(gone);
@@ -217,7 +217,7 @@ describe("the user's ordinary day", () => {
     ).toHaveLength(1);
   });
 
-  test("a store of one's own asks nothing after a crash, after mail, or after a reader was killed", async () => {
+  test("the user's own store needs no trust after a crash, after mail, or after a reader was killed", async () => {
     const site = await hostileFolder("elsewhere.db");
     const { folder, home, data } = site;
     const how = { folder, home, entry: SLOW, env: { XDG_DATA_HOME: data } };

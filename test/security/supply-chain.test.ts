@@ -1,4 +1,4 @@
-/** What whoever installs Errand gets with it, and that it is enough for all but a PostgreSQL store. */
+/** The packages that are installed with Errand, which are enough for everything but a PostgreSQL store. */
 
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -28,27 +28,27 @@ describe("the runtime packages", () => {
     expect(bytes).toBeLessThan(MOST_BYTES);
   });
 
-  test("have licences that ask for nothing but their text", () => {
+  test("have licences that require only their text", () => {
     expect(tree.filter(({ license }) => !LICENCES.has(license))).toEqual([]);
   });
 
-  test("run nothing when they are installed", () => {
+  test("run no script when they are installed", () => {
     expect(tree.filter(({ installScript }) => installScript)).toEqual([]);
   });
 
-  test("do not hold what only PostgreSQL or a provider needs", () => {
+  test("do not include packages that only PostgreSQL or a provider needs", () => {
     const names = tree.map(({ name }) => name);
     for (const name of ["pg", "graphile-worker", "cosmiconfig", "yargs", "zod"]) expect(names).not.toContain(name);
   });
 
-  test("are locked by content, and the lock file names no registry", () => {
+  test("are locked by hash, and the lock file names no registry", () => {
     const text = readFileSync(join(root, "package-lock.json"), "utf8");
     const { packages } = JSON.parse(text) as { packages: Record<string, { integrity?: string }> };
     expect(text).not.toContain('"resolved"');
     expect(tree.filter(({ path }) => packages[path]?.integrity === undefined)).toEqual([]);
   });
 
-  test("package.json lets no script of a runtime package run, and no script of its own", () => {
+  test("package.json allows no install script of a runtime package, and has none of its own", () => {
     const { allowScripts, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       allowScripts: Record<string, boolean>;
       scripts: Record<string, string>;
@@ -75,7 +75,7 @@ describe("an installation without the packages of PostgreSQL", () => {
   }
   const errand = (...args: string[]) => run(join(place, "src", "cli", "main.ts"), ...args);
 
-  test("works on a store of its own", () => {
+  test("works on a SQLite store", () => {
     const { code, err } = errand("run", "--model", "offline/rehearsal", "--store", join(place, "some.db"), "hello");
     expect(code, err).toBe(0);
     expect(errand("ps", "--all", "--store", join(place, "some.db"))).toMatchObject({ code: 0 });
@@ -103,7 +103,7 @@ describe("an installation without the packages of PostgreSQL", () => {
     expect(Object.keys(ERROR_CODES)).toContain("package-missing");
   });
 
-  test("one of the two is named alone when the other is there", () => {
+  test("only the missing one of the two is named", () => {
     cpSync(join(root, "node_modules", "pg"), join(place, "node_modules", "pg"), { recursive: true });
     const { err } = errand("ps", "--store", "postgres://127.0.0.1:9/none");
     expect(err).toContain(

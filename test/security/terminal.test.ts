@@ -1,7 +1,6 @@
 /**
- * Nothing that Errand prints does anything to a terminal but show text, whoever wrote it: the model, a tool, a
- * provider's error, a file of the folder, its name, a store of somebody else, the words of the command line. Through
- * the real command, in a pseudo-terminal and into a pipe (rule E4).
+ * Errand's output only shows text in a terminal, whether it comes from the model, a tool, a provider's error, a file, its
+ * name, a foreign store or the command line: with the real command, in a pseudo-terminal and in a pipe (rule E4).
  */
 
 import { spawnSync } from "node:child_process";
@@ -27,7 +26,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 const terminal = { columns: 100, rows: 40 };
 const places = terminalAvailable ? ([undefined, terminal] as const) : ([undefined] as const);
 
-/** Runs it into a pipe and in a terminal, and looks at what it printed. */
+/** Runs it in a pipe and in a terminal, and checks what it printed. */
 async function harmless(args: readonly string[], how: HowToRun): Promise<Finished[]> {
   const ended: Finished[] = [];
   for (const place of places) {
@@ -40,7 +39,7 @@ async function harmless(args: readonly string[], how: HowToRun): Promise<Finishe
   return ended;
 }
 
-describe("words of the command line", () => {
+describe("arguments of the command line", () => {
   const project = { folder: "", remove: (): void => undefined };
   beforeAll(() => void Object.assign(project, projectFolder()));
   afterAll(() => project.remove());
@@ -95,7 +94,7 @@ describe("a folder", () => {
   });
 });
 
-describe("a store of somebody else", () => {
+describe("a foreign store", () => {
   let project: ReturnType<typeof projectFolder>;
   let hostile = "";
   let hostileIds = "";
@@ -143,7 +142,7 @@ describe("a store of somebody else", () => {
   });
 });
 
-test("what a package prints, a warning and an exception that nobody caught take the same road", async () => {
+test("output of a package, a warning and an uncaught exception are filtered too", async () => {
   const host = new URL("../../src/cli/process-host.ts", import.meta.url).href;
   const code = `
     const { createProcessHost } = await import(${JSON.stringify(host)});
@@ -194,7 +193,7 @@ describe("a model server", () => {
   afterAll(() => project.remove());
   const asked = (server: WireServer): string[] => ["--model", "openai-compatible/m", "--base-url", `${server.url}/v1`];
 
-  test("what it says, the labels it gives and the files it has read", async () => {
+  test("its text, its labels and the files that it reads", async () => {
     const server = await hostileModel();
     for (const json of [[], ["--json"]]) {
       const args = ["run", ...json, ...asked(server), "--store", "said.db", "hello"];
@@ -251,7 +250,7 @@ describe("a model server", () => {
     expect(unsafeIn(out, true)).toEqual([]);
   });
 
-  test.runIf(terminalAvailable)("a colour of Errand's own is not to be had by writing it", async () => {
+  test.runIf(terminalAvailable)("text that contains one of Errand's own colours is not coloured", async () => {
     const server = await openWireServer((exchange) =>
       refuse(exchange, 400, { error: { message: `\u001b[36mCYAN\u001b[39m ${HOSTILE_SEQUENCES[8]}` } }),
     );

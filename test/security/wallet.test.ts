@@ -1,6 +1,5 @@
 /**
- * The user's money: model calls of a request are bounded, prices are known where money is limited, and no usage evades
- * a limit.
+ * The user's money: model calls of a request are limited, a limit of money needs known prices, and all usage counts.
  */
 
 import { join } from "node:path";
@@ -33,7 +32,7 @@ describe("model calls of a request", () => {
     expect(LIMITS.modelCallsPerRequest.default).toBe(1_000);
   });
 
-  test("a turn that never ends by itself ends with `model-call-limit`, and the next message is a new request", async () => {
+  test("an endless turn ends with `model-call-limit`, and the next message is a new request", async () => {
     const { errand, models } = await openTestErrand({ parent: looking }, { limits: { modelCallsPerRequest: 5 } });
     const agent = await errand.openAgent();
     const failed = { code: "turn-failed", details: { reason: "model-call-limit" } };
@@ -44,7 +43,7 @@ describe("model calls of a request", () => {
     expect(await errand.replay(agent.id)).toMatchObject({ difference: null, foreign: [] });
   });
 
-  test("calls of children and repeated calls count, and nothing of a run that ended is lost", async () => {
+  test("calls of children and repeated calls count, and those of ended runs stay counted", async () => {
     const child = { name: "subagent", input: { task: "look", agent: "worker" } };
     const { errand, models } = await openTestErrand(
       { parent: byContext([callTools([child, child]), callTools([child]), say("Done.")]), child: looking },
@@ -71,10 +70,10 @@ describe("model calls of a request", () => {
   });
 });
 
-describe("where a person is asked", () => {
+describe("with a user to ask", () => {
   const asking: Partial<ErrandOptions> = { limits: { modelCallsPerRequest: 3 }, onModelCallLimit: "ask" };
 
-  test("yes allows as many again, no ends the turn", async () => {
+  test("yes allows the same number again, no ends the turn", async () => {
     const { errand, models } = await openTestErrand({ parent: looking }, asking);
     const agent = await errand.openAgent();
     const ended = expect(agent.postAndAwait("go")).rejects.toMatchObject({ details: { reason: "model-call-limit" } });
@@ -93,7 +92,7 @@ describe("where a person is asked", () => {
     expect(await errand.replay(agent.id)).toMatchObject({ difference: null, foreign: [] });
   });
 
-  test("one question stands for all agents that wait; their clocks stand still, and all go on", async () => {
+  test("one question is for all waiting agents; their time limits pause, and all continue", async () => {
     const child = { name: "start_background_agent", input: { task: "look", agent: "worker", timeout_seconds: 60 } };
     const { errand } = await openTestErrand(
       {
@@ -116,7 +115,7 @@ describe("where a person is asked", () => {
     expect(await errand.replay(agent.id)).toMatchObject({ difference: null, foreign: [] });
   });
 
-  test("when the run that asked is cancelled, the others ask again instead of waiting for ever", async () => {
+  test("if the run that asked is cancelled, the others ask again", async () => {
     const child = { name: "start_background_agent", input: { task: "look", agent: "worker" } };
     const { errand } = await openTestErrand(
       { parent: byContext([callTools([child, child]), say("Started."), say("Heard.")]), child: looking },
@@ -134,7 +133,7 @@ describe("where a person is asked", () => {
     expect(await errand.questions()).toEqual([]);
   });
 
-  test("the question waits across a restart, also in a process that would not ask, and a new message goes on without it", async () => {
+  test("the question survives a restart, also into a process that does not ask, and a new message continues without it", async () => {
     const store = join(temporaryFolder(), "errand.db");
     const first = (await openTestErrand({ parent: looking }, { ...asking, store })).errand;
     const agent = await first.openAgent();
@@ -158,7 +157,7 @@ describe("where a person is asked", () => {
 describe("a limit of money with a model of unknown price", () => {
   const limited = { limits: { costPerTree: 1_000_000 } };
 
-  test("a conversation is refused with the remedy, and nothing is made", async () => {
+  test("a conversation is refused with the remedy, and nothing is created", async () => {
     const { errand, models } = await openTestErrand({ parent: [say("free?")] }, limited);
     const refused = {
       code: "price-unknown",
@@ -187,7 +186,7 @@ describe("a limit of money with a model of unknown price", () => {
     expect(await errand.listRuns()).toEqual([]);
   });
 
-  test("a conversation that goes on with such a model ends its turn before the call", async () => {
+  test("a continued conversation with such a model ends its turn before the call", async () => {
     const store = join(temporaryFolder(), "errand.db");
     const known = { "scripted/parent": { window: null, price: PRICE } };
     const first = (await openTestErrand({ parent: [say("paid")] }, { ...limited, store, facts: known })).errand;
@@ -201,7 +200,7 @@ describe("a limit of money with a model of unknown price", () => {
   });
 });
 
-describe("what providers say of usage", () => {
+describe("usage that providers report", () => {
   test.each([
     [
       { input: 10, output: 3 },

@@ -1,6 +1,6 @@
 /**
- * No code from the working folder: no dependency executes or reads a file because it lies in the folder that Errand is
- * started in, or above it.
+ * No code from the working folder: no dependency executes or reads a file because it is in the folder where Errand is
+ * started, or above it.
  */
 
 import { spawn } from "node:child_process";
@@ -28,7 +28,7 @@ function plant(names?: (name: string) => boolean): PlantedFolder {
   return planted;
 }
 
-/** Waits until a worker of the database has a dispatcher, which is when all that it ever loads is loaded. */
+/** Waits until a worker of the database has a dispatcher: by then it has loaded everything that it ever loads. */
 async function dispatching(): Promise<void> {
   for (const end = performance.now() + 60_000; ; await sleep(50)) {
     const rows = await runSql(database.url, "select pool from errand.workers where pool is not null").catch(() => []);
@@ -43,7 +43,7 @@ async function stopped(running: RunningErrand): Promise<void> {
   expect({ code, err }).toEqual({ code: 0, err: "" });
 }
 
-/** What graphile-worker knows of crontabs, and the schemas of the database that do not belong there. */
+/** The crontabs that graphile-worker knows, and unexpected schemas of the database. */
 async function strangeRows(): Promise<unknown[]> {
   const [table] = await runSql(database.url, "select to_regclass('graphile_worker._private_known_crontabs') as there");
   const known = "select identifier from graphile_worker._private_known_crontabs";
@@ -108,7 +108,7 @@ test("the library executes nothing of the folder", async () => {
   expect(await strangeRows()).toEqual([]);
 });
 
-test("compiled code is kept in the user's own cache, not in a folder that others can write to", async () => {
+test("compiled code is stored in the user's own cache, not in a folder that others can write", async () => {
   const planted = plant(() => false);
   const temporary = join(planted.home, "tmp");
   mkdirSync(temporary);

@@ -1,4 +1,4 @@
-/** How long some work holds the event loop without a pause, in milliseconds of processor time. */
+/** The longest time that some work blocks the event loop, in milliseconds of processor time. */
 
 import { setImmediate as soon } from "node:timers/promises";
 

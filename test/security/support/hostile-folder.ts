@@ -13,7 +13,7 @@ import { openTestErrand } from "../../support/test-errand.ts";
 
 export const SECRET = "the-secret-words";
 
-/** The folder `ws` in a folder of its own, so that a test may put things beside it. */
+/** The folder `ws` in a new folder, so that a test may put files beside it. */
 export function hostileFolder(files: Readonly<Record<string, string>> = {}): string {
   const parent = realpathSync(mkdtempSync(join(tmpdir(), "errand-hostile-")));
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
@@ -31,14 +31,14 @@ function realTools(): Tool[] {
 }
 
 export interface CallOutcome {
-  /** What the model was told; null while the call waits for an answer. */
+  /** The text that the model got; null while the call waits for an answer. */
   readonly text: string | null;
   readonly failed: boolean;
   readonly asked: boolean;
   readonly errand: Errand;
 }
 
-/** One call of a tool by the model, until it is answered or asked about. `answer` answers the question. */
+/** One call of a tool by the model, until it has a result or a question. `answer` answers the question. */
 export async function callIn(
   folder: string,
   permissions: readonly PermissionRule[] | undefined,

@@ -1,7 +1,6 @@
 /**
- * What somebody else can ship in a folder: a store with a call of `run_command` that waits for an answer, and the
- * answer "yes" already in its mail. Whoever
- * takes the mail runs `touch HARM` in the folder.
+ * What an attacker can ship in a folder: a store with a call of `run_command` that waits for an answer, and the answer
+ * "yes" already in its mail. A process that takes the mail runs `touch HARM` in the folder.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +30,7 @@ export interface HostileFolder {
   readonly home: string;
   /** The tree whose question is answered in the mail. */
   readonly tree: string;
-  /** True once the command of the store was run. */
+  /** True once the store's command was run. */
   harmed(): boolean;
 }
 
@@ -51,7 +50,7 @@ export async function hostileFolder(
 
 async function makeHostileStore(path: string, answered: boolean): Promise<string> {
   mkdirSync(dirname(path), { recursive: true });
-  // A model that every process has: a tree that needs another one is not run.
+  // A model that every process has: otherwise the tree would not run.
   const models = createScriptedModels({
     "offline/rehearsal": byContext([callTool("run_command", { argv: ["touch", HARM] }), say("Done.")]),
   });

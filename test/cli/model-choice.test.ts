@@ -1,4 +1,4 @@
-/** Which model a command uses when several could be meant, and that it always says which, and why. */
+/** Which of several possible models a command uses, and that it always prints which one and why. */
 
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -33,7 +33,7 @@ async function firstLine(args: readonly string[], env: Readonly<Record<string, s
   return err.split("\n")[0] ?? "";
 }
 
-test("--model goes before the environment, and the environment before the keys", async () => {
+test("--model wins over the environment, and the environment over keys", async () => {
   const keys = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", ERRAND_MODEL: "offline/rehearsal" };
   expect(await firstLine(["--model", "offline/rehearsal"], { ...keys, ERRAND_MODEL: "openai/x" })).toBe(
     "model offline/rehearsal (because --model names it), store memory",
@@ -41,7 +41,7 @@ test("--model goes before the environment, and the environment before the keys",
   expect(await firstLine([], keys)).toBe("model offline/rehearsal (because ERRAND_MODEL names it), store memory");
 });
 
-test("without a name it is the provider whose key is there, and that is said before it is called", async () => {
+test("without a name the provider with a key is used, which is printed before the first call", async () => {
   const server = await openWireServer((exchange) => refuse(exchange, 401, openaiChat.error("Who are you?")));
   const env = { OPENAI_API_KEY: "wrong", OPENAI_BASE_URL: `${server.url}/v1` };
   const { code, out, err } = await runErrand(["run", "--store", "memory", "go"], { ...project, env });
@@ -52,7 +52,7 @@ test("without a name it is the provider whose key is there, and that is said bef
   expect(server.exchanges).toHaveLength(1);
 });
 
-test("without a key it is a running Ollama's newest model that can talk", async () => {
+test("without a key the newest chat model of a running Ollama is used", async () => {
   const ollama = await answering("Hello from here.", ["nomic-embed-text:latest", "qwen3:8b", "llama4"]);
   const env = { OLLAMA_HOST: ollama.url };
   const { code, out, err } = await runErrand(["run", "--store", "memory", "go"], { ...project, env });
@@ -61,14 +61,14 @@ test("without a key it is a running Ollama's newest model that can talk", async 
   expect(ollama.exchanges.slice(1).map(modelOf)).toEqual(["qwen3:8b"]);
 });
 
-test("an Ollama that does not answer is not waited for, and without one it is the offline model", async () => {
+test("a silent Ollama is not waited for, and without Ollama the offline model is used", async () => {
   const silent = await openWireServer(() => undefined);
   const offline = "model offline/rehearsal (because there is no key and no running Ollama), store memory";
   expect(await firstLine([], { OLLAMA_HOST: silent.url })).toBe(offline);
   expect(await firstLine([], {})).toBe(offline);
 });
 
-test("a definition's own model goes before the setting, and --model before both", async () => {
+test("a definition's own model wins over the setting, and --model over both", async () => {
   const { folder, home } = definedProject({
     ".errand/agents/own.md": agentFile("own", "You.", "model: openai-compatible/own\n"),
   });
@@ -84,7 +84,7 @@ test("a definition's own model goes before the setting, and --model before both"
   expect(server.exchanges.map(modelOf)).toEqual(["own", "given"]);
 });
 
-test("npm start stays offline whatever keys there are, unless a model is named", async () => {
+test("npm start stays offline with any keys, unless a model is named", async () => {
   const entry = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
   const how = { ...project, entry, env: { ANTHROPIC_API_KEY: "k", ERRAND_MODEL: "openai/x" } };
   const offline = await runErrand(["--store", "memory", "the store"], how);
@@ -98,7 +98,7 @@ test("npm start stays offline whatever keys there are, unless a model is named",
 });
 
 describe("--base-url", () => {
-  test("leads to any server that speaks as OpenAI does; a tree that was begun there is resumed and forked there", async () => {
+  test("names any server with OpenAI's protocol; its trees are resumed and forked there", async () => {
     const server = await answering("Here.");
     const url = ["--base-url", `${server.url}/v1/`];
     const how = { ...project, env: { OPENAI_COMPATIBLE_API_KEY: "the key" } };
@@ -133,7 +133,7 @@ describe("--base-url", () => {
     expect({ code, out }).toEqual({ code: 2, out: "" });
   });
 
-  test("where nobody listens is tried again, and that is told", async () => {
+  test("without a listening server is retried, with a notice", async () => {
     const args = ["run", "--store", "memory", "--timeout", "0.5", "--model", "openai-compatible/x"];
     const { err } = await runErrand([...args, "--base-url", "http://127.0.0.1:9", "go"], project);
     expect(err).toMatch(/^orchestrator: the model failed, attempt 2 in 1\.[0-3]s: .+could not be reached/m);

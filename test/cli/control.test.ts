@@ -1,4 +1,4 @@
-/** `send`, `cancel`, `logs -f`: asking a process that owns the store, or doing it oneself when there is none. */
+/** `send`, `cancel`, `logs -f`: through the process that owns the store, or directly if there is none. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ afterEach(() => project.remove());
 
 const errand = (...args: string[]): Promise<Finished> => runErrand(args, project);
 
-/** A process that works on a task with a model that takes its time, and the tree it works on. */
+/** A process that works on a task with a slow model, and its tree. */
 async function owner(model: string, until: string): Promise<{ running: RunningErrand; tree: string }> {
   const running = startErrand(["run", "--json", "--model", model, "the store"], { ...project, entry: SLOW });
   await running.seen(until);
@@ -30,12 +30,12 @@ async function owner(model: string, until: string): Promise<{ running: RunningEr
   return { running, tree: String(tree?.["id"]) };
 }
 
-/** Lets the children of `held/1` go on. */
+/** Releases the children of `held/1`. */
 function go(): void {
   writeFileSync(join(project.folder, "go"), "");
 }
 
-/** What a process left that was killed while it worked. */
+/** The tree of a process that was killed while it worked. */
 async function orphan(until = '"turn-started"', model = "slow/60000"): Promise<string> {
   const { running, tree } = await owner(model, until);
   running.kill("SIGKILL");
@@ -49,7 +49,7 @@ async function openRuns(tree: string): Promise<string[]> {
 }
 
 describe("with a live owner", () => {
-  test("ps names it while it lives, and says who goes on when it has died", async () => {
+  test("ps names the owner while it lives, and says how to continue after it died", async () => {
     const { running, tree } = await owner("slow/60000", '"turn-started"');
     const alive = await errand("ps");
     expect(alive.out).toContain(tree);
@@ -65,7 +65,7 @@ describe("with a live owner", () => {
     expect(dead.err).toBe("no process owns the store; errand resume goes on with what waits\n");
   });
 
-  test("send: the owner takes the message and works on it", async () => {
+  test("send: the owner takes the message and handles it", async () => {
     const { running, tree } = await owner("held/1", '"draining"');
     const [sent] = records((await errand("send", "--json", tree, "and the tests?")).out);
     expect(sent).toEqual({ type: "sent", agent: tree, tree, id: expect.any(String), by: "mail", taken: true });
@@ -84,7 +84,7 @@ describe("with a live owner", () => {
     expect(await errand("replay", tree)).toMatchObject({ code: 0 });
   });
 
-  test("send to a child of it, by its run", async () => {
+  test("send to a child, named by its run", async () => {
     const { running, tree } = await owner("held/1", '"draining"');
     const [run = ""] = await openRuns(tree);
     const { code, out } = await runErrand(["send", run, "-"], { ...project, input: "be quick\n" });
@@ -95,7 +95,7 @@ describe("with a live owner", () => {
     await running.finished;
   });
 
-  test("cancel of a run: it ends, the others go on", async () => {
+  test("cancel of a run ends that run; the others continue", async () => {
     const { running, tree } = await owner("held/1", '"draining"');
     const [first = "", ...others] = await openRuns(tree);
     const [cancelled] = records((await errand("cancel", "--json", first)).out);
@@ -111,7 +111,7 @@ describe("with a live owner", () => {
     expect({ code: again.code, out: again.out }).toEqual({ code: 1, out: "" });
   });
 
-  test("cancel of a tree: its turn and its runs end, and the owner leaves", async () => {
+  test("cancel of a tree ends its turn and its runs, and the owner exits", async () => {
     const { running, tree } = await owner("slow/60000", '"turn-started"');
     const { code, out } = await errand("cancel", tree);
     expect(out).toBe(`cancelled tree ${tree}: 0 runs ended\n`);
@@ -120,7 +120,7 @@ describe("with a live owner", () => {
     expect(records(finished.out).at(-1)).toMatchObject({ type: "done", outcome: "failed", exit: 1 });
   });
 
-  test("logs -f shows what happens as it happens, and Ctrl-C is exit 130", async () => {
+  test("logs -f prints steps as they happen, and Ctrl-C is exit 130", async () => {
     const { running, tree } = await owner("held/1", '"draining"');
     const logs = startErrand(["logs", "-f", tree], project);
     const lines = startErrand(["logs", "-f", "--json", tree], project);
@@ -131,7 +131,7 @@ describe("with a live owner", () => {
     for (const following of [logs, lines]) await following.seen("run-ended");
     const { code } = await running.finished;
     expect(code).toBe(0);
-    // The last step of the tree is the one that answers.
+    // The last step of the tree has the answer.
     const last = records((await errand("logs", "--json", tree)).out).at(-1);
     await lines.seen(`"seq":${String(last?.["seq"])},`);
     for (const following of [logs, lines]) following.kill("SIGINT");
@@ -144,7 +144,7 @@ describe("with a live owner", () => {
     expect(seen).toEqual(seen.map((_, index) => index + 1));
   });
 
-  test("fork and resume are refused, naming the owner", async () => {
+  test("fork and resume are refused with the owner's name", async () => {
     const { running, tree } = await owner("slow/60000", '"turn-started"');
     for (const args of [["fork", tree, "--at", "1", "--model", "offline/rehearsal"], ["resume"]]) {
       const { code, out, err } = await runErrand(args, { ...project, entry: SLOW });
@@ -158,7 +158,7 @@ describe("with a live owner", () => {
 });
 
 describe("without an owner", () => {
-  test("send keeps the message, calls nothing, and says who goes on with it", async () => {
+  test("send stores the message, calls no model, and says which command will handle it", async () => {
     await runErrand(["run", "--store", "s.db", "the store"], project);
     const [{ id } = { id: "" }] = records((await errand("ps", "--all", "--json", "--store", "s.db")).out);
     const tree = String(id);
@@ -181,14 +181,14 @@ describe("without an owner", () => {
     expect({ code: refused.code, out: refused.out }).toEqual({ code: 1, out: "" });
   });
 
-  test("cancel ends what a dead process left, and nothing is left to resume", async () => {
+  test("cancel ends the work of a dead process, so that nothing is left to resume", async () => {
     const tree = await orphan('"draining"', "held/1");
     expect((await openRuns(tree)).length).toBe(2);
     const [cancelled] = records((await errand("cancel", "--json", tree)).out);
     expect(cancelled).toEqual({ type: "cancelled", tree, run: null, runs: 2, by: "owner", taken: true });
     expect(await openRuns(tree)).toEqual([]);
     expect((await errand("ps")).err).toContain("no tree has anything to do");
-    // What it said before it died may not have reached anybody: that is said once more, and nothing else is done.
+    // Messages from before its death may not have reached the user: they are sent again, and nothing else is done.
     const said = await runErrand(["resume"], { ...project, entry: SLOW });
     expect(said).toMatchObject({ code: 0, out: expect.stringMatching(/^(I asked 2 helpers.+\n)?$/) });
     expect(said.err).not.toContain("started");
@@ -197,7 +197,7 @@ describe("without an owner", () => {
     expect(again.code).toBe(1);
   });
 
-  test("cancel of one run leaves the rest of the tree, and other trees, for whoever resumes", async () => {
+  test("cancel of one run leaves the rest of the tree and other trees for a later resume", async () => {
     const other = await orphan();
     const tree = await orphan('"draining"', "held/1");
     const before = (await errand("logs", "--json", other)).out;
@@ -205,7 +205,7 @@ describe("without an owner", () => {
     expect(await errand("cancel", first)).toMatchObject({ code: 0, out: `cancelled run ${first}: 1 run ended\n` });
     expect(await openRuns(tree)).toEqual([second]);
     expect((await errand("logs", "--json", other)).out).toBe(before);
-    // Owning it for a moment changes nothing but what was asked for.
+    // Owning the store for a moment changes only what was asked for.
     expect((await errand("logs", tree)).out).not.toContain("catalog-changed");
   });
 

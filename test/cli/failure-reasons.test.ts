@@ -1,4 +1,4 @@
-/** People are told why something failed, in the words of the provider. */
+/** Failures are reported with the provider's own message. */
 
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -16,7 +16,7 @@ afterEach(() => project.remove());
 const errand = (...args: string[]): Promise<Finished> => runErrand(args, project);
 const WORDS = "Your credit is used up";
 
-/** A server that refuses the children, or everybody, with an escape sequence and very many words. */
+/** A server that refuses the children, or every caller, with an escape sequence and a very long text. */
 async function refusing(everybody: boolean): Promise<readonly string[]> {
   const { url } = await openWireServer(async (exchange) => {
     if (everybody || exchange.body.includes("You are a child agent"))
@@ -28,7 +28,7 @@ async function refusing(everybody: boolean): Promise<readonly string[]> {
   return ["--model", "openai-compatible/m", "--base-url", `${url}/v1`];
 }
 
-/** Where nothing listens. */
+/** A port on which nothing listens. */
 async function deadServer(): Promise<readonly string[]> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -46,7 +46,7 @@ function harmless(...texts: string[]): void {
 }
 
 describe("a run whose provider refuses", () => {
-  test("show, result, logs and the line of its end carry the provider's words", async () => {
+  test("show, result, logs and the line of its end have the provider's message", async () => {
     const options = await refusing(false);
     const run = await errand("run", ...options, "how many?");
     expect(run).toMatchObject({ code: 0, out: "It failed.\n" });
@@ -77,7 +77,7 @@ describe("a run whose provider refuses", () => {
     harmless(run.err, result.err, shown.out, whole.out, logs.out);
   });
 
-  test("a turn that fails ends with them, and show has them", async () => {
+  test("a failed turn prints it, and show prints it", async () => {
     const options = await refusing(true);
     const { code, err } = await errand("run", ...options, "how many?");
     expect(err).toMatch(new RegExp(`^error: The turn ended without an answer \\(provider-error\\): .+${WORDS}`, "m"));
@@ -92,7 +92,7 @@ describe("a run whose provider refuses", () => {
   });
 });
 
-test("with a dead model server the last word is the cause, not more time", async () => {
+test("with a dead model server the hint names the cause and does not suggest more time", async () => {
   const options = await deadServer();
   const { code, err } = await errand("run", ...options, "--timeout", "2", "how many?");
   expect(err).toMatch(
@@ -107,7 +107,7 @@ test("with a dead model server the last word is the cause, not more time", async
   expect(code).toBe(3);
 });
 
-test("a model that is only slow may be given more time", async () => {
+test("with a slow model the hint suggests more time", async () => {
   const args = ["run", "--model", "slow/60000", "--timeout", "0.3", "x"];
   const { err } = await runErrand(args, { ...project, entry: SLOW });
   expect(err).toMatch(/more time with --timeout SECONDS/);

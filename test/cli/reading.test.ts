@@ -1,4 +1,4 @@
-/** `ps`, `show`, `logs`, `result`: looking into a store, from another process. */
+/** `ps`, `show`, `logs`, `result`: reading a store from another process. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ afterAll(() => project.remove());
 const errand = (...args: string[]): Promise<Finished> => runErrand(args, project);
 
 describe("ps", () => {
-  test("lists trees that have something to do, and all with --all", async () => {
+  test("lists trees with work to do, and all trees with --all", async () => {
     expect(await errand("ps")).toMatchObject({
       code: 0,
       out: "",
@@ -81,7 +81,7 @@ describe("show", () => {
 });
 
 describe("logs", () => {
-  test("facts as lines with time and row, in the words of agents and runs", async () => {
+  test("facts as lines with time and row, with the names of agents and runs", async () => {
     const { code, out } = await errand("logs", project.tree);
     expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {5}1 {2}tree-opened {10}orchestrator \(foreground\)$/m);
     expect(out).toMatch(/message-posted +user message to orchestrator: what opens the store\?$/m);
@@ -90,7 +90,7 @@ describe("logs", () => {
     expect(code).toBe(0);
   });
 
-  test("--json: a row a line, without a gap; a run stands for its tree", async () => {
+  test("--json: one row per line, without a gap; the id of a run names its tree", async () => {
     const [run = ""] = project.runs;
     const lines = records((await errand("logs", "--json", run)).out);
     expect(lines.map((line) => line["seq"])).toEqual(lines.map((_, index) => index + 1));
@@ -100,7 +100,7 @@ describe("logs", () => {
 });
 
 describe("result", () => {
-  test("the findings alone on standard output, and how the run ended beside", async () => {
+  test("only the findings on standard output, and how the run ended on standard error", async () => {
     const [run = ""] = project.runs;
     const { code, out, err } = await errand("result", run);
     expect(out).toMatch(/^- .*store/);
@@ -130,7 +130,7 @@ describe("result", () => {
 });
 
 describe("ids", () => {
-  test("any unique beginning of an id will do, of a run as of its child", async () => {
+  test("any unique prefix of an id is enough, of a run or of its child", async () => {
     const [run = ""] = project.runs;
     const [whole] = records((await errand("show", "--json", run)).out);
     const agent = String(whole?.["agent"]);
@@ -142,7 +142,7 @@ describe("ids", () => {
     });
   });
 
-  test("one that fits several is refused, and they are named", async () => {
+  test("a prefix of several ids is refused, and they are named", async () => {
     // Runs of one step have the same time and the same seed.
     const given = project.runs[0]?.slice(0, 14) ?? "";
     const { code, out, err } = await errand("show", given);
@@ -185,7 +185,7 @@ describe("a store that does not exist", () => {
     remove();
   });
 
-  test("nor does one in memory, which no other process can see", async () => {
+  test("a store in memory is refused too, because no other process can see it", async () => {
     const { code, err } = await errand("ps", "--store", "memory");
     expect(saidOf(err)).toMatchObject({ code: "usage", lines: 2 });
     expect(code).toBe(2);

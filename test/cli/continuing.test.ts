@@ -1,4 +1,4 @@
-/** `resume` and `fork`: going on with what there is, from where it stopped or from where one likes. */
+/** `resume` and `fork`: continuing a tree from where it stopped, or from any step in a copy. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ async function killed(model = "held/1"): Promise<string> {
   return String(records(out)[0]?.["tree"]);
 }
 
-/** Lets held runs go on. */
+/** Releases held runs. */
 function go(): void {
   writeFileSync(join(project.folder, "go"), "");
 }
@@ -44,7 +44,7 @@ async function worked(): Promise<{ tree: string; runs: readonly string[] }> {
 }
 
 describe("resume", () => {
-  test("takes up what a killed process left, stays until it is done, and prints the answer", async () => {
+  test("takes over the work of a killed process, waits until it is done, and prints the answer", async () => {
     const tree = await killed();
     go();
     const { code, out, err } = await errand("resume");
@@ -64,7 +64,7 @@ describe("resume", () => {
     expect(await errand("replay", tree)).toMatchObject({ code: 0, out: expect.stringMatching(/\nproven\n$/) });
   });
 
-  test("several trees: each is brought to its end", async () => {
+  test("finishes each of several trees", async () => {
     const trees = [await killed(), await killed()];
     go();
     const { code, out } = await errand("resume", "--json");
@@ -75,7 +75,7 @@ describe("resume", () => {
     expect(code).toBe(0);
   });
 
-  test("a model that cannot be had is an error before anything is touched", async () => {
+  test("an unavailable model is an error before anything is changed", async () => {
     const tree = await killed();
     const before = (await errand("logs", "--json", tree)).out;
     const { code, err } = await runErrand(["resume", tree], project);
@@ -84,14 +84,14 @@ describe("resume", () => {
     expect((await errand("logs", "--json", tree)).out).toBe(before);
   });
 
-  test("--timeout cancels what takes longer, and is exit 3", async () => {
+  test("--timeout cancels longer work, and is exit 3", async () => {
     await killed("slow/60000");
     const { code, err } = await errand("resume", "--timeout", "0.3");
     expect(err).toMatch(/^error: .+ \(turn-timeout\)$/m);
     expect(code).toBe(3);
   });
 
-  test("a quarantined tree is told of, and released when it is named", async () => {
+  test("a quarantined tree is mentioned, and released if it is named", async () => {
     const tree = await killed();
     const db = new DatabaseSync(storeOf(project.folder));
     db.exec("update trees set status = 2, failures = 3");
@@ -111,7 +111,7 @@ describe("resume", () => {
 });
 
 describe("fork", () => {
-  test("goes on from a step in a new tree, with the model it had there, and leaves the old one alone", async () => {
+  test("continues from a step in a new tree with the model recorded there, and does not change the old tree", async () => {
     const { tree } = await worked();
     const before = (await errand("export", tree)).out;
     const { code, out } = await errand("fork", "--json", tree, "--at", "4", "look at the tests");
@@ -134,7 +134,7 @@ describe("fork", () => {
     expect(await errand("replay", fork)).toMatchObject({ code: 0, out: expect.stringMatching(/\nproven\n$/) });
   });
 
-  test("without a task it goes on with what was under way; as another definition and with another model if asked", async () => {
+  test("continues open work without a task, and takes another definition and another model if asked", async () => {
     const { tree } = await worked();
     const args = ["fork", "--json", tree, "--at", "2", "--agent", "researcher", "--model", "offline/rehearsal"];
     const lines = records((await errand(...args)).out);
@@ -143,7 +143,7 @@ describe("fork", () => {
     expect(lines.at(-2)).toMatchObject({ type: "answer", text: expect.stringContaining("store.ts") });
   });
 
-  test("where nothing was under way nothing happens, unless there is a task", async () => {
+  test("without open work nothing happens unless there is a task", async () => {
     const { tree } = await worked();
     const { code, out, err } = await errand("fork", tree, "--at", "1");
     expect({ code, out }).toEqual({ code: 0, out: "" });
@@ -153,7 +153,7 @@ describe("fork", () => {
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining("You asked: look at the tests") });
   });
 
-  test("what it cannot do is said in two lines, and no tree is made", async () => {
+  test("an impossible fork is refused in two lines, and no tree is created", async () => {
     const { tree, runs } = await worked();
     const [run = ""] = runs;
     for (const [args, code, exit] of [
