@@ -1,4 +1,4 @@
-/** The user who is asked: answers soon, late or only in the end, by the process or by mail, at times twice. */
+/** The user who answers questions: soon, late or at the end, through the process or by mail, sometimes twice. */
 
 import { type Errand, ErrandError, type Store } from "../../src/index.ts";
 import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
@@ -18,16 +18,16 @@ interface AnswersParts {
 }
 
 export interface Answers {
-  /** Everything is answered from now on. */
+  /** From now on every question is answered. */
   healed: boolean;
   asked(tree: string, key: string): void;
-  /** Answers all that is open. */
+  /** Answers all open questions. */
   answerAll(): void;
 }
 
 const WAITS = [10, 500, 5_000, 60_000, 400_000, null] as const;
 const DOWN_MS = 1_000;
-/** Refusals that are by design: it was answered before or its turn has ended, or the process stops. */
+/** Expected refusals: the question was answered before, its turn has ended, or the process stops. */
 const EXPECTED = new Set<string>([
   "question-closed",
   "store-failed",
@@ -47,7 +47,7 @@ export function createAnswers({ random, world, watch, count, secondHandle, machi
     const hash = sha256(JSON.stringify([input, texts]));
     void secondHandle().putMail({ tree: asTreeId(tree), id, hash, payload: JSON.stringify({ input, texts }) });
     count("mail answer");
-    // The next poll of a living process comes about then.
+    // The next poll of a living process is about then.
     world.at(world.now + POLL_LATE_MS, () => {});
   }
 

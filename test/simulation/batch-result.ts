@@ -1,6 +1,6 @@
 /**
- * What came of many seeds, and how two such results are joined. Imports nothing, so that the thread that hands out
- * seeds loads nothing else.
+ * The result of many seeds, and how to join two results. It imports nothing, so that the thread that distributes seeds
+ * loads no other code.
  */
 
 export interface SeedFailure {
@@ -14,9 +14,9 @@ export interface BatchResult {
   readonly commits: number;
   readonly rows: number;
   readonly lives: number;
-  /** Seeds that were run twice and gave the same journals. */
+  /** Seeds that ran twice and gave the same journals. */
   readonly matched: number;
-  /** Seeds that were run in SQLite and in memory and gave the same journals. */
+  /** Seeds that ran in SQLite and in memory and gave the same journals. */
   readonly alike: number;
   readonly failures: readonly SeedFailure[];
   readonly counts: Readonly<Record<string, number>>;

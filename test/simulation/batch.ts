@@ -1,18 +1,18 @@
-/** Many seeds in a row on one thread: what the workers of the command and the tests call. */
+/** Runs many seeds one after the other on one thread, for the command's workers and the tests. */
 
 import type { BatchResult, SeedFailure } from "./batch-result.ts";
 import { type Disk, memoryDisk, openPlace, type SimulationPlace } from "./place.ts";
 import { simulate } from "./simulation.ts";
 import type { Trouble } from "./troubles/troubles.ts";
 
-/** One seed in so many runs twice. */
+/** One seed in this many runs twice. */
 export const TWICE_EVERY = 100;
-/** One seed in so many opens the file anew for each process; so does every seed that runs twice, the second time. */
-const ANEW_EVERY = 20;
-/** One seed in so many runs in memory as well. */
+/** One seed in this many opens the file again for each process; so does the second run of a seed that runs twice. */
+const REOPENED_EVERY = 20;
+/** One seed in this many also runs in memory. */
 export const MEMORY_EVERY = 100;
 
-/** Runs the seeds at the place, or at one of their own. */
+/** Runs the seeds at the given place, or at a new one. */
 export async function runSeeds(
   seeds: readonly number[],
   given?: SimulationPlace,
@@ -24,7 +24,7 @@ export async function runSeeds(
   const sum = { seeds: 0, commits: 0, rows: 0, lives: 0, matched: 0, alike: 0 };
   try {
     for (const seed of seeds) {
-      const anew = seed % ANEW_EVERY === 1;
+      const anew = seed % REOPENED_EVERY === 1;
       const once = await simulate(seed, await (anew ? place.sqliteAnew() : place.sqlite()), troubles);
       sum.seeds += 1;
       sum.commits += once.commits;

@@ -1,16 +1,16 @@
-/** The calls of models and tools that a process has under way: neither answered nor aborted. */
+/** The open calls of a process to models and tools: neither answered nor aborted. */
 
 import type { Life } from "./simulated-world.ts";
 
 export interface OpenCall {
   readonly what: string;
-  /** The id of the agent that it serves; empty where nobody can tell. */
+  /** The id of the calling agent; empty if it is not known. */
   readonly agent: string;
 }
 
 export interface CallsUnderWay {
   readonly open: Set<OpenCall>;
-  /** Model calls ever made. */
+  /** All model calls so far. */
   models: number;
 }
 
@@ -19,18 +19,17 @@ export function createCallsUnderWay(): CallsUnderWay {
 }
 
 /**
- * Enters a call until it is answered or aborted. The function it gives says that it is, and whether this was the first
- * to say so.
+ * Records a call until it is answered or aborted. The returned function ends it, and returns true only the first time.
  */
 export function enterCall({ open }: CallsUnderWay, call: OpenCall): () => boolean {
   open.add(call);
   return () => open.delete(call);
 }
 
-/** Told what a process does that was stopped, and replaced meanwhile. */
+/** Called when a paused process acts although another one has replaced it. */
 export type OnStray = (what: string) => void;
 
-/** True if nobody hears this process any more. What it does though it was replaced is told. */
+/** True if the process has ended, so that its action has no effect. The action of a replaced process is reported. */
 export function unheard(life: Life, what: string, onStray: OnStray): boolean {
   if (life.awake) onStray(what);
   return life.ended;

@@ -1,7 +1,6 @@
 /**
- * The real store behind a thin wall: shows every commit to an onlooker, fails or dies where the plan says, and falls
- * silent with the life that uses it. A life that was stopped and wakes reaches the store again: what it writes is shown
- * to the onlooker as well.
+ * The real store behind a wrapper that reports every commit, injects the plan's faults, and never answers after its
+ * life has ended. A paused life that continues reaches the store again; its writes are reported too.
  */
 
 import { ErrandError, type Store } from "../../src/index.ts";
@@ -10,41 +9,45 @@ import type { Write } from "./power.ts";
 import type { Life } from "./simulated-world.ts";
 
 /**
- * What goes wrong at a commit. `lost`: the process dies. `failed`: the disk does, which stops the process. `full`: it
- * may come again. `unknown`: nobody knows whether it was written.
+ * A fault at a commit. `lost`: the process dies. `failed`: the disk fails, which stops the process. `full`: the commit
+ * can be tried again. `unknown`: the caller cannot know whether it was written. `lost-after` has twice the weight.
  */
-export type Fault =
-  | "lost-before"
-  | "lost-after"
-  | "failed-before"
-  | "failed-after"
-  | "full-before"
-  | "unknown-before"
-  | "unknown-after";
+export const FAULTS = [
+  "lost-before",
+  "lost-after",
+  "lost-after",
+  "failed-before",
+  "failed-after",
+  "full-before",
+  "unknown-before",
+  "unknown-after",
+] as const;
+
+export type Fault = (typeof FAULTS)[number];
 
 interface Wall {
   /** Asked before every commit. */
   readonly fault: (commit: Commit) => Fault | null;
   readonly onCommitted: (commit: Commit) => void;
-  /** Told of every write that was taken, the commits among them. */
+  /** Called for every accepted write, commits included. */
   readonly onWritten: (write: Write, refused: boolean) => void;
-  /** Begins to make durable all that was written; it is when the function that this gives is called. */
+  /** Starts an fsync of all writes. They are durable once the returned function is called. */
   readonly sync: () => () => void;
-  /** Waits for the disk. False: it refuses. */
+  /** Waits for the disk. Resolves with false if it refuses. */
   readonly waitForDisk: () => Promise<boolean>;
-  /** Asked before every call: why it is refused, or how long it has to wait. */
+  /** Asked before every call: the error if it is refused, or a promise if it has to wait. */
   readonly locked: (name: string, commit: Commit | null) => Error | Promise<void> | null;
-  /** Told of every call that was let in. */
+  /** Called for every call that is not refused. */
   readonly onCall: (name: string) => void;
-  /** The process dies, now. */
+  /** Kills the process now. */
   readonly die: () => void;
   /**
-   * What came of a write by a process that was stopped, and replaced meanwhile: the error, or null where it was taken.
+   * Called with the result of a write by a replaced process: the error, or null if the write was accepted.
    */
   readonly onStrayWrite: (what: string, error: unknown) => void;
 }
 
-/** What only the owner of a store may do. */
+/** Methods that only the owner of a store may call. */
 const OWNER_WRITES = new Set([
   "commit",
   "markFailure",
@@ -59,7 +62,7 @@ const OWNER_WRITES = new Set([
 export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
   const silence = new Promise<never>(() => {});
   let refused = false;
-  // Begun as a copy, so that it keeps the form of the store: an object that is built key by key is slow to read.
+  // A copy keeps the store's hidden class in V8; an object that is built key by key is slower to read.
   const members: Record<string, unknown> = { ...store };
   for (const [name, member] of Object.entries(members)) {
     if (typeof member !== "function") continue;
@@ -97,7 +100,7 @@ export function createFaultyStore(store: Store, life: Life, wall: Wall): Store {
 
   return {
     ...walled,
-    // The store itself is not asked to wait for a disk: what a loss of power takes is decided here.
+    // The real store never waits for a disk: the simulation decides what a loss of power takes.
     async flush() {
       if (life.ended && !life.awake) return silence;
       if (life.ended) return;

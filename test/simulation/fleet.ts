@@ -1,6 +1,6 @@
 /**
- * Seeds over all cores: hands out small batches to worker threads and joins their results. Order does not matter, seeds
- * are alone.
+ * Seeds over all cores: gives small batches to worker threads and joins their results. The order does not matter,
+ * because seeds are independent.
  */
 
 import { rmSync } from "node:fs";
@@ -17,26 +17,26 @@ export interface FleetOptions {
   readonly seed: number;
   readonly runs: number;
   readonly workers?: number;
-  /** Every seed has just these. */
+  /** Every seed has exactly these troubles. */
   readonly troubles?: readonly Trouble[];
-  /** Told after every batch. */
+  /** Called after every batch. */
   readonly onProgress?: (soFar: BatchResult) => void;
-  /** True: no more batches are begun after a failure. */
+  /** Start no more batches after a failure. */
   readonly stopAtFailure?: boolean;
 }
 
-/** What a thread is told when it begins. */
+/** The data that a thread gets at its start. */
 export interface WorkerOrders {
   readonly folder: string;
   readonly troubles?: readonly Trouble[];
-  /** True: errors say where they come from. That costs each of them much, and nobody reads it unless a seed failed. */
+  /** Errors have stack traces. They are slow to make, and only useful if a seed failed. */
   readonly traced: boolean;
 }
 
-/** Where the sources are kept as they were compiled: a thread that finds them there begins half a second earlier. */
+/** The folder of compiled sources: with it a thread starts half a second earlier. */
 const COMPILED = fileURLToPath(new URL("../../node_modules/.cache/simulation", import.meta.url));
 
-/** Small enough that no thread is left waiting for long at the end. */
+/** Small, so that no thread waits long at the end. */
 const BATCH = 20;
 
 export async function runFleet(options: FleetOptions): Promise<BatchResult> {

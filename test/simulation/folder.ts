@@ -1,4 +1,4 @@
-/** A new folder for the stores of simulations: in memory, where the machine has a folder for that. */
+/** A new folder for the stores of simulations, in memory if the machine has such a folder. */
 
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

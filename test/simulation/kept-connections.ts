@@ -1,7 +1,7 @@
 /**
- * Connections to one file that are kept from process to process and from seed to seed, with the statements that were
- * prepared on them: opening one and preparing anew takes a quarter of a seed's time. What a process that was killed
- * leaves behind is the same for the next one, on whichever connection it comes.
+ * Connections to one file that are reused across processes and seeds with their prepared statements, because opening
+ * and preparing take a quarter of a seed's time. The next process finds the same state of a killed one on any
+ * connection.
  */
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
@@ -10,14 +10,14 @@ import type { Connection } from "../../src/stores/sqlite/connection.ts";
 interface Kept {
   readonly database: DatabaseSync;
   readonly statements: Map<string, StatementSync>;
-  /** What the connection is set to, by the name of the pragma. */
+  /** The connection's settings, by the name of the pragma. */
   readonly pragmas: Map<string, string>;
 }
 
 export interface KeptConnections {
-  /** A connection of its own until it is closed. */
+  /** A connection for one user until it is closed. */
   take(): Connection;
-  /** All of them must have been given back. */
+  /** All connections must have been returned. */
   close(): void;
 }
 
@@ -42,7 +42,7 @@ export function keepConnections(path: string): KeptConnections {
         return statement;
       },
       exec(sql) {
-        // Whoever is killed does not tidy up, and nobody sees whether a page stands in the log or in the database.
+        // A killed process does not clean up, and no reader sees whether a page is in the log or in the database.
         if (sql.includes("wal_checkpoint(")) return;
         const [, pragma] = PRAGMA.exec(sql) ?? [];
         if (pragma !== undefined && pragmas.get(pragma) === sql) return;

@@ -1,15 +1,15 @@
 /**
- * The process of a simulation, life after life: opens the real store, makes a real Errand on it, dies where the plan
- * says, and comes up again on what it left. Nothing of an earlier life reaches a later one but through the store.
+ * The process of a simulation, life after life: it opens the real store, creates a real Errand on it, dies where the
+ * plan says, and starts again on the same store. A later life gets nothing from an earlier one except through the
+ * store.
  */
 
-import { createErrand, type Errand, ErrandError, type PermissionRule, type Store, type Tool } from "../../src/index.ts";
-import type { ProcessRights } from "../../src/core/permissions/process-rights.ts";
+import { createErrand, type Errand, ErrandError, type Store } from "../../src/index.ts";
 import { errorText, passesByItself } from "../../src/errors.ts";
 import { type CallsUnderWay, createCallsUnderWay, type OnStray } from "./calls.ts";
 import { createFaultyStore, type Fault } from "./faulty-store.ts";
-import { judge } from "./invariants/question-facts.ts";
 import { demand, Violation } from "./invariants/violation.ts";
+import { rightsOf, toolsOf } from "./life-rights.ts";
 import { createSimulatedModels, type SimulatedModels } from "./models.ts";
 import type { Disk } from "./place.ts";
 import { commitOf, type Power, type Write } from "./power.ts";
@@ -21,21 +21,21 @@ import type { Locks } from "./troubles/locks.ts";
 import type { Watch } from "./watch.ts";
 
 export interface Machine {
-  /** The running Errand; null while the process is down or comes up. */
+  /** The running Errand; null while the process is down or starting. */
   readonly errand: Errand | null;
   readonly life: Life | null;
   readonly store: Store | null;
   readonly under: CallsUnderWay;
-  /** The last true time at which the process was down, or its disk full. */
+  /** The last true time at which the process was down or its disk full. */
   troubledAt: number;
   readonly lives: number;
   start(): void;
   die(): void;
-  /** A process that was stopped goes on for a while, though another has taken its place. */
+  /** Lets the paused process continue for a while, although another has replaced it. */
   wakeStopped(): Promise<void>;
-  /** A process that was stopped wakes no more. */
+  /** The paused process never continues. */
   forgetStopped(): void;
-  /** Closes the process in order, and says what it left behind; null if it went down before it was closed. */
+  /** Closes the process cleanly and returns what it left open; null if it died before it was closed. */
   close(withinMs: number): Promise<{ readonly timers: number; readonly calls: number } | null>;
 }
 
@@ -48,27 +48,27 @@ interface MachineParts {
   readonly tools: SimulatedTools;
   readonly fault: () => Fault | null;
   readonly count: (what: string) => void;
-  /** The process is up: its trees are taken up again. */
+  /** The process has started and continues its trees. */
   readonly onUp: (errand: Errand, life: Life) => void;
-  /** The process is down, and nobody told it to be. */
+  /** The process has died. */
   readonly onDown: () => void;
   /**
-   * Asked when it goes down: a source of its own if it is only stopped, and will wake when another has taken its place.
+   * Asked when it dies: a source of randomness if it is only paused and continues after its replacement has started.
    */
   readonly stops: () => Random | null;
   readonly onStray: OnStray;
   readonly power: Power;
-  /** Asked when it goes down: a source of its own if it was the power that went. */
+  /** Asked when it dies: a source of randomness if the machine lost its power. */
   readonly cuts: () => Random | null;
-  /** Waits until the disk has what was written. False: it refuses. */
+  /** Waits until the disk has all writes. Resolves with false if it refuses. */
   readonly waitForDisk: (life: Life) => Promise<boolean>;
-  /** What was committed is not durable yet. */
-  readonly onTrailing: () => void;
-  /** Asked before every call of the store: why it is refused, or what it has to wait for. */
+  /** Called after a commit that is not durable yet. */
+  readonly onDeferred: () => void;
+  /** Asked before every call of the store: the error if it is refused, or a promise if it has to wait. */
   readonly locked: Locks["locked"];
-  /** Told of every call of the store that was let in. */
+  /** Called for every call of the store that is not refused. */
   readonly onCall: (name: string) => void;
-  /** True for a failure or a notice that the seed was meant to cause. */
+  /** True for a failure or a notice that this seed causes on purpose. */
   readonly foreseen: (error: ErrandError) => boolean;
 }
 
@@ -77,13 +77,13 @@ interface Stopped {
   readonly store: Store;
 }
 
-/** How much a process that was replaced may do before somebody ends it. */
+/** How many happenings a replaced process has before it is ended. */
 const STRAY_HAPPENINGS = 12;
 
-/** Longer than any simulation lasts: old trees are looked for, and none is found. */
+/** Longer than any simulation: the sweep for old trees finds none. */
 const RETENTION_DAYS = 30;
 
-/** How long after a start that was refused the next one comes. */
+/** The time between a refused start and the next one. */
 const START_AGAIN_MS = 5_000;
 
 const STORE_GIVES_UP: ReadonlySet<string> = new Set(["store-failed", "commit-unknown"]);
@@ -108,7 +108,7 @@ export function createMachine(parts: MachineParts): Machine {
     const random = parts.cuts();
     const left = random === null ? null : parts.power.cut(random);
     if (left !== null) losePower(left);
-    // All that the operating system does for a dead process: its connection and its lock go.
+    // The operating system closes a dead process's connection and releases its lock.
     else if (!stop()) void machine.store?.close();
     gone();
     machine.troubledAt = world.now;
@@ -116,8 +116,8 @@ export function createMachine(parts: MachineParts): Machine {
   }
 
   /**
-   * Takes back what was not durable, and with it all that the onlooker has seen of it. No process outlives it, a
-   * stopped one neither.
+   * Removes the writes that were not durable, and what the observer has seen of them. No process survives, not even a
+   * paused one.
    */
   function losePower(left: readonly Write[]): void {
     count("power cut");
@@ -132,7 +132,7 @@ export function createMachine(parts: MachineParts): Machine {
       );
   }
 
-  /** True if the process is only stopped, and somebody took its lock away. */
+  /** True if the process is only paused and its lock was deleted. */
   function stop(): boolean {
     const { life, store } = machine;
     const random = stopped === null ? parts.stops() : null;
@@ -143,16 +143,16 @@ export function createMachine(parts: MachineParts): Machine {
     return true;
   }
 
-  /** I11: whatever a replaced process writes is refused. */
+  /** I11: every write of a replaced process is refused. */
   function strayWrite(what: string, error: unknown): void {
     if (error instanceof ErrandError && error.code === "store-owned") return count("old writer refused");
-    // It was stopped while it closed in order, and has come to the end of that.
+    // It was paused while it closed, and has finished closing.
     if (error instanceof ErrandError && error.code === "store-closed") return;
     parts.onStray(error instanceof Error ? `fails in its own way to ${what}: ${error.message}` : `writes: ${what}`);
   }
 
   function failed(error: ErrandError): void {
-    // A store that is broken, or silent again and again: what nobody catches ends the process.
+    // The store failed for good, which ends a real process.
     if (STORE_GIVES_UP.has(error.code) && error.message.includes("simulation")) {
       count("stopped by the store");
       return die();
@@ -160,7 +160,7 @@ export function createMachine(parts: MachineParts): Machine {
     report(error);
   }
 
-  /** A failure or a notice that the seed was not meant to cause. */
+  /** Reports a failure or a notice unless the seed causes it on purpose. */
   function report(error: ErrandError): void {
     if (parts.foreseen(error)) return;
     watch.check(() => {
@@ -168,7 +168,7 @@ export function createMachine(parts: MachineParts): Machine {
     });
   }
 
-  /** The process could not come up. A locked or full store is tried again, as whoever starts processes does. */
+  /** The process could not start. After a locked or full store it is started again, as a supervisor would do. */
   async function notUp(own: Life, error: unknown): Promise<void> {
     const { store } = machine;
     if (own.ended || store === null) return;
@@ -194,36 +194,16 @@ export function createMachine(parts: MachineParts): Machine {
     world.at(world.now + START_AGAIN_MS, () => machine.start());
   }
 
-  /** I18: no process runs a tool that it denies, whatever another one had decided before. */
-  function permitted(tool: Tool, permissions: readonly PermissionRule[] | undefined): Tool {
-    if (permissions === undefined || judge([permissions], tool.name) !== "deny") return tool;
-    return {
-      ...tool,
-      run() {
-        watch.check(() => {
-          throw new Violation("I18", `the process runs ${tool.name}, which it denies`);
-        });
-        return Promise.resolve({ text: "", failed: true });
-      },
-    };
-  }
-
   async function open(own: Life): Promise<Errand> {
     const given = plan.rights[(machine.lives - 1) % plan.rights.length];
     const permissions = given?.permissions;
-    const tools = createSimulatedTools(parts.tools, under, own)
-      .filter((tool) => tool.name !== "strike" || given?.strikes !== false)
-      .map((tool) => permitted(tool, permissions));
-    const rights: ProcessRights = {
-      tools: tools.map((tool) => tool.name),
-      ...(permissions === undefined ? {} : { permissions }),
-      ...(given?.asks === true ? { asks: true } : {}),
-    };
-    /** When the newest commit was begun: what it says was decided then, however long the store took. */
+    const tools = toolsOf(given, createSimulatedTools(parts.tools, under, own), watch);
+    const rights = rightsOf(given, tools);
+    /** When the newest commit was begun. Its content was decided then, however long the store took. */
     let begun = world.now;
     const raw = parts.disk.own();
     machine.store = raw;
-    // The first write records the new owner. It waits for the disk, with all earlier writes, also refused ones.
+    // The first write records the new owner. It makes all earlier writes durable too, even refused ones.
     parts.power.sync()();
     const walled = createFaultyStore(raw, own, {
       fault() {
@@ -237,7 +217,7 @@ export function createMachine(parts: MachineParts): Machine {
       waitForDisk: () => parts.waitForDisk(own),
       onCommitted(commit) {
         watch.onCommitted(commit, begun, world.boots > 1 ? null : machine.troubledAt, rights);
-        if (commit.deferFsync === true) parts.onTrailing();
+        if (commit.deferFsync === true) parts.onDeferred();
       },
       locked(name, commit) {
         if (commit !== null) begun = world.now;
@@ -306,7 +286,7 @@ export function createMachine(parts: MachineParts): Machine {
     },
     async close(withinMs) {
       const closing = machine.life;
-      // Deadlines that come while it closes are kept by whoever comes next.
+      // Deadlines that expire while it closes are handled by the next process.
       machine.troubledAt = Math.max(machine.troubledAt, world.now + withinMs);
       await machine.errand?.close({ withinMs }).catch(() => count("close without room"));
       if (closing === null || closing !== machine.life) return null;

@@ -1,4 +1,4 @@
-/** `npm run simulate`: runs seeds, says what was reached, and ends with 1 on a failure. */
+/** `npm run simulate`: runs seeds, prints the counters, and exits with 1 on a failure. */
 
 import { commandOptions } from "../support/command-options.ts";
 import type { BatchResult } from "./batch-result.ts";
@@ -56,7 +56,7 @@ function perSecond({ seeds }: BatchResult): number {
   return Math.round(seeds / seconds());
 }
 
-/** A line a second, to where it does not mix with the result. */
+/** One line per second on standard error, apart from the result. */
 function onProgress(soFar: BatchResult): void {
   if (performance.now() - told < 1_000) return;
   told = performance.now();

@@ -1,6 +1,6 @@
 /**
  * The models of a simulation: how long a call takes, whether it fails, hangs or answers although it was aborted, and
- * then what it says (replies.ts). Everything is drawn from the seed; a call of a life that has ended never comes back.
+ * its reply (replies.ts). Everything is drawn from the seed; a call of an ended life never returns.
  */
 
 import {
@@ -25,19 +25,19 @@ import type { Troubles } from "./troubles/troubles.ts";
 export interface SimulatedModels {
   readonly random: Random;
   readonly world: SimulatedWorld;
-  /** Model calls after which agents only come to an end. */
+  /** Model calls after which agents only finish. */
   readonly budget: number;
   readonly window: number | null;
-  /** Sees every request, and its messages as JSON; says who speaks. */
+  /** Gets every request, and its messages as JSON. Returns the id of the agent. */
   readonly onRequest: (request: ModelRequest, messages: string, situation: Situation) => string;
-  /** Makes a token that belongs to the agent. */
+  /** Makes a unique word of the agent. */
   readonly token: (agent: string) => string;
   readonly count: (what: string) => void;
   readonly onStray: OnStray;
   readonly troubles: () => Troubles;
-  /** Told when a call has come back with something for the agent, or with a failure. */
+  /** Called when a call has returned a reply or a failure. */
   readonly onAnswered: (agent: string, life: Life) => void;
-  /** Runs a check; what it throws is kept. */
+  /** Runs a check and records what it throws. */
   readonly check: (work: () => void) => void;
 }
 
@@ -55,10 +55,10 @@ const LATENCIES = [
   [4, 30_000],
   [2, 200_000],
 ] as const;
-/** How often an endless stream says something. A root may stream for an hour. */
+/** The time between two parts of an endless stream. A root may stream for an hour. */
 const DRIP_MS = 2_000;
 const ROOT_DRIP_MS = 60_000;
-/** A root has no deadline: what hangs there ends as a failure of the provider. */
+/** A root has no deadline, so a call that hangs ends as a failure of the provider. */
 const ROOT_HANGS_MS = 900_000;
 
 export function createSimulatedModels(parts: SimulatedModels, under: CallsUnderWay, life: Life): ModelProvider {
@@ -135,7 +135,7 @@ function call(
   return promise;
 }
 
-/** A listener that throws is none of the model's business. */
+/** A listener that throws must not reach the model. */
 function streamed({ check }: SimulatedModels, reply: ModelReply, onText: ModelCallOptions["onText"]): boolean {
   try {
     for (const part of reply.parts) if (part.type === "text") onText?.(part.text);
@@ -148,7 +148,7 @@ function streamed({ check }: SimulatedModels, reply: ModelReply, onText: ModelCa
   }
 }
 
-/** What a call throws that should have failed in order, or should not have failed. */
+/** An odd value that a call throws instead of a proper failure, or null. */
 function failureWith({ troubles, count }: SimulatedModels, tired: boolean): { readonly thrown: unknown } | null {
   const { random } = troubles();
   if (tired) return null;
@@ -210,7 +210,7 @@ function replyOf(
   const token: Token = () => parts.token(speaker);
   const words = wordsOf({ random, situation, token, tired });
   count(`habit-${words.habit}`);
-  // Some providers use the same ids in every reply, and some even within one.
+  // Some providers repeat ids in every reply, some even within one reply.
   const ids = random.pick(["fresh", "fresh", "again", "same"]);
   const calls = words.calls.map(({ name, input }, index) => ({
     type: "tool-call" as const,

@@ -1,9 +1,9 @@
-/** The recorder: what the world outside the process was told, was given, or saw happen. It outlives every crash. */
+/** The record of everything outside the process: deliveries, answers and tool runs. It survives every crash. */
 
 export interface OutsidePost {
   readonly id: string;
   readonly tree: string;
-  /** The agent it is for, or the agent below which a run is asked for. */
+  /** The receiving agent, or the parent of a requested run. */
   readonly agent: string;
   readonly kind: "user" | "system" | "steer" | "spawn";
   readonly silent: boolean;
@@ -12,10 +12,10 @@ export interface OutsidePost {
   readonly byMail: boolean;
   acknowledged: boolean;
   refused: boolean;
-  /** True once its answer, or a refusal, has come. */
+  /** True once its answer or a refusal has arrived. */
   settled: boolean;
   asked: number;
-  /** Every answer that was given to it: texts of replies, reasons of failures, ids of runs. */
+  /** Every answer to it: texts of replies, reasons of failures, ids of runs. */
   readonly answers: string[];
 }
 
@@ -23,9 +23,9 @@ export interface Delivery {
   readonly id: string;
   readonly text: string;
   readonly repeated: boolean;
-  /** True once the channel has said that it took it. */
+  /** True once the channel has acknowledged it. */
   taken: boolean;
-  /** True if the channel was so slow that the process may have given the delivery up: then it comes again. */
+  /** True if the channel was so slow that the process may have given up and will repeat the delivery. */
   slow: boolean;
 }
 
@@ -36,9 +36,9 @@ export interface Outside {
   readonly acknowledged: Set<string>;
   /** How often each unsafe call was executed, by its token. */
   readonly strikes: Map<string, number>;
-  /** Who made a token: the agent's id, or `people`. */
+  /** The author of each token: the agent's id, or `people`. */
   readonly authors: Map<string, string>;
-  /** Definitions of the trees that were to be opened with a message. */
+  /** Definitions of the trees that are opened with a message. */
   readonly speaking: Set<string>;
 }
 

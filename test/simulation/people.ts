@@ -1,28 +1,21 @@
 /**
- * The people outside: they open agents, write, steer, cancel, close, ask again after a crash, and send mail through a
- * second handle of the store. What they were told is recorded; what a dead process owed them they ask for again under
- * the same id.
+ * The people outside: they open agents, write, steer, cancel, close, and send mail through a second handle of the
+ * store. Every answer is recorded. After a crash they ask again, with the same id, for answers that they did not get.
  */
 
-import {
-  type Agent,
-  type Channel,
-  type Errand,
-  ErrandError,
-  type OpenAgentOptions,
-  type Store,
-} from "../../src/index.ts";
+import { type Agent, type Errand, ErrandError, type OpenAgentOptions, type Store } from "../../src/index.ts";
 import { asPostId, asTreeId } from "../../src/core/values/ids.ts";
 import type { Json } from "../../src/core/values/json.ts";
-import { type OnStray, unheard } from "./calls.ts";
-import { checkDelivery } from "./invariants/outside-checks.ts";
+import type { OnStray } from "./calls.ts";
+import { createUserChannel } from "./user-channel.ts";
 import { sha256 } from "./invariants/chain.ts";
 import { Violation } from "./invariants/violation.ts";
 import type { Outside, OutsidePost } from "./outside.ts";
+import { drawPost, newPost } from "./posts.ts";
+import { isFatal, isLockedOut, requireRefusal } from "./refusals.ts";
 import { type Plan, ROOTS } from "./plan.ts";
 import type { Random } from "./random.ts";
 import { type Life, POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";
-import { deliveryTrouble } from "./troubles/channels.ts";
 import type { Troubles } from "./troubles/troubles.ts";
 import type { Watch } from "./watch.ts";
 
@@ -34,107 +27,41 @@ interface PeopleParts {
   readonly plan: Plan;
   readonly token: (agent: string) => string;
   readonly count: (what: string) => void;
-  /** The store through a handle of its own. */
+  /** A second handle of the store. */
   readonly secondHandle: () => Store;
   readonly onStray: OnStray;
-  /** True: the next agent is opened with its first message. */
+  /** True if the next agent is opened with its first message. */
   readonly startsSpeaking: () => boolean;
   readonly troubles: () => Troubles;
   /**
-   * Told when something is asked of a tree. The function that it gives is called when that has been taken, or refused.
+   * Called when a tree is asked something. The returned function is called once that was accepted or refused.
    */
   readonly onAsked: (tree: string, what: string, life: Life) => () => void;
 }
 
 export interface People {
-  /** Channels take everything from now on. */
+  /** From now on channels take every message. */
   healed: boolean;
-  /** Does something to the running Errand. */
+  /** Does one random thing with the running Errand. */
   act(errand: Errand, life: Life): void;
   openTree(errand: Errand, life: Life): void;
-  /** After a restart: listens again, and asks again for what was not answered. */
+  /** After a restart: attaches channels again, and asks again for missing answers. */
   comeBack(errand: Errand, life: Life, always: boolean): void;
 }
 
 export function createPeople(parts: PeopleParts): People {
   const { random, world, watch, outside, plan, token, count } = parts;
+  const refused = (what: string, life: Life) => requireRefusal(watch, what, life);
+  const channelFor = (life: Life) =>
+    createUserChannel({ ...parts, deaf: () => !people.healed && random.percent(plan.deaf) }, life);
   let opened = 0;
-  /** Channels last for as long as somebody holds the agent. */
+  /** A channel exists while the program holds its agent. */
   const held = new Set<Agent>();
   const hold = (agent: Agent): void => void held.add(agent);
-
-  function channelFor(life: Life): Channel {
-    return {
-      deliver(message) {
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
-        // It may repeat what it finds in the store, and so may later processes: with the same id, and marked.
-        const stray = message.repeated ? () => undefined : parts.onStray;
-        if (unheard(life, "tells the user something", stray)) return promise;
-        const delivery = { id: message.id, text: message.text, repeated: message.repeated, taken: false, slow: false };
-        watch.check(() => checkDelivery(outside, delivery));
-        outside.deliveries.push(delivery);
-        if (message.repeated) count("delivery repeated");
-        const take = (): void => {
-          delivery.taken = true;
-          resolve();
-        };
-        if (deliveryTrouble({ troubles: parts.troubles(), world, life, count, delivery, take, reject })) return promise;
-        const fails = !people.healed && random.percent(plan.deaf);
-        const answer = (): void => {
-          if (fails) {
-            count("delivery failed");
-            return reject(new Error("nobody there"));
-          }
-          take();
-        };
-        world.at(world.now + random.pick([0, 0, 20, 500]), answer, life);
-        return promise;
-      },
-    };
-  }
-
-  /** What people do may be refused, by design; anything but a refusal is a bug. */
-  function refused(what: string, life: Life): (error: unknown) => void {
-    return (error) => {
-      if (life.ended || (error instanceof ErrandError && (EXPECTED.has(error.code) || lockedOut(error)))) return;
-      watch.check(() => {
-        throw new Violation("failure", `${what} was refused: ${String(error)}`);
-      });
-    };
-  }
 
   function anyTree(): string | undefined {
     const trees = [...watch.trees.keys()];
     return trees[random.below(Math.max(1, trees.length))];
-  }
-
-  function newPost(tree: string): OutsidePost {
-    const known = watch.trees.get(tree);
-    const children = [...(known?.agents.values() ?? [])].filter((agent) => agent.number > 0);
-    const child = children[random.below(Math.max(1, children.length))];
-    const kind = random.weighted([
-      [50, "user"],
-      [15, "system"],
-      [20, "steer"],
-      [15, "spawn"],
-    ] as const);
-    const silent = kind === "system" && random.percent(50);
-    const id = `${random.hex(8)}-${random.hex(4)}-4${random.hex(3)}-8${random.hex(3)}-${random.hex(12)}`;
-    return {
-      id,
-      tree,
-      agent: child !== undefined && random.percent(25) ? child.id : tree,
-      kind,
-      silent,
-      text: `please ${token("people")}`,
-      awaited: kind !== "spawn" && !silent && random.percent(60),
-      byMail: false,
-      acknowledged: false,
-      refused: false,
-      settled: false,
-      asked: 0,
-      answers: [],
-    };
   }
 
   async function ask(errand: Errand, life: Life, post: OutsidePost): Promise<void> {
@@ -157,7 +84,7 @@ export function createPeople(parts: PeopleParts): People {
         count("await timed out");
         return;
       }
-      if (error instanceof ErrandError && (FATAL.has(error.code) || lockedOut(error))) return;
+      if (error instanceof ErrandError && (isFatal(error) || isLockedOut(error))) return;
       post.refused = true;
       post.settled = true;
       refused(`post ${post.id}`, life)(error);
@@ -189,21 +116,8 @@ export function createPeople(parts: PeopleParts): People {
       hold(agent);
       if (life.ended) return;
       count("started with a message");
-      const post: OutsidePost = {
-        id,
-        tree: agent.id,
-        agent: agent.id,
-        kind: "user",
-        silent: false,
-        text,
-        awaited: true,
-        byMail: false,
-        acknowledged: true,
-        refused: false,
-        settled: false,
-        asked: 0,
-        answers: [],
-      };
+      const post = newPost({ id, tree: agent.id, agent: agent.id, kind: "user", silent: false, text, awaited: true });
+      post.acknowledged = true;
       outside.posts.push(post);
       void ask(errand, life, post);
     } catch (error) {
@@ -227,7 +141,13 @@ export function createPeople(parts: PeopleParts): People {
       [25, "cancel"],
       [15, "close"],
     ] as const);
-    const post = { ...newPost(tree), agent: tree, byMail: true, awaited: false, settled: true };
+    const post = {
+      ...drawPost(random, watch.trees.get(tree), tree, `please ${token("people")}`),
+      agent: tree,
+      byMail: true,
+      awaited: false,
+      settled: true,
+    };
     if (post.kind === "spawn") return;
     const id = asPostId(post.id);
     const silent = post.silent ? ({ silent: true } as const) : {};
@@ -248,7 +168,7 @@ export function createPeople(parts: PeopleParts): People {
     void parts.secondHandle().putMail(put);
     count(`mail ${what}`);
     if (what === "write") outside.posts.push(post);
-    // The next poll of a living process comes about then.
+    // The next poll of a living process is about then.
     world.at(world.now + POLL_LATE_MS, () => {});
   }
 
@@ -282,7 +202,7 @@ export function createPeople(parts: PeopleParts): People {
         [
           60,
           () => {
-            const post = newPost(tree);
+            const post = drawPost(random, watch.trees.get(tree), tree, `please ${token("people")}`);
             outside.posts.push(post);
             void ask(errand, life, post);
           },
@@ -311,7 +231,7 @@ export function createPeople(parts: PeopleParts): People {
     },
   };
 
-  /** The same id with other words is refused. */
+  /** The same id with another text is refused. */
   function reuse(errand: Errand, life: Life): void {
     const post = outside.posts.find(
       (known) => known.acknowledged && known.agent === known.tree && known.kind === "user",
@@ -336,26 +256,7 @@ export function createPeople(parts: PeopleParts): People {
   return people;
 }
 
-/** A store that is locked, or a tree that was set aside, says so: it is asked again later. */
-function lockedOut({ code, message }: ErrandError): boolean {
-  return code === "tree-quarantined" || (code === "store-busy" && message.includes("simulation"));
-}
-
-/** Refusals that are by design: the agent is gone, the spawn is over a limit, the process stops. */
-const EXPECTED = new Set<string>([
-  "agent-unknown",
-  "inbox-full",
-  "usage",
-  "store-failed",
-  "store-full",
-  "commit-unknown",
-  "shutting-down",
-  "store-closed",
-]);
-/** The process stops: what was asked is asked again. */
-const FATAL = new Set<string>(["store-failed", "store-full", "commit-unknown", "shutting-down", "store-closed"]);
-
-/** One spawn in three is announced to no model. Asked again under its id, it is the same. */
+/** One spawn in three is announced to no model. The choice depends only on the id, so a repetition makes the same. */
 function announceOf({ id }: OutsidePost): "none" | "together" {
   return (id.codePointAt(id.length - 1) ?? 0) % 3 === 0 ? "none" : "together";
 }

@@ -1,11 +1,11 @@
-/** Where simulations keep their stores: what one seed leaves behind does not reach the next. */
+/** The stores of simulations: one seed does not affect the next. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { birth, commitOf, treeNumber } from "../conformance/store-samples.ts";
 import { openPlace } from "./place.ts";
 
 test.each(["sqlite", "sqliteAnew"] as const)(
-  "a seed that left its stores open leaves nothing to the next (%s)",
+  "stores that a seed left open do not affect the next seed (%s)",
   async (way) => {
     const place = await openPlace();
     onTestFinished(() => place.close());

@@ -1,7 +1,7 @@
 /**
- * Where simulations keep their stores. A disk outlives the processes of its seed: each life opens it as its owner,
- * people beside it as readers. One is a SQLite file, in memory where the machine has a folder for that; the other is
- * the store in memory.
+ * The stores of simulations. A disk survives the processes of its seed: each life opens it as its owner, people open it
+ * as readers. One kind is a SQLite file, in a memory file system if the machine has one; the other is the store in
+ * memory.
  */
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,21 +17,21 @@ import { type Write, writeAgain } from "./power.ts";
 export interface Disk {
   /** Opens the store for a new process, which owns it. */
   own(): Store;
-  /** Opens the store for somebody who looks on and puts mail. */
+  /** Opens the store to read and to put mail. */
   beside(): Store;
   /**
-   * Somebody deletes the lock of the owner, so that another can come while it lives. False where nothing keeps two
-   * owners apart, and nothing is to be proven.
+   * Deletes the owner's lock, so that another owner can come while it lives. Returns false for a store without such a
+   * lock.
    */
   unlock(): boolean;
-  /** The power was cut: there is nothing but these writes. No process may have it open as its owner. */
+  /** After a loss of power: only these writes are left. No process may own the store. */
   restore(writes: readonly Write[]): Promise<void>;
 }
 
 export interface SimulationPlace {
-  /** An empty disk in place of the one before, on connections that are kept. */
+  /** A new empty disk on reused connections. */
   sqlite(): Promise<Disk>;
-  /** The same, where each process and each reader opens the file anew. */
+  /** The same, but each process and each reader opens the file again. */
   sqliteAnew(): Promise<Disk>;
   close(): void;
 }
@@ -48,16 +48,16 @@ export async function openPlace(folder = simulationFolder()): Promise<Simulation
   first.close();
   let opened: Store[] = [];
   /**
-   * Who owns the kept file. That the lock of a file keeps a second owner away is for the seeds that open theirs anew.
+   * The owner of the reused file. Only seeds that open their own file test that the lock refuses a second owner.
    */
   let owner: symbol | null = null;
 
-  /** A seed that failed leaves stores open. SQLite would go on with what it knows of their file. */
+  /** Stores that a failed seed left open. SQLite would use their cached pages. */
   async function closeAll(): Promise<void> {
     await Promise.allSettled(opened.map((store) => store.close()));
     opened = [];
   }
-  /** `between`: the two of them are one disk, on which each owner has written down that it came. */
+  /** `between` joins both ways to open the disk: each owner records its start there. */
   function empty(connection: Pick<DatabaseSync, "exec" | "prepare" | "close">, between: "seeds" | "owners"): void {
     connection.exec("begin");
     const epoch = connection.prepare("select value from meta where name = 'epoch'").get()?.["value"] ?? null;

@@ -1,4 +1,4 @@
-/** What a seed decides before anything happens: limits, slots, definitions, how much goes wrong. */
+/** The plan of a seed: limits, slots, definitions, and how much goes wrong. */
 
 import type { AgentOptions, ErrandOptions, PermissionRule, SkillDefinition } from "../../src/index.ts";
 import type { Random } from "./random.ts";
@@ -10,27 +10,27 @@ export interface Plan {
   readonly skills: readonly SkillDefinition[];
   readonly window: number | null;
   readonly budget: number;
-  /** Faults in a hundred commits, and how many at most. */
+  /** Percentage of commits with a fault, and the most faults. */
   readonly faultShare: number;
   readonly faults: number;
-  /** Failing deliveries in a hundred. */
+  /** Percentage of failing deliveries. */
   readonly deaf: number;
   readonly mail: boolean;
-  /** What agents may do in one life of the process after the other, from the first again after the last. */
+  /** The rights of each life of the process; after the last one the list starts again. */
   readonly rights: readonly LifeRights[];
 }
 
-/** What one process lets agents do. */
+/** The rights of one process. */
 export interface LifeRights {
-  /** What they may do without asking; undefined if nobody restricts anything. */
+  /** Its permission rules; undefined for no restriction. */
   readonly permissions: readonly PermissionRule[] | undefined;
-  /** False: it has no tool `strike`. */
+  /** False if it has no tool `strike`. */
   readonly strikes: boolean;
-  /** True: a person is asked when a request has used its model calls. */
+  /** True if a person is asked when a request has used its model calls. */
   readonly asks: boolean;
 }
 
-/** Definitions of roots: each is used for one tree, so that a request tells its tree. */
+/** Definitions of roots. Each is used for one tree, so that a request identifies its tree. */
 export const ROOTS = ["root0", "root1", "root2", "root3", "root4"] as const;
 
 const ASKED: readonly PermissionRule[] = [
@@ -42,13 +42,13 @@ const DENIED: readonly PermissionRule[] = [
   { decision: "deny", tool: "strike" },
 ];
 const RULES = [undefined, undefined, ASKED, ASKED, DENIED] as const;
-/** Of processes that come after one that asked. */
+/** For processes after one that asked. */
 const LATER_RULES = [undefined, ASKED, DENIED, DENIED, DENIED] as const;
 const PROMPT = "You work.";
 
 export function planOf(random: Random): Plan {
   const plan = mainPlan(random);
-  // Decided last, so that seeds that are kept as regressions decide the rest as before.
+  // Drawn last, so that the regression seeds draw everything else as before.
   const cut = random.percent(10) ? { toolResultBytes: 4, toolResultKeptBytes: 6 } : {};
   const short = random.percent(10) ? { turnSeconds: random.pick([5, 60]) } : {};
   return { ...plan, limits: { ...plan.limits, ...cut, ...short } };
@@ -94,7 +94,7 @@ function mainPlan(random: Random): Plan {
   };
 }
 
-/** Half of the simulations have one process after the other with the same rights. */
+/** In half of the simulations all processes have the same rights. */
 function rightsOf(random: Random): readonly LifeRights[] {
   const first = { permissions: random.pick(RULES), strikes: true, asks: random.percent(50) };
   if (random.percent(50)) return [first];

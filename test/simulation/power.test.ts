@@ -1,4 +1,4 @@
-/** What a loss of power takes in a simulation, and what it must leave. */
+/** Which writes a loss of power removes in a simulation. */
 
 import { expect, onTestFinished, test } from "vitest";
 import { birth, commitOf, part, treeNumber } from "../conformance/store-samples.ts";
@@ -12,7 +12,7 @@ const commit = (seq: number, deferFsync: boolean): Write => ({
   given: [{ ...commitOf(seq === 1 ? birth(tree) : part(tree, seq, seq)), deferFsync }],
 });
 
-test("a cut leaves what waited for the disk with all before it, and of what trails a part without a gap", () => {
+test("a cut keeps commits that waited for the disk and all before them, and a part of the deferred ones without a gap", () => {
   const lengths = new Set<number>();
   for (let seed = 0; seed < 50; seed += 1) {
     const power = createPower();
@@ -26,7 +26,7 @@ test("a cut leaves what waited for the disk with all before it, and of what trai
   expect(lengths).toEqual(new Set([2, 3]));
 });
 
-test("what was caught up with, or stands before mail, is not taken; what the disk refused may be", () => {
+test("a cut keeps flushed writes and writes before mail; it may remove writes that the disk refused", () => {
   const power = createPower();
   power.wrote(commit(1, true), false);
   const done = power.sync();
@@ -44,7 +44,7 @@ test("what was caught up with, or stands before mail, is not taken; what the dis
 });
 
 test.each(["sqlite", "sqliteAnew", "memory"] as const)(
-  "a disk is brought back to the writes that are left, under those who look on (%s)",
+  "a disk is restored to the remaining writes while readers have it open (%s)",
   async (way) => {
     const place = await openPlace();
     onTestFinished(() => place.close());

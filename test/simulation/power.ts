@@ -1,6 +1,6 @@
 /**
- * What a loss of power takes back. All that is written is kept in order, with what of it is durable; a cut leaves that,
- * and of what deferFsync as much as chance will have, but nothing behind a gap.
+ * Loss of power. It records all writes in order, and which of them are durable. A cut keeps the durable writes and a
+ * random number of the deferred ones after them, without a gap.
  */
 
 import type { Commit, Store } from "../../src/contracts/store.ts";
@@ -13,13 +13,13 @@ export interface Write {
 }
 
 export interface Power {
-  /** `refused`: the disk failed, and nobody was told that it is durable. */
+  /** `refused`: the disk failed, and no caller was told that the write is durable. */
   wrote(write: Write, refused: boolean): void;
-  /** True while something that was written is not durable. */
+  /** True while a write is not durable. */
   behind(): boolean;
-  /** Makes durable what was written until now: it is when the function that this gives is called. */
+  /** Starts an fsync of everything written until now. It is durable once the returned function is called. */
   sync(): () => void;
-  /** Cuts it, and gives what is left; null if there is nothing that it could take. */
+  /** Cuts the power and returns the writes that are left; null if everything was durable. */
   cut(random: Random): readonly Write[] | null;
 }
 
@@ -51,8 +51,20 @@ export function commitOf({ name, given }: Write): Commit | null {
   return name === "commit" ? (given[0] as Commit) : null;
 }
 
-/** Writes all of it into an empty store. */
+/** Repeats the writes in an empty store. */
 export async function writeAgain(store: Store, writes: readonly Write[]): Promise<void> {
   const members: Record<string, unknown> = { ...store };
   for (const { name, given } of writes) await Reflect.apply(members[name] as () => unknown, store, given);
+}
+
+/** A store whose mail is durable once it is put, with everything that was written before it. */
+export function withDurableMail(store: Store, power: Power): Store {
+  return {
+    ...store,
+    async putMail(mail) {
+      const put = await store.putMail(mail);
+      power.wrote({ name: "putMail", given: [mail] }, false);
+      return put;
+    },
+  };
 }

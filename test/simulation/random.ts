@@ -1,19 +1,19 @@
 /**
- * Seeded randomness: the one source of everything that is not decided by the code under test. The same seed gives the
+ * Seeded randomness: the only source of everything that the code under test does not decide. The same seed gives the
  * same numbers.
  */
 
 export interface Random {
   /** An integer from 0 to `count` - 1. */
   below(count: number): number;
-  /** True so many times in a hundred. */
+  /** True with this probability in percent. */
   percent(share: number): boolean;
   pick<Value>(values: readonly [Value, ...Value[]]): Value;
   /** A value by its weight. */
   weighted<Value>(values: readonly (readonly [number, Value])[]): Value;
-  /** So many hexadecimal digits. */
+  /** This number of hexadecimal digits. */
   hex(digits: number): string;
-  /** A source of its own, so that what draws from it does not move this one. */
+  /** A new source; its draws do not affect this one. */
   fork(): Random;
 }
 

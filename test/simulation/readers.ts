@@ -1,7 +1,6 @@
 /**
- * Those who follow the events of trees, each at its own pace, and after a crash from where it was (I24). A reader is
- * asked between two happenings whether it takes something, with randomness of its own: nothing in the world waits for
- * it or changes because of it.
+ * Readers that follow the events of trees, each at its own pace, and after a crash from its cursor (I24). Between two
+ * happenings a reader may take an event, with its own randomness, so that readers do not affect the rest of the seed.
  */
 
 import type { Errand, TreeEvent } from "../../src/index.ts";
@@ -10,16 +9,16 @@ import type { Random } from "./random.ts";
 import type { Watch } from "./watch.ts";
 
 export interface Readers {
-  /** The process is up: every reader goes on from its cursor. */
+  /** The process has started: every reader continues from its cursor. */
   comeBack(errand: Errand): void;
-  /** The process is gone, and what it was about to say with it. */
+  /** The process has died, with the events that it had not delivered. */
   leave(): void;
-  /** Some of them take an event, if one is there. */
+  /** Some readers take an event, if there is one. */
   turn(): void;
-  /** Takes whatever is there. True if there was something. */
+  /** Every reader takes its waiting event. True if there was one. */
   take(): boolean;
   /**
-   * The sequence up to which a tree was read; null where nobody reads it, or whoever did was told that the disk has
+   * The sequence up to which a tree was read; null if it has no reader, or its reader got the error that the disk
    * failed.
    */
   seen(tree: string): number | null;
@@ -29,18 +28,18 @@ interface Reader {
   readonly tree: string;
   seen: number;
   events: AsyncIterator<TreeEvent> | null;
-  /** The event that has come and was not taken yet. */
+  /** The event that has arrived and was not taken yet. */
   come: TreeEvent | null;
-  /** True once it was told that the disk has failed: it is told nothing more before the next process. */
+  /** True once it got the error that the disk failed: it gets no event before the next process. */
   refused: boolean;
 }
 
-/** How many times in a hundred a reader takes something when it is asked. */
+/** The percentage of turns in which a reader takes an event. */
 const PACES = [0, 10, 100] as const;
-/** In how many of a hundred seeds trees are followed. */
+/** Percentage of seeds with readers. */
 const FOLLOWED = 25;
 
-/** `closely`: they are followed in this seed, and each event is taken as soon as it comes. */
+/** `closely`: this seed has readers, which take each event at once. */
 export function createReaders(random: Random, closely: boolean, watch: Watch, count: (what: string) => void): Readers {
   const readers = new Map<string, Reader>();
   const followed = random.percent(FOLLOWED) || closely;

@@ -1,13 +1,13 @@
 /**
- * Seeds that once failed, and what they found. They stay in the tests, though what a seed does changes with the
- * simulation itself.
+ * Seeds that once failed, and what they found. They stay in the tests, although a change of the simulation also changes
+ * what a seed does.
  */
 
 import type { Trouble } from "./troubles/troubles.ts";
 
 interface Regression {
   readonly seed: number;
-  /** The trouble that the seed was given; left out, it has those that it draws. */
+  /** The trouble that the seed was given; without it the seed draws its troubles. */
   readonly trouble?: Trouble;
   readonly found: string;
 }

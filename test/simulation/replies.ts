@@ -1,7 +1,7 @@
 /**
- * What a scripted model answers: mostly sensible, often not. It forgets to report, narrates, floods, calls what there
- * is not, says NO_REPLY, tries to break out of frames; after its budget of calls it only comes to an end, so that every
- * simulation does.
+ * The replies of a scripted model, mostly sensible, often not: it forgets to report, narrates, floods, calls unknown
+ * tools, says NO_REPLY, tries to break out of frames. After its budget of calls it only finishes, so that every
+ * simulation ends.
  */
 
 import type { Json } from "../../src/core/values/json.ts";
@@ -20,14 +20,14 @@ export interface ScriptedWords {
   readonly habit: string;
 }
 
-/** Makes words that no one else says, and remembers whose they are. */
+/** Makes a unique word and records its author. */
 export type Token = () => string;
 
 export interface Speaking {
   readonly random: Random;
   readonly situation: Situation;
   readonly token: Token;
-  /** True once the simulation wants to come to an end. */
+  /** True once the budget is used and agents must finish. */
   readonly tired: boolean;
 }
 
@@ -108,7 +108,7 @@ function reports(speaking: Speaking): ScriptedWords {
   return called("report", report);
 }
 
-/** Artifacts of a report: one, or so many that they are cut. */
+/** Artifacts of a report: one, or too many, which are cut. */
 function notes(speaking: Speaking): Json[] {
   const note = (): Json => ({ kind: "note", value: words(speaking) });
   if (speaking.random.percent(60)) return [note()];
@@ -152,7 +152,7 @@ function delegates(speaking: Speaking): ScriptedWords {
   return called("delegate", ...Array.from({ length: 1 + random.below(2) }, one));
 }
 
-/** What any agent may do, and some may not. */
+/** A call that any agent may try; not every agent has the tool. */
 function anybody(speaking: Speaking): ScriptedWords {
   const { random, situation, token } = speaking;
   const other = situation.others[random.below(Math.max(1, situation.others.length))] ?? "nobody";

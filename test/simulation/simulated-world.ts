@@ -1,14 +1,13 @@
 /**
- * The World of a simulation: a discrete-event loop that owns time. Things to happen stand in three queues (`soon`
- * callbacks, timers, and what comes from outside: replies, results, people); of those that are ready, the seed chooses
- * whose head happens next.
+ * The World of a simulation: a discrete-event loop that owns time. Happenings wait in three queues: `soon` callbacks,
+ * timers, and events from outside (replies, results, people). The seed chooses which ready queue is next.
  *
  * Invariants:
- *  1. Time moves only when nothing is ready, and then to the earliest moment that something waits for.
- *  2. Timers happen in the order of their times, and what is due at the same time in the order in which it was queued.
- *  3. After every happening all promises that can go on have gone on, before the next is chosen.
- *  4. Nothing of a life that has ended happens any more, unless it was only stopped: then it wakes once, apart from the
- *     world, with a source of randomness of its own. What it does moves nothing of what the seed decides.
+ *  1. Time moves only when nothing is ready, and then to the earliest waiting moment.
+ *  2. Timers fire in the order of their times; timers for the same time fire in the order of their creation.
+ *  3. After every happening all promises that can continue have continued before the next is chosen.
+ *  4. No happening of an ended life runs. A life that was only paused continues once, separately, with its own source
+ *     of randomness, so that it does not affect the seed's draws.
  */
 
 import type { World } from "../../src/index.ts";
@@ -19,52 +18,52 @@ interface Happening {
   readonly at: number;
   readonly callback: () => void;
   readonly life: Life | null;
-  /** True for a poll: it does not move time by itself, and comes late where nothing else happens. */
+  /** True for a poll: it does not move time by itself, and is late if nothing else happens. */
   readonly lazy: boolean;
 }
 
-/** The world as one process sees it, until it dies. */
+/** The world of one process, until it dies. */
 export interface Life extends World {
   readonly number: number;
   readonly ended: boolean;
   end(): void;
-  /** Ends it, for all that anybody sees; but what it had under way by itself is kept. */
+  /** Pauses it: for others it has ended, but its own timers and callbacks are retained. */
   stop(random: Random): void;
-  /** True while a stopped life goes on, unseen. */
+  /** True while a paused life continues. */
   readonly awake: boolean;
-  /** Resolves when a stopped life goes on. */
+  /** Resolves when a paused life continues. */
   goesOn(): Promise<void>;
-  /** Lets a stopped life go on with what is due, at most so many things, and then ends it. */
+  /** Lets a paused life run its due happenings, at most this many, and then ends it. */
   wake(most: number): Promise<void>;
   /** Timers that are set and `soon` callbacks that are queued. */
   waiting(): number;
 }
 
 export interface SimulatedWorld {
-  /** True time since the beginning, in milliseconds: what an honest stopwatch says. */
+  /** True time since the start, in milliseconds, independent of the wall clock. */
   readonly now: number;
   readonly happened: number;
   /** How often the machine was started. */
   readonly boots: number;
-  /** Told before time moves on: nothing that is ready is left. */
+  /** Called before time moves, when nothing is ready. */
   onAdvance: (to: number) => void;
   newLife(): Life;
-  /** Something from outside the process, at a moment. With a life it dies with it. */
+  /** Schedules an event from outside. With a life, it is dropped when the life ends. */
   at(moment: number, callback: () => void, life?: Life): void;
   jumpWall(milliseconds: number): void;
-  /** The machine starts anew: monotonic time begins again. */
+  /** Reboots the machine: monotonic time starts again. */
   reboot(): void;
-  /** Lets the next thing happen. False when there is nothing but polls to wait for. */
+  /** Runs the next happening. Returns false if only polls are left. */
   step(): Promise<boolean>;
-  /** Lets promises go on, and nothing else. */
+  /** Lets promises continue, and nothing else. */
   drain(): Promise<void>;
 }
 
 const START = Date.UTC(2026, 0, 1);
-/** Timers of just this length are polls for mail. They come late here, as in a busy process, and cost less. */
+/** Timers of exactly this length are polls for mail. They are late here, as in a busy process, to save time. */
 const POLL_MS = 50;
 export const POLL_LATE_MS = 1_000;
-/** A timer of just this length is the next sweep of old trees: no simulation waits for it. */
+/** A timer of exactly this length is the next sweep of old trees. Simulations do not wait for it. */
 export const SWEEP_MS = 3_600_000;
 
 export function createSimulatedWorld(random: Random): SimulatedWorld {
@@ -79,19 +78,19 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
     return { at, callback, life, lazy };
   }
 
-  /** Queues stand in the order in which they happen. */
+  /** Each queue is in the order in which its happenings run. */
   function enqueue(queue: Happening[], one: Happening): void {
     let place = queue.length;
     while ((queue[place - 1]?.at ?? Number.NEGATIVE_INFINITY) > one.at) place -= 1;
     queue.splice(place, 0, one);
   }
 
-  /** The earliest moment that moves time. */
+  /** The earliest moment to which time may move. */
   function nextMoment(queue: readonly Happening[]): number {
     return queue.find((one) => !one.lazy)?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Takes the head of one of the queues out of it, or moves time on to where one is ready. */
+  /** Takes the head of a ready queue. If none is ready, it moves time first. */
   function choose(): Happening | null {
     for (;;) {
       const ready: Happening[][] = [];
@@ -109,14 +108,14 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
   }
 
   /**
-   * Among promises Node comes to the next tick when none of them can go on any more; outside of them it would come
-   * first. The event loop is not turned: nothing here waits for it.
+   * Called from a promise, the next tick comes after all promises that can continue. The event loop does not turn,
+   * because nothing here waits for it.
    */
   function drain(): Promise<void> {
     return Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
   }
 
-  // No getters here: V8 makes a shape for each object with getters, which keeps it alive until a full collection.
+  // No getters: V8 creates a hidden class for each object with getters, which lives until a full collection.
   const world = {
     now: 0,
     happened: 0,
@@ -127,7 +126,7 @@ export function createSimulatedWorld(random: Random): SimulatedWorld {
       const going = Promise.withResolvers<void>();
       let source = random;
       let aside: Happening[] = [];
-      /** A process has one poll under way: another timer of that length is none. */
+      /** A process has one poll at a time; another timer of that length is an ordinary one. */
       let polling = false;
       const life = {
         number: lives,

@@ -1,4 +1,4 @@
-/** The seeds of every `npm test`. More of them: `npm run simulate -- --seed N --runs M`. */
+/** The seeds of every `npm test`. For more: `npm run simulate -- --seed N --runs M`. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { MEMORY_EVERY, runSeeds, TWICE_EVERY } from "./batch.ts";

@@ -1,19 +1,18 @@
 /**
- * What a request tells of the agent behind it, read as a model would read it: who it is, what it was told last, what it
- * can do.
+ * What a model can read from a request: which agent it is, its newest message, and what it can do.
  */
 
 import type { ContextMessage, ModelRequest } from "../../src/index.ts";
 
 export interface Situation {
-  /** The agent's own id; null for a root, which is not told. */
+  /** The agent's own id; null for a root, whose prompt has no id. */
   readonly agent: string | null;
   readonly parent: string | null;
   readonly byTag: boolean;
   readonly tools: ReadonlySet<string>;
   /** The newest user text. */
   readonly newest: string;
-  /** True if the newest message is the runtime asking for the report, or for words to the user. */
+  /** True if the newest message is the runtime's request for the report or for a message to the user. */
   readonly nudged: boolean;
   readonly announced: boolean;
   readonly relayed: boolean;
@@ -21,9 +20,9 @@ export interface Situation {
   readonly reported: boolean;
   /** Replies so far in this context. */
   readonly replies: number;
-  /** Ids of runs that the context names. */
+  /** Ids of runs in the context. */
   readonly runs: readonly string[];
-  /** Agents whose words it was given, or whose ids an answer named. */
+  /** Agents whose text it got, or whose ids are in a result. */
   readonly others: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A small sane journal, made by hand, for the tests of the checkers: each of them doctors it in one place. */
+/** A small correct journal, written by hand, for the tests of the checkers. Each test changes it in one place. */
 
 import { settingsOf } from "../../src/core/values/limits.ts";
 import type { JournalRow } from "../../src/core/journal/journal.ts";
@@ -7,7 +7,7 @@ import { sha256 } from "./invariants/chain.ts";
 import { checkRow } from "./invariants/row.ts";
 import { type WatchedTree, watchedTree } from "./invariants/watched-tree.ts";
 
-/** A fact, loosely: the tests write wrong ones on purpose. */
+/** A loosely typed fact, because the tests write wrong ones on purpose. */
 export type LooseFact = Record<string, unknown> & { type: string };
 
 export interface SmallStep {
@@ -119,7 +119,7 @@ export function smallSteps(): SmallStep[] {
   ];
 }
 
-/** Rows with a sound chain, whatever they say. */
+/** Rows with an intact chain, whatever their content. */
 export function smallRows(steps: readonly SmallStep[]): JournalRow[] {
   let hash = "";
   return steps.map(({ input, events, text = "text" }, index) => {

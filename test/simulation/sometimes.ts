@@ -1,6 +1,6 @@
 /**
- * The rare paths. Each of these must have been reached after enough seeds, else the simulation proves less than it
- * says. Counters come from the facts of journals (watch.ts), from the machine and from the people outside.
+ * Rare paths. Enough seeds must reach each of them, otherwise the simulation proves less than it claims. The counters
+ * come from the facts of journals (watch.ts), from the machine and from the people outside.
  */
 
 import { TROUBLES } from "./troubles/troubles.ts";

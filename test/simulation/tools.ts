@@ -14,12 +14,12 @@ import type { Troubles } from "./troubles/troubles.ts";
 export interface SimulatedTools {
   readonly random: Random;
   readonly world: SimulatedWorld;
-  /** Told when a tool begins, with the token of the call. Says which agent called it. */
+  /** Called when a tool starts, with the token of the call. Returns the id of the calling agent. */
   readonly onRun: (name: string, token: string) => string;
   readonly onStray: OnStray;
   readonly count: (what: string) => void;
   readonly troubles: () => Troubles;
-  /** Told when a call has come back. */
+  /** Called when a call has returned. */
   readonly onAnswered: (agent: string, life: Life) => void;
 }
 
@@ -30,14 +30,14 @@ const LATENCIES = [
   [4, 40_000],
 ] as const;
 
-/** What long results are filled with. */
+/** The filling of long results. */
 const MORE = " and more";
 
 export function createSimulatedTools(parts: SimulatedTools, under: CallsUnderWay, life: Life): Tool[] {
   return [tool(parts, under, life, "look", true), tool(parts, under, life, "strike", false)];
 }
 
-/** What comes instead of a result; null where nothing odd does. The arguments may be others afterwards. */
+/** An odd end instead of a result, or null. It may change the arguments. */
 function oddEnd(
   { troubles, count }: SimulatedTools,
   input: unknown,
@@ -45,7 +45,7 @@ function oddEnd(
   const { random } = troubles();
   if (troubles().strikes("changed-arguments", 50) && typeof input === "object" && input !== null) {
     count("trouble changed-arguments");
-    // A frozen copy refuses it: that is as good as a copy of its own.
+    // A frozen copy refuses the change, which protects the record as well as a separate copy.
     Reflect.set(input, "token", "changed");
     Reflect.set(input, "added", { by: "the tool" });
   }

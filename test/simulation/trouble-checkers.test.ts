@@ -1,11 +1,11 @@
-/** Each checker of the troubles can fail: a broken store, a duty that is not done, a listener that is passed over. */
+/** The checkers of troubles fail for a broken store, a missed duty and a skipped listener. */
 
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import type { Store } from "../../src/index.ts";
 import { checkPlainRow, plainText } from "./invariants/plain-values.ts";
 import { checkOverdue, checkRate, createProgress, PROGRESS_MS } from "./invariants/progress.ts";
-import { Violation } from "./invariants/violation.ts";
+import { violated } from "./invariants/violation.ts";
 import type { WatchedRun, WatchedTree } from "./invariants/watched-tree.ts";
 import { type Disk, memoryDisk } from "./place.ts";
 import { createRandom } from "./random.ts";
@@ -18,16 +18,7 @@ import { createLocks } from "./troubles/locks.ts";
 import { drawTroubles, TROUBLES } from "./troubles/troubles.ts";
 import { watchUnhandled } from "./troubles/unhandled.ts";
 
-function violated(work: () => unknown): string {
-  try {
-    work();
-  } catch (error) {
-    return error instanceof Violation ? error.invariant : `threw ${String(error)}`;
-  }
-  return "nothing";
-}
-
-test("others: what is owed for too long, while nothing is wrong, is found", () => {
+test("others: the checker finds work that is owed for too long while nothing is wrong", () => {
   const look = (to: number, calmSince: number | null, done = false): string => {
     const progress = createProgress();
     progress.owe({ invariant: "others", what: "a row", since: 100, done: () => done });
@@ -66,13 +57,13 @@ test("duties: the checker finds a run that continues after its deadline", () => 
   expect(overdue({ state: "ended" }, due + 1)).toBe("nothing");
 });
 
-test("rate: a store that is asked in a busy loop while it refuses is found", () => {
+test("rate: the checker finds a busy loop of calls to a store that refuses", () => {
   expect(violated(() => checkRate(40, 0))).toBe("nothing");
   expect(violated(() => checkRate(80, 10_000))).toBe("nothing");
   expect(violated(() => checkRate(81, 10_000))).toBe("rate");
 });
 
-test("plain: numbers that a store cannot hold, and requests that are no JSON, are found", () => {
+test("plain: the checker finds numbers that a store cannot hold, and requests that are not JSON", () => {
   const row = (head: object): string => violated(() => checkPlainRow({ seq: 1, head: JSON.stringify(head) }));
   expect(row({ usage: { input: 10, output: 0 } })).toBe("nothing");
   for (const odd of [10.3, 1e19, -5, Number.NaN, "12"]) expect(row({ usage: { input: odd, output: 1 } })).toBe("plain");
@@ -101,7 +92,7 @@ test("unhandled: the checker finds a rejection without a handler until the seed 
   expect(found).toEqual(["unhandled", "unhandled"]);
 });
 
-test("duties: mail that is not taken and a sweep that does not come are found", async () => {
+test("duties: the checker finds mail that is not taken and a missing sweep", async () => {
   const found = async (sweeps: boolean): Promise<string[]> => {
     const world = createSimulatedWorld(createRandom(1));
     const progress = createProgress();
@@ -129,7 +120,7 @@ test("duties: mail that is not taken and a sweep that does not come are found", 
   expect(await found(true)).toEqual(["duties"]);
 });
 
-/** A disk whose store does some things otherwise. */
+/** A disk whose store has changed methods. */
 function broken(change: (store: Store) => Partial<Store>): Disk {
   const disk = memoryDisk();
   return {
@@ -150,11 +141,11 @@ async function failuresOf(change: (store: Store) => Partial<Store>): Promise<str
   return found;
 }
 
-test("duties: a process that never looks for mail is found in a whole simulation", async () => {
+test("duties: a whole simulation finds a process that never looks for mail", async () => {
   expect(await failuresOf(() => ({ changed: () => Promise.resolve(false) }))).toContain("duties");
 });
 
-test("others: a store that never answers one of its commits is found in a whole simulation", async () => {
+test("others: a whole simulation finds a store that never answers one of its commits", async () => {
   let commits = 0;
   const found = await failuresOf((store) => ({
     commit(commit) {
@@ -165,7 +156,7 @@ test("others: a store that never answers one of its commits is found in a whole 
   expect(found).toContain("others");
 });
 
-test("a lock lasts for its stretch, and refuses writes alone", async () => {
+test("a lock lasts for its time and refuses only writes", async () => {
   const world = createSimulatedWorld(createRandom(3));
   const over: number[] = [];
   const troubles = drawTroubles(createRandom(4), ["locked-commits"]);

@@ -1,6 +1,6 @@
 /**
- * The onlooker: sees every commit and every request of all trees, checks what can be checked then, and counts what was
- * reached.
+ * The observer: it gets every commit and every request of all trees, checks them at once, and counts the paths that
+ * were reached.
  */
 
 import type { ProcessRights } from "../../src/core/permissions/process-rights.ts";
@@ -22,34 +22,33 @@ import type { Situation } from "./situation.ts";
 
 export interface Watch {
   readonly trees: ReadonlyMap<string, WatchedTree>;
-  /** The first thing that did not hold. */
+  /** The first violation. */
   failure: Violation | null;
   commits: number;
-  /** Runs a check; what it throws is kept. */
+  /** Runs a check and records what it throws. */
   check(work: () => void): void;
   /**
-   * `rights`: those of the process that committed. `excuse`: the last moment at which the process was down or its disk
-   * full; null once monotonic time began anew.
+   * `rights`: of the process that committed. `excuse`: the last moment at which the process was down or its disk full;
+   * null after a reboot, which restarts monotonic time.
    */
   onCommitted(commit: Commit, now: number, excuse: number | null, rights: ProcessRights): void;
-  /** The power was cut: only these commits were ever seen. */
+  /** After a loss of power: forgets all commits but these. */
   rewind(kept: ReadonlySet<Commit>): void;
-  /** Checks a request, whose messages are given as JSON too, and says which agent it is of. */
+  /** Checks a request, whose messages are also given as JSON, and returns the id of its agent. */
   onRequest(request: ModelRequest, messages: string, situation: Situation): string;
   /**
-   * The hashes that the chains of all journals end with, in the order in which their trees were made: every byte of a
-   * row counts.
+   * The last hashes of all journals, in the order of their trees' creation. Every byte of a row affects them.
    */
   digest(): string;
 }
 
-/** A commit or a request, and how to see it again. */
+/** A commit or a request, and how to observe it again. */
 interface Seen {
   readonly commit: Commit | null;
   readonly see: () => void;
 }
 
-/** How long after trouble the trees are all back in memory. */
+/** How long after a trouble all trees are back in memory. */
 export const CALM_MS = 1_000;
 
 export function createWatch(
@@ -62,7 +61,7 @@ export function createWatch(
   const trees = new Map<string, WatchedTree>();
   const journals = new Map<string, ProvenJournal>();
   let seen: Seen[] = [];
-  /** True while what was seen before is seen again: it is not counted twice, and nobody is told of it twice. */
+  /** True while earlier commits are observed again: they are not counted or reported twice. */
   let again = false;
   const count = (what: string): void => (again ? undefined : counted(what));
 
@@ -80,7 +79,7 @@ export function createWatch(
   function runningElsewhere(tree: WatchedTree): number {
     let running = 0;
     for (const other of trees.values()) {
-      // A quarantined tree gives its slots away.
+      // A quarantined tree releases its slots.
       if (other === tree || other.id === quarantined()) continue;
       for (const run of other.runs.values()) if (run.state === "running") running += 1;
     }
@@ -88,7 +87,8 @@ export function createWatch(
   }
 
   /**
-   * Runs that trees further on in this commit end or put to wait: in one commit one tree may take what another gives.
+   * Runs that later trees of this commit end or make wait: within a commit one tree may use a slot that another
+   * releases.
    */
   function leavingLater(commit: Commit, part: TreeCommit): number {
     const later = commit.trees.slice(commit.trees.indexOf(part) + 1);
@@ -114,7 +114,7 @@ export function createWatch(
     }
     const free = slots - runningElsewhere(tree) + leavingLater(commit, part);
     for (const row of part.rows) {
-      // A tree that left memory because its disk was full gives its slots away until it is back.
+      // A tree that left memory because the disk was full releases its slots until it is loaded again.
       const calm = excuse !== null && now > excuse + CALM_MS;
       checkSecret(`row ${row.seq}`, row.head);
       checkPlainRow(row);
@@ -170,14 +170,14 @@ export function createWatch(
       again = true;
       watch.commits = 0;
       for (const { commit, see } of before) {
-        // Requests that were made because of what is gone are made again because of what comes instead.
+        // Requests after a lost commit are observed again when they are repeated.
         if (commit !== null && !kept.has(commit)) break;
         see();
       }
       again = false;
     },
     onRequest(request, messages, situation) {
-      // The list of messages is the context's own, and grows.
+      // The context owns the list of messages and appends to it later.
       const asGiven = (): ModelRequest => ({ ...request, messages: JSON.parse(messages) as ModelRequest["messages"] });
       seen.push({ commit: null, see: () => void watch.onRequest(asGiven(), messages, situation) });
       const found = speaker(request, situation);

@@ -1,4 +1,4 @@
-/** A thread of the fleet: runs the seeds it is sent, all at one place, and sends back what came of them. */
+/** A thread of the fleet: runs the seeds that it gets, all at one place, and returns their results. */
 
 import { mkdirSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";

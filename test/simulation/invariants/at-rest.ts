@@ -1,6 +1,5 @@
 /**
- * What must hold when nothing is under way any more: I2, I4, I10, I14 for every run, I16 for every agent, and the
- * store's own lists.
+ * Invariants of a system at rest: I2, I4, I10, I14 for every run, I16 for every agent, and the store's own lists.
  */
 
 import type { Store } from "../../../src/index.ts";
@@ -28,7 +27,7 @@ export function checkAgentsAtRest(tree: WatchedTree): void {
   }
 }
 
-/** I6, I21: the lists of the store say what the journal says, and the journal is the one that was committed. */
+/** I6, I21: the lists of the store agree with the journal, and the journal is the committed one. */
 export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise<void> {
   const id = asTreeId(tree.id);
   const record = await store.tree(id);
@@ -70,8 +69,8 @@ export async function checkStoreAtRest(store: Store, tree: WatchedTree): Promise
 }
 
 /**
- * I20, I21: the store holds, byte for byte, the rows that were committed and proven then, but for texts that were
- * erased: of those it holds what the erasure says.
+ * I20, I21: the store has, byte for byte, the rows that were committed and proven, except erased texts: for those it
+ * has the result of the erasure.
  */
 export async function checkStoredJournal(store: Store, tree: WatchedTree): Promise<void> {
   const rows = await store.rows(asTreeId(tree.id), 1, tree.rows.length + 1);
@@ -91,14 +90,14 @@ export async function checkStoredJournal(store: Store, tree: WatchedTree): Promi
 }
 
 /**
- * I8, I22: a run lasts no longer than it may, by an honest stopwatch, whatever the wall clock did. `excuse` is the last
- * moment at which the process was down or its disk full: what fell due meanwhile is due then.
+ * I8, I22: a run does not exceed its time limit in true time, whatever the wall clock did. `excuse` is the last moment
+ * at which the process was down or its disk full: timers that became due before it may fire then.
  */
 export function checkDeadline(run: WatchedRun, excuse: number): void {
   if (run.endedNow === null) return;
   const since = run.startedNow ?? (run.mode === "awaited" ? run.createdNow : null);
   if (since === null) return;
-  // A run whose deadline passed between processes may wait for a person. It ends when that person has answered.
+  // A run whose deadline passed while no process ran may wait for a person. It ends after the answer.
   const due = Math.max(since + run.timeoutMs, excuse) + run.parkedMs;
   demand(
     "I22",

@@ -1,11 +1,11 @@
-/** I21: the journal has no gap, its hashes form a chain, and every body is the one that its head promises. */
+/** I21: the journal has no gap, its hashes form a chain, and every body matches the hash in its head. */
 
 import { hash } from "node:crypto";
 import type { JournalRow } from "../../../src/core/journal/journal.ts";
 import type { RowHead } from "../../../src/core/journal/row.ts";
 import { demand } from "./violation.ts";
 
-/** The newest texts that were hashed: each row is hashed by every check that looks at it, one after the other. */
+/** A cache of the newest hashes, because several checks hash the same row one after the other. */
 const newest: { text: string; hash: string }[] = [];
 const KEPT = 4;
 
@@ -17,7 +17,7 @@ export function sha256(text: string): string {
   return known.hash;
 }
 
-/** Checks a row, and its head as it was read, against the one before it. */
+/** Checks a row, with its parsed head, against the row before it. */
 export function checkChain(before: JournalRow | undefined, row: JournalRow, head: RowHead): void {
   const expected = (before?.seq ?? 0) + 1;
   demand("I21", row.seq === expected, () => `row ${row.seq} follows row ${expected - 1}`);

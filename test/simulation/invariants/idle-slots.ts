@@ -1,21 +1,21 @@
 /**
- * I16 for runs: none waits for long while the process has a slot that nobody holds and its parent may have another
- * child at work. A run that waits until it is too late ends in a known way, so nothing else would tell.
+ * I16 for runs: no run waits long while the process has a free slot and its parent may start another child. No other
+ * check finds this, because a run that waits too long ends with a valid reason.
  */
 
 import { demand } from "./violation.ts";
 import type { WatchedRun, WatchedTree } from "./watched-tree.ts";
 
 export interface IdleSlots {
-  /** To be called whenever something has happened, with true while all is well. */
+  /** Called after every happening; `calm` is false while something is wrong. */
   look(trees: Iterable<WatchedTree>, now: number, calm: boolean): void;
 }
 
-/** A slot is offered at once; the commit of the offer may have to wait for a slow disk. */
+/** A slot is offered at once, but the commit of the offer may wait for a slow disk. */
 const SLACK_MS = 1_000;
 
 export function createIdleSlots(slots: number): IdleSlots {
-  /** Since when runs could have started, by the tree and their number. */
+  /** The time since which a run could have started, by its tree and number. */
   let waiting = new Map<string, number>();
   return {
     look(trees, now, calm) {

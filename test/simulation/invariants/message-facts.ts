@@ -1,6 +1,6 @@
 /**
  * Messages and turns: I12 (order, no gap, no duplicate), I16 (no turn without a cause), I6 (in the context from the row
- * that says so).
+ * that places it).
  */
 
 import type { Fact } from "../../../src/core/event.ts";
@@ -22,7 +22,7 @@ export function takeMessageFact(tree: WatchedTree, fact: Fact, moment: Moment): 
     case "message-sent":
       return arrive(tree, fact.to, seq, {
         key: `${seq}.${fact.n}`,
-        // The line of a run's end is the runtime's; a steer is meant to overtake.
+        // The line about a run's end comes from the runtime; a steer may overtake other messages.
         sender:
           fact.run !== undefined ? `end:${fact.run}` : `${fact.from}:${fact.kind === "steer" ? "steer" : "message"}`,
         silent: fact.silent === true,
@@ -75,7 +75,7 @@ function arrive(tree: WatchedTree, to: number, seq: number, message: WatchedMess
   speaking(tree, to, seq).inbox.push(message);
 }
 
-/** I12: what is taken waits in the inbox, once, and overtakes nothing of the same sender. */
+/** I12: a taken message is in the inbox once, and does not overtake others of the same sender. */
 function take(tree: WatchedTree, agent: WatchedAgent, keys: readonly string[], seq: number): WatchedMessage[] {
   const taken: WatchedMessage[] = [];
   for (const key of keys) {

@@ -1,4 +1,4 @@
-/** What was acknowledged outside against what the journals say: posts, answers, messages for the user, unsafe tools. */
+/** Compares acknowledgements outside with the journals: posts, answers, messages for the user, unsafe tools. */
 
 import type { Delivery, Outside, OutsidePost } from "../outside.ts";
 import type { OpenCall } from "../calls.ts";
@@ -8,7 +8,7 @@ import { agentById, type WatchedTree } from "./watched-tree.ts";
 
 const ERASED = "failed: The answer was erased together with the other texts of its run.";
 
-/** I1, I12: an acknowledged post is in the journal, and every asking of it has had the same answer. */
+/** I1, I12: an acknowledged post is in the journal, and every request for its answer got the same one. */
 export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): void {
   const taken = tree?.posts.get(post.id);
   if (post.acknowledged) {
@@ -21,26 +21,26 @@ export function checkPost(post: OutsidePost, tree: WatchedTree | undefined): voi
   const [first] = post.answers;
   for (const answer of post.answers) checkSecret(`an answer to the post ${post.id}`, answer);
   for (const answer of post.answers) {
-    // The words of a run that asked for it are erased, those of its answers too.
+    // The texts of a run with `cleanup: "delete"` are erased, its answers included.
     if (answer === ERASED && (tree?.erased.size ?? 0) > 0 && post.agent !== post.tree) continue;
     const name = post.kind === "spawn" ? "I1" : "I5";
     demand(name, answer === first, () => `the post ${post.id} was answered by "${first}" and by "${answer}"`);
   }
 }
 
-/** At rest every post that a turn must answer has ended, exactly once. */
+/** At rest every post that needs an answer has ended exactly once. */
 export function checkPostEnded(post: OutsidePost, tree: WatchedTree | undefined): void {
   const taken = tree?.posts.get(post.id);
   if (taken === undefined || taken.late || post.kind === "spawn") return;
   demand("I12", post.silent || taken.ended === 1, () => `the post ${post.id} ended ${taken.ended} times`);
 }
 
-/** I28: the secret stands in nothing that is kept, shown or said. */
+/** I28: the secret is in no stored, shown or sent text. */
 export function checkSecret(where: string, text: string | null): void {
   demand("I28", text === null || !text.includes(SECRET), () => `a configured secret stands in ${where}: ${text}`);
 }
 
-/** I9: a model or tool is at work only for an agent that lives and is in a turn. */
+/** I9: a model or tool call is open only for a living agent in a turn. */
 export function checkCall({ what, agent: id }: OpenCall, trees: Iterable<WatchedTree>): void {
   for (const tree of trees) {
     const agent = agentById(tree, id);
@@ -50,8 +50,8 @@ export function checkCall({ what, agent: id }: OpenCall, trees: Iterable<Watched
 }
 
 /**
- * Channels: at least once, under one id with one text; what was seen before is marked, and what is done does not come
- * again.
+ * Channels: each message is delivered at least once, with one id and one text. A repetition is marked, and an
+ * acknowledged message is not repeated.
  */
 export function checkDelivery(outside: Outside, delivery: Delivery): void {
   const { id, text, repeated } = delivery;
@@ -86,7 +86,7 @@ export function checkDelivered(outside: Outside, tree: WatchedTree): void {
   }
 }
 
-/** After the close it is on record that every message was taken: none would go out again. */
+/** After the close the acknowledgement of every message is recorded, so that none is sent again. */
 export function checkAcknowledged(outside: Outside, tree: WatchedTree): void {
   for (const key of tree.sent) {
     const known = outside.acknowledged.has(`${tree.id}/${key}`);
@@ -100,7 +100,7 @@ export function checkStrike(outside: Outside, token: string): void {
   demand("I23", times <= 1, () => `the unsafe call ${token} was executed ${times} times`);
 }
 
-/** Whatever befell the machine, the journals know of every unsafe call that was executed. */
+/** After any accident the journals have every executed unsafe call. */
 export function checkStrikesKnown(outside: Outside, trees: Iterable<WatchedTree>): void {
   const bodies = [...trees].flatMap((tree) => tree.rows.map((row) => row.body ?? ""));
   for (const token of outside.strikes.keys())

@@ -1,4 +1,4 @@
-/** What is recorded is plain: whole numbers that a store can hold, and requests that are JSON. */
+/** Recorded values are plain: whole numbers that a store can hold, and requests that are JSON. */
 
 import type { JournalRow } from "../../../src/core/journal/journal.ts";
 import { demand, Violation } from "./violation.ts";
@@ -6,7 +6,7 @@ import { demand, Violation } from "./violation.ts";
 /** Numbers of a row that name tokens, milliseconds or sizes. */
 const NUMBER = /"(input|output|cachedInput|retryAfterMs|size)":(-?[\d.e+]+|null|"[^"]*")/g;
 
-/** Every number of the row's head that counts something is whole and not negative. */
+/** Every count in the row's head is whole and not negative. */
 export function checkPlainRow({ seq, head }: Pick<JournalRow, "seq" | "head">): void {
   for (const [, name, text = ""] of head.matchAll(NUMBER)) {
     const value: unknown = JSON.parse(text);

@@ -1,10 +1,9 @@
 /**
- * Two invariants about time. `others`: whatever befalls one tree, or has befallen the store before, every tree that was
- * given something to do takes it within a bound. `duties`: mail is taken, timers fire and old trees are swept within a
- * bound, whatever their last try did.
+ * Two invariants about time. `others`: every tree takes its work within a time limit, whatever happens to another tree
+ * or happened to the store before. `duties`: mail is taken, timers fire and old trees are swept within a time limit,
+ * whatever the last try did.
  *
- * Time moves only when nothing is ready: what is owed when time is about to move past its bound will not come by
- * itself.
+ * Time moves only when nothing is ready. So work that is still owed when time moves past its limit would never come.
  */
 
 import { Violation } from "./violation.ts";
@@ -19,11 +18,11 @@ export interface Owed {
 
 export interface Progress {
   owe(owed: Owed): void;
-  /** To be called before time moves on to `to`. `calmSince`: since when nothing is wrong; null while something is. */
+  /** Called before time moves to `to`. `calmSince`: the time since which nothing is wrong; null while something is. */
   look(to: number, calmSince: number | null): void;
 }
 
-/** How long anything may take once all is well. */
+/** The limit once nothing is wrong. */
 export const PROGRESS_MS = 5_000;
 
 export function createProgress(): Progress {
@@ -46,17 +45,17 @@ export function createProgress(): Progress {
   };
 }
 
-/** `rate`: a store that refuses is not asked in a busy loop. */
+/** `rate`: a store that refuses is not called in a busy loop. */
 export function checkRate(refusals: number, milliseconds: number): void {
   if (refusals <= AT_ONCE + milliseconds / MEAN_RETRY_MS) return;
   throw new Violation("rate", `${refusals} commits were tried in the ${milliseconds} ms in which the store refused`);
 }
 
-/** Commits that may be tried at once, and how long there must be between them in the mean. */
+/** Commits that may be tried at once, and their mean distance in time. */
 const AT_ONCE = 40;
 const MEAN_RETRY_MS = 250;
 
-/** A run that is at work is ended soon after its time is over: its timer fires. `excuse` as for `checkDeadline`. */
+/** A working run ends soon after its deadline, because its timer fires. `excuse` as for `checkDeadline`. */
 export function checkOverdue(tree: WatchedTree, to: number, excuse: number): void {
   for (const run of tree.runs.values()) {
     if (run.state === "ended" || run.parkedNow !== null) continue;

@@ -1,6 +1,6 @@
 /**
- * I20, row by row: replays a journal as it is committed, so that a row that cannot be decided again is found at its
- * commit, and says what each model call must have been sent.
+ * I20, row by row: replays a journal while it is committed. So a row that cannot be decided again is found at its
+ * commit, and the expected request of each model call is known.
  */
 
 import type { DefinitionText } from "../../../src/core/values/definition.ts";
@@ -13,9 +13,9 @@ import { sha256 } from "./chain.ts";
 import { demand } from "./violation.ts";
 
 export interface ProvenJournal {
-  /** Learns the text of a definition. */
+  /** Adds the text of a definition. */
   learn(hash: string, text: string): void;
-  /** Takes the next row, with its head where it was read already. */
+  /** Takes the next row, with its head if it was parsed already. */
   take(row: JournalRow): void;
   /** JSON text of the messages of the agent's newest model call. */
   request(agent: AgentNumber): string | null;
@@ -43,7 +43,7 @@ export function createProvenJournal(): ProvenJournal {
     }
   }
 
-  /** The agent whose model the step calls, or calls again, by the key of the call. */
+  /** The agents whose models the step calls or calls again, by the key of the call. */
   function callerOf({ row, decision }: Stepped, key: StepKey): AgentNumber | null {
     for (const event of decision.events) {
       if (event.type === "model-called" && stepKey(row.seq, event.n) === key) return event.agent;

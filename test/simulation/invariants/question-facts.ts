@@ -1,6 +1,6 @@
 /**
- * Questions: I18 (a call that needs permission runs only by an answer that allows it, in the answer's own row), I19 (no
- * answer of what is gone), I22 (a clock that stands still).
+ * Questions: I18 (a call that needs permission runs only in the row of an answer that allows it), I19 (no answer for an
+ * agent that is gone), I22 (deadlines pause while a question is open).
  */
 
 import type { DefinitionFacts } from "../../../src/core/values/definition.ts";
@@ -57,7 +57,7 @@ export function takeQuestionFact(tree: WatchedTree, fact: Fact, { seq, now }: Mo
   }
 }
 
-/** It is asked whether the request may use more model calls. */
+/** The question whether the request may use more model calls. */
 function callsAsked(tree: WatchedTree, fact: Extract<Fact, { type: "question-asked" }>, seq: number): void {
   tree.questions.set(`${seq}.${fact.n}`, { agent: fact.agent, call: null });
   if (fact.to !== undefined) tree.sent.add(`${seq}.${fact.n}`);
@@ -67,7 +67,7 @@ function close(tree: WatchedTree, agent: number): void {
   for (const [key, question] of tree.questions) if (question.agent === agent) tree.questions.delete(key);
 }
 
-/** The lists of the process, of the agent's definition and of those above it: all must agree. */
+/** The rules of the process, of the agent's definition and of its ancestors: a call needs the consent of all. */
 function rulesOf(tree: WatchedTree, number: number): Rules {
   const lists: Rules[number][] = tree.rights?.permissions === undefined ? [] : [tree.rights.permissions];
   for (let at: number | null = number; at !== null; at = tree.agents.get(at)?.parent ?? null) {
@@ -77,7 +77,7 @@ function rulesOf(tree: WatchedTree, number: number): Rules {
   return lists;
 }
 
-/** Rules of a simulation name a tool and nothing else; what a list does not name is asked about. */
+/** Rules of a simulation only name a tool. A tool without a rule is asked about. */
 export function judge(lists: Rules, tool: string): "allow" | "ask" | "deny" {
   const each = new Set(lists.map((rules) => rules.find((rule) => rule.tool === tool)?.decision ?? "ask"));
   return each.has("deny") ? "deny" : each.has("ask") ? "ask" : "allow";

@@ -1,6 +1,6 @@
 /**
- * I24: whoever follows a tree is shown each committed step once, in order and as it was committed, however slow and
- * however often it comes anew.
+ * I24: a reader of a tree gets each committed step once, in order and unchanged, however slow it is and however often
+ * it reconnects.
  */
 
 import type { TreeEvent } from "../../../src/index.ts";
@@ -23,13 +23,13 @@ export function checkEvent(tree: WatchedTree | undefined, event: TreeEvent, seen
   checkSecret("an event", shown);
 }
 
-/** What a reader was told is there after any crash. */
+/** Every step that a reader got exists after any crash. */
 export function checkStillThere(tree: WatchedTree | undefined, seen: number): void {
   const there = tree?.rows.length ?? 0;
   demand("I24", seen <= there, () => `a reader was told ${seen} steps, of which ${there} are left`);
 }
 
-/** At rest a reader, if there is one, that takes all it is given has seen all there is. */
+/** At rest a reader that takes every event has seen every row. */
 export function checkSeen(tree: WatchedTree, seen: number | null): void {
   demand(
     "I24",

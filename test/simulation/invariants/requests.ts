@@ -1,7 +1,7 @@
 /**
- * What must hold of every request that a model gets: I15 (pairing, roles), I20 (the very context that the journal
- * says), I26 (words of others only in frames), I4/I6 (each outcome once, and only once it was told), D11 (open children
- * are in sight), I19.
+ * Invariants of every model request: I15 (pairing, roles), I20 (exactly the context that the journal gives), I26 (text
+ * of others only in frames), I4/I6 (each outcome once, and only after its delivery), D11 (open children are shown),
+ * I19.
  */
 
 import type { ContextMessage, ModelRequest } from "../../../src/index.ts";
@@ -14,11 +14,11 @@ export interface SeenRequest {
   readonly request: ModelRequest;
   /** JSON text of its messages. */
   readonly given: string;
-  /** True if the model is asked for a summary of what went before. */
+  /** True if the model is asked to summarise the earlier conversation. */
   readonly compacting: boolean;
-  /** JSON text of the messages that a fold of the journal gives, or null where its texts were erased. */
+  /** JSON text of the messages that the fold of the journal gives, or null if its texts were erased. */
   readonly expected: string | null;
-  /** The number of the agent that made a token; null for people. */
+  /** The number of the agent that wrote a token; null for people. */
   readonly author: (token: string) => number | null;
 }
 
@@ -74,7 +74,7 @@ export function checkRoles(messages: readonly ContextMessage[]): void {
 const TOKEN = /tk\d+k/g;
 const FRAME = /<(findings|system_message|message_for_user) origin="([^"]+)">\n[^]*?\n<\/\1>/g;
 
-/** I26: words of an agent below, or beside, stand in a frame of their author, or in a JSON string of a result. */
+/** I26: text of another agent is in a frame with its author, or in a JSON string of a result. */
 function checkFrames({ tree, agent, author }: SeenRequest, message: ContextMessage): void {
   if (message.role === "assistant") return;
   const foreign = (text: string): { at: number; by: number; token: string }[] =>
@@ -113,7 +113,7 @@ function jsonIs(text: string): boolean {
   }
 }
 
-/** F5: what a child's payload brings into a context (words, artifacts and data together) is within the cap. */
+/** F5: a child's payload in a context (text, artifacts and data together) is within the cap. */
 function checkSizes({ tree }: SeenRequest, message: ContextMessage): void {
   const cap = tree.settings?.limits.summaryBytes ?? 0;
   for (const { name, text, failed } of message.role === "tool" ? message.results : []) {
@@ -132,10 +132,10 @@ interface Payload {
 }
 
 const PAYLOAD = /"run_id":"([0-9a-f-]{36})","report"/g;
-/** How an announcement begins to tell of a run: alone, or as one of several. */
+/** How an announcement's part about a run begins, for one run or one of several. */
 const ANNOUNCED = /^(?:Background task|### Task \d+:) "(.*?)"(?: |$)/gm;
 
-/** The outcomes that a context tells, by the ids of their runs. Announcements name runs; names are unique here. */
+/** The ids of the runs whose outcomes a context has. Announcements name runs; names are unique in a simulation. */
 function outcomesIn(tree: WatchedTree, agent: WatchedAgent, texts: readonly string[]): string[] {
   const whole = texts.join("\n");
   const named = [...whole.replaceAll(FRAME, "").matchAll(ANNOUNCED)].flatMap(([, name]) => {
@@ -168,7 +168,7 @@ function checkOutcomes({ tree, agent, request, compacting }: SeenRequest): void 
     seen.add(id);
   }
   if (compacting) {
-    // What is only in the part that is summarised was seen with it.
+    // Outcomes in the summarised part were seen there.
     for (const id of agent.owed) if (seen.has(id) || whole.includes(id)) agent.owed.delete(id);
     return;
   }
@@ -183,7 +183,7 @@ function checkOutcomes({ tree, agent, request, compacting }: SeenRequest): void 
   }
 }
 
-/** True if the run was accepted in the newest message, beside lines about other runs: it needs no line of its own. */
+/** True if the newest message has the acceptance of the run: then it needs no status line. */
 function acceptedLast(messages: readonly ContextMessage[], id: string): boolean {
   const end = messages.at(-1);
   const linesOnly = end?.role === "user" && end.text.split("\n").every((line) => line.startsWith("[run "));

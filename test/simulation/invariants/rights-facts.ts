@@ -1,6 +1,6 @@
 /**
- * Rights and money of a tree, whichever process executes it: I18 (a row is decided under the rights of the process that
- * wrote it; a child's are never more than its parent's), I17 (model calls of one request).
+ * Rights and model calls of a tree in any process: I18 (a row is decided under the rights of the process that wrote it;
+ * a child never has more rights than its parent), I17 (model calls of one request).
  */
 
 import type { Fact } from "../../../src/core/event.ts";
@@ -61,13 +61,13 @@ export function takeRightsFact(tree: WatchedTree, fact: Fact, { seq }: Moment): 
   }
 }
 
-/** The tools that the definition of a run's child has now; none if it is gone. */
+/** The tools in the current definition of a run's child; none if the child is gone. */
 function definedTools(tree: WatchedTree, run: number): string[] {
   const definition = tree.catalog.get(tree.runs.get(run)?.definition ?? "");
   return definition?.tools.map((tool) => tool.name) ?? [];
 }
 
-/** A request of its own: its calls are counted from here, and nobody is asked about those before. */
+/** A new request: its calls are counted from here, and questions about earlier calls are closed. */
 function begin(tree: WatchedTree): void {
   tree.calls = 0;
   for (const [key, { call }] of tree.questions) if (call === null) tree.questions.delete(key);
@@ -77,7 +77,7 @@ function callsMost(tree: WatchedTree): number {
   return tree.settings?.limits.modelCallsPerRequest ?? Number.POSITIVE_INFINITY;
 }
 
-/** I18: whatever a process writes was decided under its own rights. */
+/** I18: every row that a process writes was decided under its own rights. */
 export function checkRights(tree: WatchedTree, rights: ProcessRights, seq: number): void {
   if (![...tree.agents.values()].some((agent) => agent.alive)) return;
   const own = JSON.stringify(tree.rights) === JSON.stringify(rights);

@@ -1,6 +1,6 @@
 /**
- * What must hold of every committed row: takes it into the watched tree fact by fact, then looks at what the row left.
- * Each rule is cited by its number where it is checked.
+ * Invariants of every committed row: adds it to the watched tree fact by fact, then checks the resulting state. Each
+ * check cites the number of its rule.
  */
 
 import type { Fact } from "../../../src/core/event.ts";
@@ -15,7 +15,7 @@ import { demand } from "./violation.ts";
 import { takeWorkFact } from "./work-facts.ts";
 import type { Moment, WatchedRun, WatchedTree } from "./watched-tree.ts";
 
-/** `head` is that of the row, read. */
+/** `head` is the row's parsed head. */
 export function checkRow(
   tree: WatchedTree,
   row: JournalRow,
@@ -60,8 +60,8 @@ function takePosts(tree: WatchedTree, fact: Fact, { seq }: Moment): void {
 }
 
 /**
- * I17: runs start in slots that nobody holds, or that this row gives back. A run that goes on after it waited takes one
- * in any case: whoever starts in the same row was given its own.
+ * I17: runs start in free slots, or in slots that this row releases. A run that continues after waiting always takes a
+ * slot, so runs that start in the same row need others.
  */
 function checkSlots(tree: WatchedTree, facts: readonly Fact[], seq: number, slotsFree: number): void {
   if (!facts.some((fact) => fact.type === "run-started")) return;
@@ -71,7 +71,7 @@ function checkSlots(tree: WatchedTree, facts: readonly Fact[], seq: number, slot
   demand("I17", held <= slotsFree, () => `row ${seq} starts a run, and ${held} hold ${slotsFree} slots`);
 }
 
-/** I3: the end of a run and its entry on the way to the parent are in one row. */
+/** I3: the end of a run and its entry for the parent are in one row. */
 function checkEnds(tree: WatchedTree, facts: readonly Fact[], seq: number): void {
   for (const fact of facts) {
     if (fact.type !== "run-ended") continue;
@@ -86,7 +86,7 @@ function checkEnds(tree: WatchedTree, facts: readonly Fact[], seq: number): void
   }
 }
 
-/** True while members of the run's batch are open, or the turn that the batch belongs to goes on. */
+/** True while members of the run's batch are open, or the batch's turn continues. */
 function waitsInBatch(tree: WatchedTree, run: WatchedRun): boolean {
   if (run.batch === null) return false;
   const parent = tree.agents.get(run.parent);
@@ -99,7 +99,7 @@ function waitsInBatch(tree: WatchedTree, run: WatchedRun): boolean {
 }
 
 /**
- * I16, no lost wake-up: no agent is idle while something waits for it, and no batch is whole without being announced.
+ * I16, no lost wake-up: no agent is idle while its inbox has messages, and every complete batch is announced.
  */
 function checkWaking(tree: WatchedTree, seq: number): void {
   for (const agent of tree.agents.values()) {

@@ -1,5 +1,5 @@
 /**
- * Runs: I1 (one run a spawn), I2 (one end), I4/I14 (told once), I13 (no report after the end), I17 (caps), I18
+ * Runs: I1 (one run per spawn), I2 (one end), I4/I14 (delivered once), I13 (no report after the end), I17 (limits), I18
  * (rights).
  */
 
@@ -177,7 +177,7 @@ function ended(tree: WatchedTree, fact: Extract<Fact, { type: "run-ended" }>, { 
   child.inbox = [];
 }
 
-/** I4: by one road, once, and only after the end. */
+/** I4: delivered in one way, once, and only after the end. */
 function tell(tree: WatchedTree, number: number, road: string, to: number | null, { seq }: Moment): void {
   const run = tree.runs.get(number);
   demand("I4", run !== undefined, () => `row ${seq} tells of run ${number}, which was never created`);

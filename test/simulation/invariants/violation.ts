@@ -1,4 +1,4 @@
-/** An invariant of SCENARIOS.md that does not hold, with its number: what a simulation fails with. */
+/** A violated invariant, with its number: the failure of a simulation. */
 
 export class Violation extends Error {
   override readonly name = "Violation";
@@ -10,7 +10,17 @@ export class Violation extends Error {
   }
 }
 
-/** Demands that something holds. The words are made only when it does not. */
+/** Throws a Violation unless `holds`. The message is made only then. */
 export function demand(invariant: string, holds: boolean, what: () => string): asserts holds {
   if (!holds) throw new Violation(invariant, what());
+}
+
+/** The invariant that the work violates, "nothing", or what else it threw. For tests of the checkers. */
+export function violated(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    return error instanceof Violation ? error.invariant : `threw ${String(error)}`;
+  }
+  return "nothing";
 }

@@ -1,6 +1,6 @@
 /**
- * What an onlooker knows of a tree from its committed facts alone: a second, much simpler fold than the kernel's own,
- * written from the contract. The checkers beside this file read and extend it; none of them looks into the runtime.
+ * The observer's state of a tree, from its committed facts only: a second, much simpler fold than the kernel's, written
+ * from the contract. The checkers in this folder read and extend it; none of them reads the runtime.
  */
 
 import type { AgentKind } from "../../../src/core/input.ts";
@@ -13,12 +13,12 @@ import type { ProcessRights } from "../../../src/core/permissions/process-rights
 
 export interface WatchedMessage {
   readonly key: string;
-  /** Who sent it, and in which order of its own: what must not be overtaken. */
+  /** The sender and its own sequence: messages of one sender must not overtake each other. */
   readonly sender: string;
   readonly silent: boolean;
   readonly kind: string;
   readonly post: string | null;
-  /** The run whose end it tells. */
+  /** The run whose end it reports. */
   readonly run: number | null;
 }
 
@@ -28,18 +28,18 @@ export interface WatchedAgent {
   readonly parent: number | null;
   readonly depth: number;
   readonly kind: AgentKind;
-  /** The tools that it has now, and those that it was given when it was made. */
+  /** Its current tools, and those that it had when it was created. */
   tools: readonly string[];
   granted: readonly string[];
   maxIterations: number;
   alive: boolean;
   inbox: WatchedMessage[];
-  /** `summing`: its newest model call is asked for a summary. */
+  /** `summing`: its newest model call asks for a summary. */
   turn: { iterations: number; nudges: number; number: number; posts: string[]; summing: boolean } | null;
   turns: number;
-  /** Ended runs in an announcement that waits for a turn. */
+  /** Ended runs in an announcement that waits for a turn of this agent. */
   pending: Set<number>;
-  /** Ids that the next request of this agent must hold, because a row said that they are in its context. */
+  /** Ids that the next request of this agent must contain, because a row placed them in its context. */
   owed: Set<string>;
   /** Ids of open background runs when its newest model call was decided. */
   sight: readonly string[];
@@ -49,20 +49,19 @@ export interface WatchedRun {
   readonly number: number;
   readonly id: string;
   readonly agent: string;
-  /** How people and models are told of it: its label or the beginning of its task. */
+  /** Its name for people and models: its label or the first part of its task. */
   readonly name: string;
   readonly parent: number;
   readonly mode: "awaited" | "background";
   readonly each: boolean;
   readonly unannounced: boolean;
-  /** The turn of its parent in which it was made. */
+  /** The turn of its parent in which it was created. */
   readonly turn: number | null;
   readonly batch: string | null;
   readonly timeoutMs: number;
   readonly definition: string;
   /**
-   * True time that it has stood still because nothing below it could go on before a user answered, and since when it
-   * does.
+   * True time for which its deadline has been paused by a question to the user, and the time since which it is paused.
    */
   parkedMs: number;
   parkedNow: number | null;
@@ -84,13 +83,13 @@ export interface WatchedEffect {
   readonly kind: "model" | "tool" | "erase";
   readonly safe: boolean;
   retries: number;
-  /** Tokens at which it was booked when it was given up, until its wire told. */
+  /** Tokens charged for an abandoned call until its real usage is known. */
   aborted?: number;
 }
 
 export interface WatchedQuestion {
   readonly agent: number;
-  /** Null where it is asked about model calls. */
+  /** Null if the question is about model calls. */
   readonly call: string | null;
 }
 
@@ -103,25 +102,25 @@ export interface WatchedTree {
   readonly agents: Map<number, WatchedAgent>;
   readonly runs: Map<number, WatchedRun>;
   readonly effects: Map<string, WatchedEffect>;
-  /** Posts that a row has taken, by their id: the row, and where they ended. */
+  /** Posts that a row has taken, by id: the row, and the row of their end. */
   readonly posts: Map<string, { readonly seq: number; readonly late: boolean; ended: number }>;
-  /** Messages for the user that rows decided, by their step key. */
+  /** Messages for the user, by their step key. */
   readonly sent: Set<string>;
   /** Open questions, by their step key. */
   readonly questions: Map<string, WatchedQuestion>;
   /** The newest answer. */
   answered: { readonly question: WatchedQuestion | null; readonly seq: number; readonly allow: boolean } | null;
-  /** Rows whose texts were erased, and the hash of what is left of their bodies. */
+  /** Rows with erased texts, and the hash of their remaining bodies. */
   readonly erased: Map<number, string | null>;
   closed: boolean;
   tokens: number;
-  /** Those of the process that wrote the newest row. */
+  /** The rights of the process that wrote the newest row. */
   rights: ProcessRights | null;
   /** Model calls since the newest request from outside. */
   calls: number;
 }
 
-/** Where a fact stands. */
+/** The position of a fact. */
 export interface Moment {
   readonly seq: number;
   /** True time. */

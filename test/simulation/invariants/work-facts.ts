@@ -1,6 +1,6 @@
 /**
- * Model and tool calls: I7 (retries end visibly), I17 (iterations, budget), I18 (rights), I19 (nothing of the gone),
- * I23 (no repetition).
+ * Model and tool calls: I7 (retries end visibly), I17 (iterations, budget), I18 (rights), I19 (no work for ended
+ * agents), I23 (no repetition).
  */
 
 import type { Fact } from "../../../src/core/event.ts";
@@ -155,7 +155,7 @@ function modelCalled(tree: WatchedTree, fact: Extract<Fact, { type: "model-calle
   demand("I17", tree.tokens + reserved <= cap, () => `row ${seq} spends ${tree.tokens + reserved} of ${cap} tokens`);
 }
 
-/** D11: the background runs that the request must show. Those that are announced to no model are not shown. */
+/** D11: the background runs that the request must show. Runs with `announce: "none"` are not shown. */
 function look(tree: WatchedTree, agent: WatchedAgent): void {
   agent.sight = [...tree.runs.values()]
     .filter(

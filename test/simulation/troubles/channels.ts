@@ -17,7 +17,7 @@ interface TroubledDelivery {
 
 const SLOW_MS = [40_000, 300_000] as const;
 
-/** True if the channel does something of this kind with the message. */
+/** True if the channel has such a trouble with the message. */
 export function deliveryTrouble({ troubles, world, life, count, delivery, take, reject }: TroubledDelivery): boolean {
   if (troubles.strikes("throwing-channel", 50)) {
     count("trouble throwing-channel");

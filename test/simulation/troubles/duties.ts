@@ -1,5 +1,5 @@
 /**
- * Asks for the periodic duties of a process: mail that another process has put is taken, and old trees are looked for.
+ * Checks the periodic duties of a process: it takes mail that another process has put, and sweeps old trees.
  */
 
 import { asPostId, asTreeId } from "../../../src/core/values/ids.ts";
@@ -18,23 +18,23 @@ interface DutiesParts {
   readonly secondHandle: () => Pick<Store, "putMail">;
   /** The tree whose rows cannot be written. */
   readonly poisoned: () => string | null;
-  /** The life of the process that has the duties now. */
+  /** The process that has the duties now. */
   readonly machine: () => { readonly life: { readonly ended: boolean } | null };
 }
 
 export interface Duties {
-  /** A call of the store was let in. */
+  /** Called for a call of the store that is not refused. */
   called(name: string): void;
-  /** Puts mail for every tree: it is to be taken soon, but for a tree whose rows cannot be written. */
+  /** Puts mail for every tree. It must be taken soon, except for a tree whose rows cannot be written. */
   probe(): void;
-  /** An hour from now old trees are to be looked for. */
+  /** The next sweep of old trees must come within an hour. */
   probeSweep(): void;
 }
 
 export function createDuties({ world, watch, progress, random, secondHandle, poisoned, machine }: DutiesParts): Duties {
   let sweeps = 0;
 
-  /** Polls happen when time moves, and do not move it. */
+  /** Polls run when time moves, and do not move it. */
   function letTimePass(from: number): void {
     for (let at = POLL_LATE_MS; at <= PROGRESS_MS + POLL_LATE_MS; at += POLL_LATE_MS) world.at(from + at, () => {});
   }

@@ -1,4 +1,4 @@
-/** Listeners that throw, between others that do not: those must be told all the same. */
+/** Listeners that throw between others that do not. The others must still be called. */
 
 import type { Errand } from "../../../src/index.ts";
 import { demand } from "../invariants/violation.ts";
@@ -6,7 +6,7 @@ import { oddThrow } from "./odd-values.ts";
 import type { Troubles } from "./troubles.ts";
 
 export interface Heard {
-  /** How often each of the good listeners was told, by the life they listen in. */
+  /** How often each good listener was called in one life. */
   first: number;
   bad: number;
   last: number;
@@ -31,7 +31,7 @@ export function listenBadly(errand: Errand, troubles: Troubles, count: (what: st
   });
 }
 
-/** `listeners`: each is told as often as the others. */
+/** `listeners`: each is called as often as the others. */
 export function checkHeard({ first, bad, last }: Heard): void {
   demand(
     "listeners",

@@ -9,11 +9,11 @@ import type { SimulatedWorld } from "../simulated-world.ts";
 import type { Trouble, Troubles } from "./troubles.ts";
 
 export interface Locks {
-  /** Begins a stretch, if the seed has one, and says until when it lasts. */
+  /** Begins a locked period, if the seed has one, and returns its end. */
   begin(): number | null;
-  /** Why the store refuses a call, or what it has to wait for. */
+  /** The error if the store refuses a call, or a promise if the call has to wait. */
   locked(name: string, commit: Commit | null): Error | Promise<void> | null;
-  /** It ends before its time, because the process that it was made for is gone. */
+  /** Ends the period early, because its process is gone. */
   lift(): void;
   /** The tree whose rows cannot be written. */
   readonly poisoned: string | null;
@@ -21,7 +21,7 @@ export interface Locks {
 
 const STRETCHES = [2_000, 15_000, 120_000, 300_000] as const;
 const KINDS: readonly Trouble[] = ["locked-commits", "locked-store", "waiting-store", "full-disk"];
-/** What only writers do. */
+/** Calls that only writers make. */
 const WRITES: ReadonlySet<string> = new Set([
   "commit",
   "markFailure",
@@ -94,7 +94,7 @@ export function createLocks(
   return locks;
 }
 
-/** Of a hundred commits, those after which a tree is poisoned. */
+/** Percentage of commits after which a tree is poisoned. */
 const POISONS = 10;
 
 function refusal(code: "store-full" | "store-busy", why: string): ErrandError {

@@ -1,4 +1,4 @@
-/** What adapters and users' code may give that no type allows. Made from the seed. */
+/** Values that no type allows but adapters and users' code may return. Drawn from the seed. */
 
 import type { ModelReply, ToolOutput } from "../../../src/index.ts";
 import type { Random } from "../random.ts";
@@ -38,7 +38,7 @@ export function oddRetryAfter(random: Random): number {
   return odd as number;
 }
 
-/** A value that is no JSON, or not the JSON that it seems to be. */
+/** A value that is not JSON, or not the JSON that it seems to be. */
 function oddValue(random: Random): unknown {
   return random.pick<() => unknown>([
     () => undefined,
@@ -59,7 +59,7 @@ function oddValue(random: Random): unknown {
   ])();
 }
 
-/** The reply with something odd in it, or instead of it. */
+/** The reply with an odd part, or an odd value instead of it. */
 export function oddReply(random: Random, reply: ModelReply): ModelReply {
   const call = (input: unknown): unknown => ({ type: "tool-call", id: "odd", name: "look", input });
   const value = (): unknown => oddValue(random);
@@ -103,7 +103,7 @@ export function oddResult(random: Random): ToolOutput {
   return odd as ToolOutput;
 }
 
-/** What somebody throws who was never taught to throw errors. */
+/** A thrown value that is often not an Error. */
 export function oddThrow(random: Random): unknown {
   return random.pick<() => unknown>([
     () => null,

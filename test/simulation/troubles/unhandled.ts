@@ -1,10 +1,10 @@
-/** `unhandled`: no rejection is left without somebody who takes it, and nothing is thrown where nobody can catch it. */
+/** `unhandled`: there is no unhandled rejection and no uncaught exception. */
 
 import type { EventEmitter } from "node:events";
 import { Violation } from "../invariants/violation.ts";
 import type { Watch } from "../watch.ts";
 
-/** Looks out for them until the function it gives is called: Node tells of a rejection when it turns its event loop. */
+/** Watches until the returned function is called. Node reports a rejection when its event loop turns. */
 export function watchUnhandled(watch: Pick<Watch, "check">, source: EventEmitter = process): () => Promise<void> {
   const onUnhandled = (reason: unknown): void =>
     watch.check(() => {
