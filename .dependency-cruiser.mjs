@@ -5,12 +5,15 @@
 export const layers = [
   ["core", "errors.ts", "watchdog.ts", "periodic-duty.ts"],
   ["contracts", "plain-json.ts"],
-  ["models", "tools", "runners", "stores", "definitions", "view"],
+  ["models", "tools", "runners", "stores", "definitions", "view", "host-tools"],
   ["runtime", "testing"],
   ["mcp", "server", "cli"],
 ];
-/** The folders that the runtime is given. `view` only reads what it is handed, so every higher layer may import it. */
-const adapters = layers[2]?.filter((name) => name !== "view") ?? [];
+/**
+ * The folders that the runtime is given. `view` and `host-tools` only work with what they are handed, so every higher
+ * layer may import them.
+ */
+const adapters = layers[2]?.filter((name) => name !== "view" && name !== "host-tools") ?? [];
 
 /** The pattern of a folder or file of src/. @param {string} name */
 const pattern = (name) => (name.endsWith(".ts") ? `${name.replace(".", "\\.")}$` : `${name}/`);

@@ -80,6 +80,26 @@ export type {
   ToolsOption,
 } from "./runtime/definitions/agent-options.ts";
 export type { SkillDefinition } from "./runtime/definitions/catalog.ts";
+export type { AiSdkHostTool, AiSdkInputSchema, AiSdkTools } from "./host-tools/ai-sdk-tools.ts";
+export type {
+  HostCallOptions,
+  HostCallResult,
+  HostProgress,
+  HostTool,
+  HostTools,
+  HostToolsOptions,
+} from "./host-tools/host-tools.ts";
+export type {
+  AskedQuestion,
+  CutResult,
+  HostListOutput,
+  HostRunOutput,
+  HostStatus,
+  HostToolOutput,
+  ListedRun,
+} from "./host-tools/output-schemas.ts";
+export type { TextPart } from "./host-tools/run-output.ts";
+export type { HostToolAnnotations, HostToolName } from "./host-tools/tool-specs.ts";
 export { createErrand } from "./runtime/create-runtime.ts";
 export type { ErrandOptions } from "./runtime/errand-options.ts";
 export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";

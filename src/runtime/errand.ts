@@ -4,6 +4,8 @@ import type { Channel } from "../contracts/channel.ts";
 import type { RunQuery, StoredRun, TreeQuery, TreeRecord } from "../contracts/store.ts";
 import type { ReplayReport } from "../core/journal/replay.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
+import type { AiSdkTools } from "../host-tools/ai-sdk-tools.ts";
+import type { HostTools, HostToolsOptions } from "../host-tools/host-tools.ts";
 import { type Agent } from "./agent.ts";
 import { type OpenQuestion } from "./messages/open-questions.ts";
 import type { ChannelState } from "./messages/channel-line.ts";
@@ -82,6 +84,13 @@ export interface Errand {
   /** Opens an agent with its first message. Resolves when both are durable: a crash leaves both or neither. */
   start(message: string, options?: OpenAgentOptions): Promise<Started>;
   openAgent(options?: OpenAgentOptions): Promise<Agent>;
+  /**
+   * Delegation as tools for the loop of the AI SDK: `generateText({ tools: errand.tools({ agents: ["worker"] }), … })`.
+   * Every call is a run of its own, which goes on if the host dies.
+   */
+  tools(options?: HostToolsOptions): AiSdkTools;
+  /** The same tools with JSON Schemas, for other loops and for servers. */
+  hostTools(options?: HostToolsOptions): HostTools;
   /** An agent of the store, by its id. */
   agent(id: string, options?: { readonly channel?: Channel }): Promise<Agent>;
   listTrees(query?: Partial<TreeQuery>): Promise<readonly TreeRecord[]>;

@@ -5,20 +5,24 @@ import type { StoredRun, TreeRecord } from "../contracts/store.ts";
 import { asPostId, asTreeId, type PostId, type TreeId, uuidIs } from "../core/values/ids.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { ErrandError } from "../errors.ts";
+import { aiSdkTools } from "../host-tools/ai-sdk-tools.ts";
+import { createHostTools } from "../host-tools/host-tools.ts";
 import { AWAIT_TIMEOUT_MS, createAgent } from "./agent.ts";
 import { postedMessage } from "./messages/posted-message.ts";
 import { isolated } from "./listeners.ts";
 import { exportLines } from "./journals/journal-file.ts";
 import { replayJournal } from "./journals/replay-tree.ts";
 import { storedRows } from "./journals/stored-rows.ts";
+import { readHistory } from "./journals/read-history.ts";
 import { runResult } from "./journals/run-result.ts";
 import { toldStore } from "./journals/durable-reads.ts";
 import { openQuestions, questionNamed } from "./messages/open-questions.ts";
 import type { Attachment } from "./messages/channel-line.ts";
-import type { Errand, TextDelta } from "./errand.ts";
+import type { Errand, GivenAnswer, TextDelta } from "./errand.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { treeEventOf } from "../view/tree-event.ts";
 import { eventFeed, type FeedSource } from "./tasks/event-feed.ts";
+import { createHostRuns } from "./tasks/host-runs.ts";
 import { createTasks } from "./tasks/tasks.ts";
 
 const CLOSE_WITHIN_MS = 5_000;
@@ -101,6 +105,33 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     return tree;
   }
 
+  async function answer(question: string, { allow, note = "", seen, always }: GivenAnswer): Promise<void> {
+    const named = questionNamed(question);
+    const tree = named === null ? null : await store.tree(named.tree);
+    if (named === null || tree === null) throw questionClosed(question);
+    const input = {
+      type: "answer-given",
+      id: postId(),
+      question: named.key,
+      allow,
+      ...(seen === undefined ? {} : { seen }),
+      ...(always === true ? { always } : {}),
+    } as const;
+    const rejected = await runtime.post(tree.id, input, [note]);
+    if (rejected !== null) throw questionClosed(question);
+  }
+
+  const hostRuns = createHostRuns({
+    ...parts,
+    runtime,
+    store,
+    source,
+    tasks,
+    answer,
+    questions: (tree) => openQuestions(store, sha256, tree),
+    history: (tree, agent) => readHistory(store, tree, agent, sha256),
+  });
+
   return {
     recovered,
     channels: runtime.channels,
@@ -155,22 +186,10 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       const rejected = await runtime.post(run.tree, { type: "cancel-asked", id: postId(), run: run.number }, []);
       return rejected === null;
     },
+    tools: (options) => aiSdkTools(createHostTools(hostRuns, options)),
+    hostTools: (options) => createHostTools(hostRuns, options),
     questions: ({ tree } = {}) => openQuestions(store, parts.sha256, tree === undefined ? undefined : asTreeId(tree)),
-    async answer(question, { allow, note = "", seen, always }) {
-      const named = questionNamed(question);
-      const tree = named === null ? null : await store.tree(named.tree);
-      if (named === null || tree === null) throw questionClosed(question);
-      const input = {
-        type: "answer-given",
-        id: postId(),
-        question: named.key,
-        allow,
-        ...(seen === undefined ? {} : { seen }),
-        ...(always === true ? { always } : {}),
-      } as const;
-      const rejected = await runtime.post(tree.id, input, [note]);
-      if (rejected !== null) throw questionClosed(question);
-    },
+    answer,
     async *journal(tree, options = {}) {
       for await (const row of runtime.rows(asTreeId(tree), options.after ?? 0)) {
         yield treeEventOf(tree, row);

@@ -45,6 +45,8 @@ export interface FeedSource {
 export interface FeedOptions {
   /** The cursor of the last event that the reader knows. */
   readonly after?: string | undefined;
+  /** Ends the feed. */
+  readonly signal?: AbortSignal | undefined;
   /** Called with each step after it was folded into the model; true ends the feed. */
   readonly ends?: (event: TreeEvent, model: TreeModel, events: readonly ReadableEvent[]) => boolean;
 }
@@ -53,7 +55,7 @@ export interface FeedOptions {
 export async function* eventFeed(
   source: FeedSource,
   tree: string,
-  { after, ends }: FeedOptions = {},
+  { after, signal, ends }: FeedOptions = {},
 ): AsyncGenerator<PlacedEvent | TextPiece, void, void> {
   const known = placeOf(after);
   const stopped = new AbortController();
@@ -65,7 +67,7 @@ export async function* eventFeed(
     pieces.set(agent, (pieces.get(agent) ?? "") + text);
     wake?.();
   });
-  const rows = source.rows(tree, 0, stopped.signal);
+  const rows = source.rows(tree, 0, signal === undefined ? stopped.signal : AbortSignal.any([stopped.signal, signal]));
   try {
     for (let next = rows.next(); ;) {
       const spoken = new Promise<null>((resolve) => {

@@ -1,0 +1,211 @@
+/**
+ * Runs that a host's tools start: each is the first run of a tree of its own, whose root is a program.
+ *
+ * Invariants:
+ *  1. A run's group is HOST_GROUP exactly if host tools started it. Tools know no other run.
+ *  2. A run is `ended` only if all runs of its tree have ended.
+ */
+
+import type { ModelProvider } from "../../contracts/model.ts";
+import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
+import type { World } from "../../contracts/world.ts";
+import { statusLabel } from "../../core/text/index.ts";
+import { asPostId, type TreeId, uuidIs } from "../../core/values/ids.ts";
+import { ErrandError } from "../../errors.ts";
+import type { HostAgent, HostRun, HostRuntime } from "../../host-tools/host-runtime.ts";
+import { treeIdle, type TreeModel } from "../../view/tree-model.ts";
+import type { HistoryItem } from "../../view/history.ts";
+import { type Catalog, requireUsable } from "../definitions/catalog.ts";
+import { runResult } from "../journals/run-result.ts";
+import { isolated } from "../listeners.ts";
+import { type OpenQuestion, questionNamed } from "../messages/open-questions.ts";
+import { postedMessage } from "../messages/posted-message.ts";
+import { runMadeBy, runRequest } from "../runs.ts";
+import type { Runtime } from "../runtime.ts";
+import { checkSchema } from "../schemas/check-schema.ts";
+import { eventFeed, type FeedSource } from "./event-feed.ts";
+import { activityOf, progressLine } from "./host-progress.ts";
+import type { Tasks } from "./tasks.ts";
+
+interface HostRunsParts {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly models: ModelProvider;
+  readonly world: World;
+  readonly catalog: Catalog;
+  readonly source: FeedSource;
+  readonly tasks: Tasks;
+  readonly questions: (tree: TreeId) => Promise<readonly OpenQuestion[]>;
+  readonly answer: (question: string, answer: { readonly allow: boolean; readonly note: string }) => Promise<void>;
+  readonly history: (tree: TreeId, agent: StoredRun["number"]) => Promise<readonly HistoryItem[]>;
+  readonly onFailure: (error: ErrandError) => void;
+}
+
+const HOST_GROUP = "host-tools";
+const TREES_AT_A_TIME = 200;
+
+export function createHostRuns(parts: HostRunsParts): HostRuntime {
+  const { runtime, store, models, world, catalog, source, tasks } = parts;
+
+  async function findRun(id: string): Promise<StoredRun | null> {
+    const run = uuidIs(id) ? await store.run(id) : null;
+    return run?.group === HOST_GROUP && run.parent === 0 ? run : null;
+  }
+
+  async function knownRun(id: string): Promise<StoredRun> {
+    const run = await findRun(id);
+    if (run === null) throw new ErrandError("run-unknown", `There is no run ${id} of a host.`);
+    return run;
+  }
+
+  async function standing(run: StoredRun, tree: TreeRecord | null): Promise<HostRun> {
+    const all = await store.runs({ tree: run.tree, limit: Number.MAX_SAFE_INTEGER });
+    // Read together, so that the run is not older than the runs below it.
+    const { id, definition, name, state, status, reason, createdAt, startedAt, endedAt } =
+      all.find(({ number }) => number === run.number) ?? run;
+    const atRest = all.every((one) => one.state === "ended");
+    const open = state === "queued" ? "queued" : "working";
+    return {
+      id,
+      agent: definition,
+      name,
+      state: atRest
+        ? "ended"
+        : tree?.status === "quarantined"
+          ? "quarantined"
+          : tree !== null && tree.questions > 0
+            ? "asking"
+            : open,
+      status,
+      reason,
+      createdAt,
+      startedAt,
+      endedAt,
+    };
+  }
+
+  return {
+    agents(names) {
+      for (const name of names ?? []) requireUsable(catalog, name);
+      const { facts, texts, given } = catalog;
+      return facts.flatMap(({ name, hash, skill }): HostAgent[] => {
+        const description = texts.get(hash)?.description ?? "";
+        const listed = names === undefined ? given.includes(name) || description !== "" : names.includes(name);
+        return skill === undefined && listed ? [{ name, description }] : [];
+      });
+    },
+
+    async start({ outputSchema, ...asked }, key, data) {
+      const checked = outputSchema === undefined ? null : checkSchema(outputSchema, "model");
+      if (checked !== null && "problem" in checked)
+        throw new ErrandError("usage", `\`output_schema\` cannot be used: ${checked.problem}.`);
+      const own = key === undefined ? undefined : `${HOST_GROUP} ${key}`;
+      const tree = tasks.treeOfKey(own);
+      const post = tasks.messageOfKey(own);
+      const output = outputSchema === undefined ? {} : { output: outputSchema };
+      const request = { ...asked, ...output, group: HOST_GROUP };
+      const { input, args } = runRequest(request, { parent: 0, asked: post, models });
+      const first = { input, text: args };
+      await tasks.begin({ tree, keyed: own !== undefined, definition: asked.agent, kind: "host", data, first });
+      return (await runMadeBy(store, tree, post)).id;
+    },
+
+    async find(id) {
+      const run = await findRun(id);
+      return run === null ? null : standing(run, await store.tree(run.tree));
+    },
+
+    async list({ agents, open, limit }) {
+      const runs: HostRun[] = [];
+      for (let before: TreeId | undefined; ;) {
+        const page = await store.trees({ ...(before === undefined ? {} : { before }), limit: TREES_AT_A_TIME });
+        for (const tree of page) {
+          if (tree.kind !== "host" || !agents.has(tree.agent)) continue;
+          const [run] = await store.runs({ tree: tree.id, limit: 1 });
+          if (run?.group !== HOST_GROUP) continue;
+          const found = await standing(run, tree);
+          if (open !== undefined && open !== (found.state !== "ended")) continue;
+          if (runs.length === limit) return { runs, more: true };
+          runs.push(found);
+        }
+        before = page.at(-1)?.id;
+        if (page.length < TREES_AT_A_TIME) return { runs, more: false };
+      }
+    },
+
+    async follow(id, { timeoutMs, stopsAtQuestion, signal, onLine }) {
+      const { tree } = await knownRun(id);
+      /** Everything up to here has happened before. */
+      const known = ((await store.tree(tree))?.nextSeq ?? 1) - 1;
+      const tell = onLine === undefined ? undefined : isolated("onProgress", onLine, parts.onFailure);
+      const stopped = new AbortController();
+      const stop = (): void => stopped.abort();
+      const cancelTimer = timeoutMs === null || timeoutMs === 0 ? undefined : world.after(timeoutMs, stop);
+      signal?.addEventListener("abort", stop, { once: true });
+      if (signal?.aborted === true) stop();
+      let newest: TreeModel | null = null;
+      let over = false;
+      const events = eventFeed(source, tree, {
+        signal: stopped.signal,
+        ends({ seq }, model, happened) {
+          newest = model;
+          if (seq < known) return false;
+          for (const event of happened) {
+            const words = progressLine(event);
+            if (words !== null) tell?.(words);
+          }
+          over = timeoutMs === 0 || treeIdle(model) || (stopsAtQuestion && model.questions.size > 0);
+          return over;
+        },
+      });
+      try {
+        for (let next = await events.next(); next.done !== true;) next = await events.next();
+      } finally {
+        cancelTimer?.();
+        signal?.removeEventListener("abort", stop);
+      }
+      if (!over && !stopped.signal.aborted)
+        throw new ErrandError("store-closed", "Errand was closed before the run ended.", {
+          remedy: "The next process that opens the store goes on with it: look for it under its run_id.",
+        });
+      return newest === null ? null : activityOf(newest);
+    },
+
+    async result(id) {
+      const run = await knownRun(id);
+      const { result, whole, error } = await runResult(store, run);
+      const { text, artifacts, data } = result;
+      const why = run.status === "ok" ? null : (error ?? statusLabel({ status: run.status ?? "interrupted" }));
+      return { text, artifacts, data, whole, error: why };
+    },
+
+    questions: async (id) => parts.questions((await knownRun(id)).tree),
+
+    async send(id, text) {
+      const { tree, number } = await knownRun(id);
+      const post = asPostId(runtime.newId());
+      const rejected = await runtime.post(tree, postedMessage(post, number, text, { kind: "steer" }), [text], true);
+      if (rejected !== null)
+        throw new ErrandError("agent-unknown", `The run ${id} did not take the message: ${rejected}.`);
+    },
+
+    async answer(id, question, given) {
+      const { tree } = await knownRun(id);
+      if (questionNamed(question)?.tree !== tree)
+        throw new ErrandError("question-closed", `The run ${id} has no question ${JSON.stringify(question)}.`);
+      await parts.answer(question, given);
+    },
+
+    async cancel(id) {
+      const { tree, number } = await knownRun(id);
+      const input = { type: "cancel-asked", id: asPostId(runtime.newId()), run: number } as const;
+      return (await runtime.post(tree, input, [], true)) === null;
+    },
+
+    async transcript(id) {
+      const { tree, number } = await knownRun(id);
+      const items = await parts.history(tree, number);
+      return items.map(({ at, from, text }) => `[${new Date(at).toISOString()} ${from}]\n${text}`).join("\n\n");
+    },
+  };
+}
