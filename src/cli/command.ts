@@ -92,4 +92,7 @@ export const ALLOW = [
     'as in "write_file:docs/**,run_command:npm test"',
 ] as const;
 export const BASE_URL = ["--base-url <url>", "where openai-compatible/NAME is"] as const;
-export const TREE_OR_RUN = "a tree or a run, by its id or any unique beginning of it";
+/** How an id can be typed. */
+const PART_OF_ID = "by its id or a unique beginning or end of it";
+export const BY_ID = `${PART_OF_ID}; last is the newest`;
+export const TREE_OR_RUN = `a tree or a run, ${PART_OF_ID}; last is the newest tree, last/2 its second run`;

@@ -58,20 +58,20 @@ describe.runIf(shellIsThere("bash"))("bash", () => {
   });
 
   test("ids of trees and runs, from the binary, where an id is expected, and nothing for a text", () => {
-    const { tree, runs } = project;
-    expect(offered("errand", "show", "")).toEqual([tree, ...runs]);
-    expect(offered("errand", "logs", "-f", tree.slice(0, 8))).toContain(tree);
-    expect(offered("errand", "resume", "")).toEqual([tree]);
-    expect(offered("errand", "send", tree, "")).toEqual([]);
+    const { short } = project;
+    expect(offered("errand", "show", "")).toEqual(["last", short, `${short}/1`, `${short}/2`]);
+    expect(offered("errand", "logs", "-f", short.slice(0, 3))).toEqual([short, `${short}/1`, `${short}/2`]);
+    expect(offered("errand", "resume", "")).toEqual(["last", short]);
+    expect(offered("errand", "send", short, "")).toEqual([]);
     expect(offered("errand", "run", "")).toEqual([]);
   });
 
   test("ids come from the named store, and its name is completed as a file", () => {
-    const { tree } = project;
+    const trees = ["last", project.short];
     expect(offered("errand", "show", "--store", "nothing.db", "")).toEqual([]);
-    expect(offered("errand", "resume", "--store", "~/own.db", "")).toEqual([tree]);
-    expect(offered("errand", "resume", "--store", "=", "own.db", "")).toEqual([tree]);
-    expect(offered("errand", "resume", "--store", "'own.db'", "")).toEqual([tree]);
+    expect(offered("errand", "resume", "--store", "~/own.db", "")).toEqual(trees);
+    expect(offered("errand", "resume", "--store", "=", "own.db", "")).toEqual(trees);
+    expect(offered("errand", "resume", "--store", "'own.db'", "")).toEqual(trees);
     expect(offered("errand", "ps", "--store", "REA")).toEqual(["README.md"]);
     expect(offered("errand", "ps", "--store", "a")).toEqual(["a folder"]);
     expect(offered("errand", "replay", "REA")).toEqual(["README.md"]);
@@ -111,17 +111,16 @@ describe.runIf(shellIsThere("zsh") && terminalAvailable)("zsh", () => {
   });
 
   test("ids with a short description", async () => {
-    const { tree, runs } = project;
-    await zsh.press("errand show \t", `errand show ${tree.slice(0, 4)}`);
-    await zsh.press("\t", tree, ...runs, "tree orchestrator, idle");
+    const { short } = project;
+    await zsh.press("errand show \t", short, `${short}/1`, `${short}/2`, "what opens the store?, idle");
   });
 
   test("ids come from the named store, and files are completed", async () => {
-    const { tree } = project;
+    const { short } = project;
     await zsh.press("errand resume --store nothing.db \t", "nothing.db ");
     await zsh.press("x", "nothing.db x");
     await zsh.clear();
-    await zsh.press("errand resume --store ~/own.db \t", tree);
+    await zsh.press("errand resume --store ~/own.db \t", short);
     await zsh.clear();
     await zsh.press("errand replay REA\t", "errand replay README.md");
   });
@@ -142,14 +141,14 @@ describe.runIf(shellIsThere("fish"))("fish", () => {
   });
 
   test("ids with a short description, and files", () => {
-    const { tree, runs } = project;
+    const { short } = project;
     const ids = offered("errand show ");
-    expect(ids.map((line) => line.split("\t")[0])).toEqual([tree, ...runs]);
-    expect(ids[0]).toBe(`${tree}\ttree orchestrator, idle`);
-    expect(offered("errand resume ")).toHaveLength(1);
-    expect(offered(`errand send ${tree} `)).toEqual([]);
+    expect(ids.map((line) => line.split("\t")[0])).toEqual(["last", short, `${short}/1`, `${short}/2`]);
+    expect(ids[0]).toBe("last\twhat opens the store?, idle");
+    expect(offered("errand resume ")).toHaveLength(2);
+    expect(offered(`errand send ${short} `)).toEqual([]);
     expect(offered("errand show --store nothing.db ")).toEqual([]);
-    expect(offered("errand resume --store ~/own.db ")).toHaveLength(1);
+    expect(offered("errand resume --store ~/own.db ")).toHaveLength(2);
     expect(offered("errand replay REA")).toEqual(["README.md"]);
   });
 });

@@ -22,8 +22,10 @@ describe("ps", () => {
       err: "no tree has anything to do; errand ps --all lists 1 tree at rest\n",
     });
     const { code, out } = await errand("ps", "--all");
-    expect(out).toMatch(/^TREE +AGENT +STATE +OPEN RUNS +LAST ACTIVITY$/m);
-    expect(out).toMatch(new RegExp(`^${project.tree}  orchestrator  idle +0 +\\d.* ago$`, "m"));
+    expect(out).toMatch(/^TREE +TITLE +STATE +OPEN RUNS +LAST ACTIVITY +AGENT$/m);
+    expect(out).toMatch(
+      new RegExp(`^${project.short}  what opens the store\\?  idle +0 +\\d.* ago +orchestrator$`, "m"),
+    );
     expect(code).toBe(0);
   });
 
@@ -32,6 +34,7 @@ describe("ps", () => {
     expect(records(out)).toEqual([
       {
         type: "tree",
+        title: "what opens the store?",
         id: project.tree,
         agent: "orchestrator",
         kind: "foreground",
@@ -51,10 +54,11 @@ describe("ps", () => {
 describe("show", () => {
   test("a tree: its record, and its runs with status, report, tokens and id", async () => {
     const { code, out } = await errand("show", project.tree);
-    expect(out).toContain(`tree ${project.tree}\norchestrator (foreground), idle\n`);
+    expect(out).toContain(`what opens the store?\ntree ${project.tree}\norchestrator (foreground), idle\n`);
     expect(out).toMatch(/^\d+ rows, 2 runs, 0 open, [\d.]+k tokens of runs$/m);
-    for (const run of project.runs) {
-      expect(out).toMatch(new RegExp(`^[├└]─ ✓ worker ".+ok +report: tool +\\d.+ tok +${run}$`, "m"));
+    for (const number of [1, 2]) {
+      const line = `^${project.short}/${number}  [├└]─ ✓ worker ".+ok +report: tool +\\d.+ tok$`;
+      expect(out).toMatch(new RegExp(line, "m"));
     }
     expect(code).toBe(0);
   });
@@ -130,26 +134,55 @@ describe("result", () => {
 });
 
 describe("ids", () => {
-  test("any unique prefix of an id is enough, of a run or of its child", async () => {
+  const shown = async (given: string): Promise<unknown> => records((await errand("show", "--json", given)).out)[0];
+
+  test("a unique prefix or suffix of an id is enough, of a run or of its child", async () => {
     const [run = ""] = project.runs;
     const [whole] = records((await errand("show", "--json", run)).out);
     const agent = String(whole?.["agent"]);
-    for (const given of [run.slice(0, 18), run.slice(0, 18).toUpperCase(), agent, agent.slice(0, 18)]) {
-      expect(records((await errand("show", "--json", given)).out)[0]).toMatchObject({ type: "run", id: run });
+    for (const given of [run.slice(0, 18), run.slice(0, 18).toUpperCase(), agent, agent.slice(0, 18), run.slice(14)]) {
+      expect(await shown(given)).toMatchObject({ type: "run", id: run });
     }
-    expect(records((await errand("show", "--json", project.tree.slice(0, 18))).out)[0]).toMatchObject({
-      id: project.tree,
-    });
+    for (const given of [project.tree.slice(0, 18), project.tree.slice(-7)])
+      expect(await shown(given)).toMatchObject({ type: "tree", id: project.tree });
   });
 
-  test("a prefix of several ids is refused, and they are named", async () => {
+  test("the ids of lists are accepted: short ids, and runs by number", async () => {
+    expect(await shown(project.short)).toMatchObject({ type: "tree", id: project.tree });
+    expect(await shown(`${project.short}/2`)).toMatchObject({ type: "run", id: project.runs[1] });
+    expect(await shown(`${project.tree}/1`)).toMatchObject({ type: "run", id: project.runs[0] });
+    const { code, err } = await errand("show", "last/3");
+    expect(saidOf(err)).toMatchObject({ code: "run-unknown", lines: 2 });
+    expect(err).toContain('has no run 3: it has runs 1 to 2 (run-unknown)\n  It is "what opens the store?".');
+    expect(code).toBe(1);
+  });
+
+  test("last is the newest tree, in every command that takes an id", async () => {
+    expect(await shown("last")).toMatchObject({ type: "tree", id: project.tree });
+    expect(await shown("last/1")).toMatchObject({ type: "run", id: project.runs[0] });
+    const same = async (command: string, ...more: string[]): Promise<void> => {
+      const [named, last] = await Promise.all(
+        [project.tree, "last"].map((given) => errand(command, "--json", given, ...more)),
+      );
+      const timeless = (text: string): string => text.replaceAll(/"elapsedMs":[\d.]+/g, "");
+      expect(timeless(last?.out ?? ""), command).toBe(timeless(named?.out ?? "no"));
+      expect(last?.out, command).not.toBe("");
+    };
+    for (const command of ["logs", "result", "replay", "export", "cancel"]) await same(command);
+    expect((await errand("chat", "last", "--agent", "x")).err).toContain(`errand fork ${project.tree} --at`);
+    expect((await errand("fork", "last", "--at", "999")).err).toContain(`errand logs ${project.tree} shows them`);
+    expect((await errand("resume", "last")).err).toBe("nothing to resume: every tree is at rest\n");
+    expect((await errand("send", "last/1", "x")).err).toContain("its run has ended");
+    expect(saidOf((await errand("answer", "last", "yes")).err)).toMatchObject({ code: "question-closed" });
+  });
+
+  test("a prefix of several ids is refused, and they are named with their titles", async () => {
     // Runs of one step have the same time and the same seed.
     const given = project.runs[0]?.slice(0, 14) ?? "";
     const { code, out, err } = await errand("show", given);
-    const said = saidOf(err);
-    expect(said).toMatchObject({ code: "usage", lines: 2 });
-    expect(said.message).toMatch(/^".+" is the beginning of \d ids: /);
-    for (const run of project.runs) expect(said.message).toContain(`run ${run}`);
+    expect(saidOf(err)).toMatchObject({ code: "usage", lines: 2 });
+    expect(err).toMatch(/^error: "[0-9a-f-]+" fits \d ids \(usage\)\n {2}Do you mean .+\?\n$/);
+    for (const number of [1, 2]) expect(err).toMatch(new RegExp(`${project.short}/${number} "In .+?"`));
     expect({ code, out }).toEqual({ code: 2, out: "" });
   });
 
@@ -157,11 +190,13 @@ describe("ids", () => {
     ["too short", "01a1e", "usage", 2],
     ["no id", "orchestrator", "usage", 2],
     ["unknown", "00000000-0000-7000-8000-000000000000", "tree-unknown", 1],
-    ["an unknown beginning", "000000", "tree-unknown", 1],
-  ])("one that is %s is an error of two lines", async (_what, given, expected, exit) => {
+    ["an unknown part", "000000", "tree-unknown", 1],
+    ["an unknown part with a run", "000000/1", "tree-unknown", 1],
+  ])("one that is %s is an error of two lines that names the newest tree", async (_what, given, expected, exit) => {
     for (const command of ["show", "logs", "result", "cancel", "export"]) {
       const { code, out, err } = await errand(command, given);
       expect(saidOf(err), command).toMatchObject({ code: expected, lines: 2 });
+      expect(err).toContain(`\n  The newest: ${project.short} "what opens the store?". errand ps --all`);
       expect({ code, out }).toEqual({ code: exit, out: "" });
     }
   });

@@ -104,7 +104,7 @@ describe("a store given by path", () => {
     const { tree } = site;
     const before = contentsOf(site.folder);
     const said = async (...args: string[]): Promise<Finished> => errand(site, [...args, ...named]);
-    expect(await said("ps", "--all")).toMatchObject({ code: 0, out: expect.stringContaining(tree) });
+    expect(await said("ps", "--all")).toMatchObject({ code: 0, out: expect.stringContaining(tree.slice(-6)) });
     expect((await said("ps")).err).toContain("not trusted");
     expect(await said("show", tree)).toMatchObject({ code: 0, out: expect.stringContaining(`tree ${tree}`) });
     expect(await said("logs", tree)).toMatchObject({ code: 0, out: expect.stringContaining("question-asked") });

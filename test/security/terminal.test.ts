@@ -196,9 +196,10 @@ describe("a model server", () => {
   test("its text, its labels and the files that it reads", async () => {
     const server = await hostileModel();
     for (const json of [[], ["--json"]]) {
-      const args = ["run", ...json, ...asked(server), "--store", "said.db", "hello"];
+      const args = ["run", ...json, ...asked(server), "--store", "said.db", HOSTILE_WORD];
       for (const { out } of await harmless(args, project)) expect(out).toContain("hidden");
     }
+    await harmless(["completion", "ids", "--store", "said.db"], project);
     for (const command of ["ps", "show", "logs", "result", "export"]) {
       const [listed] = records((await runErrand(["ps", "--all", "--json", "--store", "said.db"], project)).out);
       const named = command === "ps" ? ["--all"] : [String(listed?.["id"])];

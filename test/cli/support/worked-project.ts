@@ -8,6 +8,8 @@ import { projectFolder, records, runErrand } from "./errand-process.ts";
 export interface WorkedProject {
   readonly folder: string;
   readonly tree: string;
+  /** What lists call it. */
+  readonly short: string;
   /** The ids of its runs. */
   readonly runs: readonly string[];
   remove(): void;
@@ -19,7 +21,8 @@ export async function workedProject(): Promise<WorkedProject> {
   if (code !== 0) throw new Error(`the task failed: ${err}`);
   const lines = records(out);
   const runs = lines.filter((line) => line["type"] === "run-created").map((line) => String(line["run"]));
-  return { folder, remove, tree: String(lines.at(-1)?.["tree"]), runs };
+  const tree = String(lines.at(-1)?.["tree"]);
+  return { folder, remove, tree, short: tree.slice(-6), runs };
 }
 
 /** Asserts nothing: what a command that must fail said, as one line and a hint. */

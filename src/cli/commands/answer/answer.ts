@@ -8,11 +8,13 @@ import { ErrandError } from "../../../errors.ts";
 import { sha256 } from "../../../runtime/create-runtime.ts";
 import { type OpenQuestion, openQuestions } from "../../../runtime/messages/open-questions.ts";
 import type { PostInput } from "../../../runtime/messages/mail.ts";
+import type { Store } from "../../../contracts/store.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { print } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { differentAnswerPending } from "../../questions/pending-answers.ts";
 import { deliverAsMail, newPostId } from "../../../runtime/messages/deliver.ts";
+import { idFits, LAST, SHORTEST_PART } from "../../store/find-id.ts";
 import { requireTrusted, type View, withView } from "../../store/open-view.ts";
 import type { Answer } from "../../questions/answer-choices.ts";
 import { askInTerminal } from "../../questions/ask-in-terminal.ts";
@@ -30,7 +32,7 @@ export const answerCommand: CommandAction = (call) =>
     const [given] = call.args;
     const open = await openQuestions(store, sha256);
     if (given === undefined) await list(open, call);
-    else return answer(view, questionOf(open, given), call);
+    else return answer(view, await questionOf(store, open, given), call);
     return EXIT.done;
   });
 
@@ -60,9 +62,19 @@ function viewOf({ tool, input, who }: OpenQuestion, { scope, host }: CommandCall
   return viewQuestion({ who, tool, input }, databaseIs(scope) ? null : host.folder);
 }
 
-/** The open question whose id begins with `given`. */
-function questionOf(open: readonly OpenQuestion[], given: string): OpenQuestion {
-  const found = open.filter(({ id }) => id.startsWith(given));
+/** The open question that the user typed: its id or the beginning of it, with any part of the tree's id that fits. */
+async function questionOf(store: Store, open: readonly OpenQuestion[], given: string): Promise<OpenQuestion> {
+  const [part = "", key = ""] = given.toLowerCase().split("/");
+  const [newest] = part === LAST ? await store.trees({ limit: 1 }) : [];
+  const tree = newest?.id ?? part;
+  const fitting = open.filter(({ id }) => id.startsWith(given));
+  const found =
+    fitting.length > 0
+      ? fitting
+      : open.filter(
+          (one) =>
+            tree.length >= SHORTEST_PART && idFits(one.tree, tree) && one.id.slice(one.tree.length + 1).startsWith(key),
+        );
   const [first] = found;
   if (first === undefined) {
     throw new ErrandError("question-closed", `No question ${given} is open`, {
@@ -70,7 +82,7 @@ function questionOf(open: readonly OpenQuestion[], given: string): OpenQuestion 
     });
   }
   if (found.length > 1 && first.id !== given) {
-    throw new ErrandError("usage", `${found.length} open questions begin with ${given}`, {
+    throw new ErrandError("usage", `"${given}" fits ${found.length} open questions`, {
       remedy: `Write more of the id: ${found.map(({ id }) => id).join(", ")}`,
     });
   }

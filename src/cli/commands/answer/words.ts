@@ -4,7 +4,7 @@ export const ANSWER: Command = {
   name: "answer",
   description: "list the calls that wait for your permission, or allow or refuse one",
   args: [
-    ["[question]", "a question, by its id or any unique beginning of it; without one, those that are open are listed"],
+    ["[question]", "a question by its id, or the tree that asks it; without one, those that are open are listed"],
     ["[answer]", "yes or no; without it, a terminal asks"],
     ["[note]", "what the agent should know about your refusal"],
   ],
@@ -12,10 +12,10 @@ export const ANSWER: Command = {
   help: `
 Examples:
   errand answer
-  errand answer 019a8f3c
-  errand answer 019a8f3c yes
-  errand answer 019a8f3c yes --seen 4be19c02a77d
-  errand answer 019a8f3c no "use the staging database"
+  errand answer 3f9c21
+  errand answer 3f9c21 yes
+  errand answer 3f9c21 yes --seen 4be19c02a77d
+  errand answer 3f9c21 no "use the staging database"
 
 Each question is shown with the change that it would make to its file as it is now. An allowed change is made only if
 the file is still as this command saw it.

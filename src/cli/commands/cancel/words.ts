@@ -7,8 +7,8 @@ export const CANCEL: Command = {
   options: [],
   help: `
 Examples:
-  errand cancel 019a8f3c
-  errand cancel 019a8f3c-51d2-7001
+  errand cancel 3f9c21
+  errand cancel last/1
 
 Where a process owns the store it is asked to; where none does, this command cancels what an earlier process left.
 Exit codes: 0 cancelled or asked for, 1 failed or nothing to cancel, 2 wrong use.

@@ -11,6 +11,7 @@ import { countLabel } from "../../../view/amounts.ts";
 import { createColours } from "../../text/colours.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 import { openRuns, treeIdle, type TreeModel } from "../../../view/tree-model.ts";
+import { idFits, SHORTEST_PART } from "../../store/find-id.ts";
 import { HELP, readCommand } from "./chat-commands.ts";
 import { createChatScreen } from "./chat-screen.ts";
 import type { ChatTarget } from "./chat-target.ts";
@@ -142,16 +143,21 @@ export async function chatInTerminal(
   }
 }
 
-/** `given`: the number of a run, or the beginning of its id. Returns what to tell the user. */
+/** `given`: the number of a run, or the beginning or the end of its id. Returns what to tell the user. */
 async function cancelRun(given: string, { following: { model }, cancelRun }: Session): Promise<string> {
   const found = [...model.agents.values()].filter(
-    ({ number, run }) => run !== null && (String(number) === given || (given.length >= 6 && run.id.startsWith(given))),
+    ({ number, run }) =>
+      run !== null && (String(number) === given || (given.length >= SHORTEST_PART && idFits(run.id, given))),
   );
   const [{ number, run } = { number: 0, run: null }] = found;
   if (run === null || found.length > 1) {
-    throw new ErrandError("run-unknown", `"${given}" is ${run === null ? "no run" : "the beginning of several runs"}`, {
-      remedy: "/runs lists the runs with their numbers.",
-    });
+    throw new ErrandError(
+      "run-unknown",
+      `"${given}" is ${run === null ? "no run" : "a part of the ids of several runs"}`,
+      {
+        remedy: "/runs lists the runs with their numbers.",
+      },
+    );
   }
   return (await cancelRun(run.id)) ? `Run ${number} is cancelled.` : `Run ${number} had ended.`;
 }

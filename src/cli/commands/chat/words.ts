@@ -1,9 +1,9 @@
-import { ALLOW, BASE_URL, type Command } from "../../command.ts";
+import { ALLOW, BASE_URL, BY_ID, type Command } from "../../command.ts";
 
 export const CHAT: Command = {
   name: "chat",
   description: "talk with an agent that delegates, at the keyboard or line by line",
-  args: [["[tree]", "go on with this conversation, by its id or any unique beginning of it", "trees"]],
+  args: [["[tree]", `go on with this conversation, ${BY_ID}`, "trees"]],
   options: [
     [
       "-m, --model <provider/name>",
@@ -17,7 +17,7 @@ export const CHAT: Command = {
   help: `
 Examples:
   errand chat
-  errand chat 019a8f3c
+  errand chat last
   errand chat --model anthropic/… --agent researcher
   printf 'where is the store opened?\\nand closed?\\n' | errand chat
 

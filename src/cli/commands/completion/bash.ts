@@ -62,7 +62,7 @@ ${args.join("\n")}
   fi
   while IFS= read -r word; do
     case "$word" in
-    "" | *[!A-Za-z0-9-]*) ;;
+    "" | *[!A-Za-z0-9/-]*) ;;
     "$cur"*) COMPREPLY+=("$word") ;;
     esac
   done <<<"$words"

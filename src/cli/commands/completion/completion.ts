@@ -1,7 +1,7 @@
 /**
- * `errand completion bash|zsh|fish`: a script on standard output. `trees` and `ids` are what the script asks: an id, a
- * tab and a few words on a line. With `--json`: `{ type: "script", shell, text }`, or `{ type: "id", id, about }` for
- * each.
+ * `errand completion bash|zsh|fish`: a script on standard output. `trees` and `ids` are what the script asks: a short
+ * id, a tab and a few words on a line. With `--json`: `{ type: "script", shell, text }`, or
+ * `{ type: "id", short, id, title, about }` for each.
  */
 
 import { ErrandError } from "../../../errors.ts";
@@ -20,8 +20,8 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 export const completionCommand: CommandAction = async ({ args: [given = ""], options, scope, host, commands }) => {
   if (given === "trees" || given === "ids") {
     const ids = await withView(scope, (store) => knownIds(store, given));
-    for (const { id, about } of ids) {
-      host.out(options.json === true ? jsonLine({ type: "id", id, about }) : `${id}\t${about}\n`);
+    for (const known of ids) {
+      host.out(options.json === true ? jsonLine({ type: "id", ...known }) : `${known.short}\t${known.about}\n`);
     }
     return EXIT.done;
   }

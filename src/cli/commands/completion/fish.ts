@@ -48,7 +48,7 @@ function __errand_ids
             set store --store (string replace -- --store= "" $words[$i])
         end
     end
-    command errand completion $argv[1] $store 2>/dev/null | string match -r '^[A-Za-z0-9-]+(?:\\t.*)?$'
+    command errand completion $argv[1] $store 2>/dev/null | string match -r '^[A-Za-z0-9/-]+(?:\\t.*)?$'
 end
 
 complete -c errand -f

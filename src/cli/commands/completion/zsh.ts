@@ -22,7 +22,7 @@ _errand_ids() {
   [[ -n "$opt_args[--store]" ]] && named=(--store "\${\${(Q)opt_args[--store]}/#\\~\\//$HOME/}")
   while IFS=$'\\t' read -r line; do
     id="\${line%%$'\\t'*}"
-    [[ -z "$id" || "$id" = *[^A-Za-z0-9-]* ]] && continue
+    [[ -z "$id" || "$id" = *[^A-Za-z0-9/-]* ]] && continue
     ids+=("$id")
     shown+=("\${line/$'\\t'/  }")
   done < <(command errand completion "$1" "\${named[@]}" 2>/dev/null)

@@ -7,8 +7,8 @@ export const EXPORT: Command = {
   options: [["-o, --out <file>", "write this file, replacing it whole; without it, standard output"]],
   help: `
 Examples:
-  errand export 019a8f3c --out tree.jsonl
-  errand export 019a8f3c | gzip > tree.jsonl.gz
+  errand export 3f9c21 --out tree.jsonl
+  errand export 3f9c21 | gzip > tree.jsonl.gz
 
 The file holds every text of the tree, so only you may read it (0600). errand replay proves it anywhere.
 Exit codes: 0 done, 1 failed, 2 wrong use.

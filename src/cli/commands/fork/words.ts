@@ -1,10 +1,10 @@
-import { ALLOW, BASE_URL, type Command } from "../../command.ts";
+import { ALLOW, BASE_URL, BY_ID, type Command } from "../../command.ts";
 
 export const FORK: Command = {
   name: "fork",
   description: "go on from any step of a tree, in a new tree that shares the history until there",
   args: [
-    ["<agent>", "the root agent of a tree, by its id or any unique beginning of it", "trees"],
+    ["<tree>", `the tree to fork, ${BY_ID}`, "trees"],
     ["[task]", "what to say to it there; - reads it from standard input"],
   ],
   options: [
@@ -18,8 +18,8 @@ export const FORK: Command = {
   needed: ["--at <seq>"],
   help: `
 Examples:
-  errand fork 019a8f3c --at 12
-  errand fork 019a8f3c --at 12 --agent researcher "now look at the tests instead"
+  errand fork 3f9c21 --at 12
+  errand fork 3f9c21 --at 12 --agent researcher "now look at the tests instead"
 
 What was under way at that step is interrupted in the fork, and goes on in the tree it came from. It owns the store
 while it runs.

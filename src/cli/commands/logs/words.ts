@@ -7,9 +7,9 @@ export const LOGS: Command = {
   options: [["-f, --follow", "go on with those to come, until the tree is closed or Ctrl-C"]],
   help: `
 Examples:
-  errand logs 019a8f3c
-  errand logs -f 019a8f3c
-  errand logs --json 019a8f3c | jq -c '.facts[] | select(.type == "run-ended")'
+  errand logs last
+  errand logs -f last
+  errand logs --json last | jq -c '.facts[] | select(.type == "run-ended")'
 
 It only reads, and works while another process owns the store. With --json a line is a row of the journal.
 Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.

@@ -7,39 +7,54 @@ import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
 import { everyTree } from "../../../runtime/trees/every-tree.ts";
 import { type View, withView } from "../../store/open-view.ts";
+import { shortIds } from "../../store/short-ids.ts";
 import { treeWord } from "../../store/state-words.ts";
+import { readTitles } from "../../store/titles.ts";
 import { agoLabel, countLabel } from "../../../view/amounts.ts";
-import { tableLines } from "../../text/display-width.ts";
+import { fitWidth, tableLines } from "../../text/display-width.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
+
+const HEADINGS = ["TREE", "TITLE", "STATE", "OPEN RUNS", "LAST ACTIVITY", "AGENT"] as const;
+/** What the other columns usually take. Where there is less room, the last columns are cut. */
+const BESIDE_TITLE = 60;
+const NARROWEST_TITLE = 16;
 
 export const psCommand: CommandAction = ({ options, scope, host }) =>
   withView(scope, async (store, view) => {
     const trees = options.all === true ? await everyTree(store) : await treesWithWork(store);
     const open = await openRuns(store);
     if (options.json === true) {
+      const titles = await readTitles(store, trees);
       for (const tree of trees) {
         const owner = await (await view.holder(tree.id)).owner();
-        host.out(jsonLine({ type: "tree", ...treeFields(tree, open.get(tree.id) ?? 0, owner) }));
+        const title = titles.get(tree.id)?.title ?? null;
+        host.out(jsonLine({ type: "tree", title, ...treeFields(tree, open.get(tree.id) ?? 0, owner) }));
       }
       return EXIT.done;
     }
+    const all = await everyTree(store);
     if (trees.length === 0) {
-      const all = await everyTree(store);
       const rest = all.length === 0 ? "" : `; errand ps --all lists ${countLabel(all.length, "tree")} at rest`;
       host.err(options.all === true ? "the store is empty\n" : `no tree has anything to do${rest}\n`);
       return EXIT.done;
     }
     const { now } = await readClock(store, host.world);
+    const short = shortIds(all.map(({ id }) => id));
+    const titles = await readTitles(store, trees);
+    const { columns } = host.screen?.size() ?? { columns: Number.MAX_SAFE_INTEGER };
+    const titleWidth = Math.max(NARROWEST_TITLE, columns - BESIDE_TITLE);
     const rows = trees.map((tree) => [
-      tree.id,
-      terminalLine(tree.agent),
+      terminalLine(short.get(tree.id) ?? tree.id),
+      fitWidth(titles.get(tree.id)?.words ?? "", titleWidth),
       treeWord(tree),
       String(open.get(tree.id) ?? 0),
       agoLabel(tree.updatedAt, now()),
+      terminalLine(tree.agent),
     ]);
-    host.out(`${tableLines([["TREE", "AGENT", "STATE", "OPEN RUNS", "LAST ACTIVITY"], ...rows]).join("\n")}\n`);
+    const lines = tableLines([HEADINGS, ...rows]);
+    host.out(`${lines.map((line) => fitWidth(line, columns)).join("\n")}\n`);
     for (const { id, unplaced } of trees)
-      if (unplaced !== null) host.err(`${terminalLine(`${id} is unplaced: ${unplaced}`)}\n`);
+      if (unplaced !== null) host.err(`${terminalLine(`${short.get(id) ?? id} is unplaced: ${unplaced}`)}\n`);
     for (const line of await ownerLines(view, trees)) host.err(`${line}\n`);
     return EXIT.done;
   });

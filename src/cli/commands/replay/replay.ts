@@ -17,7 +17,7 @@ import { terminalLine } from "../../text/terminal-text.ts";
 
 /** How often the progress is printed. */
 const PROGRESS_MS = 1_000;
-const ID_LIKE = /^[0-9a-f-]{6,36}$/i;
+const ID_LIKE = /^(?:[0-9a-f-]{6,36}|last)(?:\/\d+)?$/i;
 const ROWS_LISTED = 20;
 
 export const replayCommand: CommandAction = async (call) => {

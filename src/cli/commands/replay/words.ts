@@ -1,19 +1,13 @@
-import type { Command } from "../../command.ts";
+import { type Command, TREE_OR_RUN } from "../../command.ts";
 
 export const REPLAY: Command = {
   name: "replay",
   description: "prove a journal: decide everything again, call nothing, compare every byte",
-  args: [
-    [
-      "<source>",
-      "a tree or a run, by its id or any unique beginning of it; an exported file; - for standard input",
-      "ids and files",
-    ],
-  ],
+  args: [["<source>", `${TREE_OR_RUN}; an exported file; - for standard input`, "ids and files"]],
   options: [],
   help: `
 Examples:
-  errand replay 019a8f3c
+  errand replay 3f9c21
   errand replay tree.jsonl
   gunzip < tree.jsonl.gz | errand replay -
 

@@ -7,8 +7,8 @@ export const RESULT: Command = {
   options: [],
   help: `
 Examples:
-  errand result 019a8f3c-51d2-7001 > findings.txt
-  errand result 019a8f3c
+  errand result last/1 > findings.txt
+  errand result last
 
 What a run left is printed however it ended; how, and why it failed, is said on standard error, and a run that did not
 end well is exit 1. A tree has an answer once it is at rest; one whose last turn failed is exit 1.

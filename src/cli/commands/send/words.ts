@@ -1,17 +1,17 @@
-import type { Command } from "../../command.ts";
+import { type Command, TREE_OR_RUN } from "../../command.ts";
 
 export const SEND: Command = {
   name: "send",
   description: "send a message to an agent",
   args: [
-    ["<agent>", "a tree for its root agent, or a run for its child, by an id or any unique beginning of it", "ids"],
+    ["<agent>", `${TREE_OR_RUN}; a tree stands for its root agent`, "ids"],
     ["<text>", "the message; - reads it from standard input"],
   ],
   options: [],
   help: `
 Examples:
-  errand send 019a8f3c "and look at the tests too"
-  git diff | errand send 019a8f3c -
+  errand send 3f9c21 "and look at the tests too"
+  git diff | errand send 3f9c21 -
 
 Where a process owns the store, that process takes the message and works on it. Where none does, the message is kept,
 and errand resume goes on with it.

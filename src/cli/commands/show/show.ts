@@ -9,6 +9,9 @@ import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findId } from "../../store/find-id.ts";
 import { type StoreFile, withView } from "../../store/open-view.ts";
+import { shortIds } from "../../store/short-ids.ts";
+import { readTitle } from "../../store/titles.ts";
+import { everyTree } from "../../../runtime/trees/every-tree.ts";
 import { runLines } from "./run-lines.ts";
 import { statusText, treeWord } from "../../store/state-words.ts";
 import { readTree } from "../../store/read-tree.ts";
@@ -38,22 +41,26 @@ async function showTree(
 ): Promise<string[]> {
   const runs = await store.runs({ tree: tree.id, limit: Number.MAX_SAFE_INTEGER });
   const open = runs.filter((run) => run.state !== "ended").length;
+  const { title, words } = await readTitle(store, tree);
   if (options.json === true) {
-    host.out(jsonLine({ type: "tree", ...treeFields(tree, open, await file.owner()) }));
+    host.out(jsonLine({ type: "tree", title, ...treeFields(tree, open, await file.owner()) }));
     for (const run of runs) host.out(jsonLine({ type: "run", ...run }));
     return [];
   }
   const now = (await readClock(store, host.world)).now();
   const failures = tree.failures > 0 ? `, failed ${countLabel(tree.failures, "time")}` : "";
   const sums = `${countLabel(runs.length, "run")}, ${open} open, ${tokensLabel(sum(runs, "tokens"))} tokens of runs`;
+  const colours = createColours(host.colours.out);
+  const short = shortIds((await everyTree(store)).map(({ id }) => id)).get(tree.id) ?? tree.id;
   return [
+    colours.bold(words),
     `tree ${tree.id}`,
     terminalLine(`${tree.agent} (${tree.kind}), ${treeWord(tree)}${failures}`),
     `${countLabel(tree.nextSeq - 1, "row")}, ${sums}`,
     `created ${dateLabel(tree.createdAt)}, last activity ${agoLabel(tree.updatedAt, now)}`,
-    ...(tree.status === "quarantined" ? [`release it with: errand resume ${tree.id}`] : []),
+    ...(tree.status === "quarantined" ? [`release it with: errand resume ${short}`] : []),
     "",
-    ...runLines(tree.agent, runs, now, createColours(host.colours.out)),
+    ...runLines({ root: tree.agent, short, runs, now, colours, width: host.screen?.size().columns }),
     ...(await failureLines(store, tree, runs)),
   ];
 }

@@ -7,8 +7,8 @@ export const SHOW: Command = {
   options: [],
   help: `
 Examples:
-  errand show 019a8f3c
-  errand show --json 019a8f3c-51d2-7001 | jq -r .result
+  errand show last
+  errand show --json last/1 | jq -r .result
 
 It only reads, and works while another process owns the store.
 Exit codes: 0 done, 1 failed, 2 wrong use.
