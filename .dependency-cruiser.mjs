@@ -4,7 +4,7 @@
  */
 export const layers = [
   ["core", "errors.ts", "watchdog.ts", "periodic-duty.ts"],
-  ["contracts", "plain-json.ts"],
+  ["contracts", "plain-json.ts", "processes"],
   ["models", "tools", "runners", "stores", "definitions", "view", "host-tools"],
   ["runtime", "testing"],
   ["mcp", "server", "cli"],

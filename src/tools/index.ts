@@ -9,7 +9,7 @@ import { createSearchTextTool } from "./search-text.ts";
 import { createWriteFileTool } from "./write-file.ts";
 
 export { type RunCommandOptions, UNENCLOSED } from "./run-command.ts";
-export { findEnclosure } from "./process/enclosure.ts";
+export { findEnclosure } from "../processes/enclosure.ts";
 
 /** The tools that only read. */
 export function fileTools(): Tool[] {

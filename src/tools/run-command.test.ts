@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Tool } from "../contracts/tool.ts";
-import { findEnclosure } from "./process/enclosure.ts";
-import { readProcessTable } from "./process/process-table.ts";
+import { findEnclosure } from "../processes/enclosure.ts";
+import { ownSeconds, processesWith, until } from "../processes/supervised.test-support.ts";
 import { createRunCommandTool, type RunCommandOptions } from "./run-command.ts";
 import { runTool, temporaryFolder, world } from "./tool-run.test-support.ts";
 
@@ -37,31 +37,6 @@ function heldLimit(seconds: number): { readonly world: typeof world; pass(): voi
       },
     },
   };
-}
-
-/** Live processes with the text in their command line. */
-function processesWith(text: string): readonly number[] {
-  return readProcessTable().entries.flatMap(({ pid, alive }) => {
-    try {
-      return alive && pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text) ? [pid] : [];
-    } catch {
-      return [];
-    }
-  });
-}
-
-/** A number of seconds that no other process sleeps, to find the test's own ones. */
-function ownSeconds(): string {
-  return `7${Math.floor(Math.random() * 1e9)}.25`;
-}
-
-/** One success is enough: a process that is becoming another program is not found for a moment. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let waited = 0; waited < 10_000; waited += 20) {
-    if (condition()) return;
-    await sleep(20);
-  }
-  expect.fail("the condition was not met within ten seconds");
 }
 
 describe.each(ways)("with %s", (enclosure) => {

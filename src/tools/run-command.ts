@@ -6,17 +6,18 @@
  *  2. The environment is an allow-list. No other variable of this process reaches the command.
  *  3. The answer says how the command ended and how much it printed. At most 60 KiB of output are shown. Longer output
  *     is saved in a file that the answer names.
- *  4. When the answer comes, no process of the command runs any more (process/run-process.ts).
+ *  4. When the answer comes, no process of the command runs any more (run-process.ts).
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
-import type { BoundedOutput } from "./process/bounded-output.ts";
-import { type Enclosure, findEnclosure } from "./process/enclosure.ts";
-import { findProgram } from "./process/find-program.ts";
-import { type ProcessOutcome, runProcess } from "./process/run-process.ts";
-import type { SavedOutput } from "./process/saved-output.ts";
+import type { BoundedOutput } from "../processes/bounded-output.ts";
+import { type Enclosure, findEnclosure } from "../processes/enclosure.ts";
+import { allowedVariables, DEFAULT_PATH } from "../processes/environment.ts";
+import { findProgram } from "../processes/find-program.ts";
+import type { SavedOutput } from "../processes/saved-output.ts";
 import { failed, stopped, succeeded } from "./result.ts";
+import { type CommandOutcome, runProcess } from "./run-process.ts";
 import { defineArguments, flag, optionalText, textList, wholeNumber } from "./tool-arguments.ts";
 import { createWorkspaceTool } from "./workspace-tool.ts";
 import { escapedPath, type Refusal, type Workspace } from "./workspace.ts";
@@ -41,10 +42,6 @@ export const UNENCLOSED =
   "Commands run without a namespace of their own here: " +
   "one that was allowed can read this process's environment, keys included.";
 
-/** Variables that programs need, and that hold no secrets by custom. */
-const ENVIRONMENT_NAMES =
-  "PATH HOME USER LOGNAME SHELL TERM TMPDIR TZ LANG LANGUAGE LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME";
-const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 const SHELL = "/bin/sh";
 
 const ARGV = { items: 1_000, bytes: 96 * 1024 };
@@ -62,7 +59,7 @@ interface CommandValues {
 
 export function createRunCommandTool(options: RunCommandOptions): Tool {
   const allowShell = options.allowShell ?? false;
-  const environment = environmentOf(options);
+  const environment = allowedVariables(options.environment, options.environmentNames ?? []);
   let enclosure: Promise<Enclosure> | null = null;
 
   async function chooseEnclosure(): Promise<Enclosure> {
@@ -121,16 +118,6 @@ function warn(notice: string): void {
   process.emitWarning(notice);
 }
 
-function environmentOf(options: RunCommandOptions): Readonly<Record<string, string>> {
-  const names = [...ENVIRONMENT_NAMES.split(" "), ...(options.environmentNames ?? [])];
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = options.environment[name];
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
-}
-
 function commandArguments({ allowShell = false, maxTimeoutSeconds: max = MAX_SECONDS }: RunCommandOptions) {
   const shell = flag("True: argv holds one text, a command line for /bin/sh.");
   return defineArguments<CommandValues>(
@@ -157,7 +144,7 @@ function noProgram(name: string, allowShell: boolean): string {
   return `there is no program ${shown}. Give each argument as an item of its own, such as ["npm", "test"]; ${remedy}.`;
 }
 
-function answer(outcome: ProcessOutcome, seconds: number, name: string): ToolOutput {
+function answer(outcome: CommandOutcome, seconds: number, name: string): ToolOutput {
   if (outcome.end === "not-started")
     return failed(`"${escapedPath(name.slice(0, 200))}" could not be started (${outcome.problem ?? "unknown error"}).`);
   const parts = [
@@ -173,7 +160,7 @@ function answer(outcome: ProcessOutcome, seconds: number, name: string): ToolOut
   return failed(text);
 }
 
-function endLine({ end, code, signal }: ProcessOutcome, seconds: number): string {
+function endLine({ end, code, signal }: CommandOutcome, seconds: number): string {
   const note = "What it printed until then is below; what it changed stays changed.";
   switch (end) {
     case "time-limit":

@@ -67,6 +67,7 @@ const folders: Imports = {
   "src/errors.ts": [],
   "src/core/ids.ts": [],
   "src/contracts/store.ts": [],
+  "src/processes/supervise.ts": [],
   "src/models/scripted.ts": [],
   "src/tools/files.ts": [],
   "src/runners/in-process.ts": [],
@@ -123,6 +124,12 @@ const broken: readonly (readonly [rule: string, from: string, target: string, to
   ["watchdog-imports-no-folder-of-its-layer", "src/watchdog.ts", "type ./errors.ts", "src/errors.ts"],
   ["contracts-imports-no-folder-of-its-layer", "src/contracts/c.ts", "type ../plain-json.ts", "src/plain-json.ts"],
   ["plain-json-imports-no-folder-of-its-layer", "src/plain-json.ts", "./contracts/store.ts", "src/contracts/store.ts"],
+  [
+    "processes-imports-no-folder-of-its-layer",
+    "src/processes/a.ts",
+    "type ../contracts/store.ts",
+    "src/contracts/store.ts",
+  ],
   ["periodic-duty-imports-no-folder-of-its-layer", "src/periodic-duty.ts", "type ./errors.ts", "src/errors.ts"],
   ["only-create-runtime-sees-adapters", "src/runtime/c.ts", "../stores/memory.ts", "src/stores/memory.ts"],
   [
@@ -199,6 +206,7 @@ describe("dependency-cruiser reports what the rules forbid", () => {
         "./loop.ts",
         "type ../contracts/store.ts",
       ],
+      "src/tools/run-command.ts": ["../processes/supervise.ts"],
       "src/view/fold.ts": ["./model.ts", "type ../contracts/store.ts", "../core/ids.ts", "../errors.ts"],
       "src/host-tools/tools.ts": ["../core/ids.ts", "../errors.ts"],
       "src/runtime/events.ts": ["../view/model.ts", "../host-tools/tools.ts"],

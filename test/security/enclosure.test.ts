@@ -2,7 +2,7 @@
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
-import { ENCLOSURES } from "../../src/tools/process/enclosure.ts";
+import { ENCLOSURES } from "../../src/processes/enclosure.ts";
 
 const NOBODY = "65534";
 const root = process.getuid?.() === 0;

@@ -1,10 +1,10 @@
 /**
- * Reads the process table and finds the processes of one command.
+ * Reads the process table and finds the processes of one tree.
  *
  * Invariants:
- *  1. A process belongs to the command if it is the root, a descendant of one that belongs, in a session of one that
- *     belongs, or has the command's mark in its environment. (The root leads a session of its own, so the sessions of
- *     its processes were made by the command.)
+ *  1. A process belongs to the tree if it is the root, a descendant of one that belongs, in a session of one that
+ *     belongs, or has the tree's mark in its environment. (The root leads a session of its own, so the sessions of
+ *     its processes were made by the tree.)
  *  2. This process, its session, its ancestors and process 1 never belong.
  *  3. Nothing throws: a process that ends while it is read is left out. Without /proc the table is empty.
  */
@@ -25,7 +25,7 @@ export interface ProcessEntry {
 
 const GONE: ReadonlySet<string> = new Set(["ENOENT", "ESRCH"]);
 
-/** The environment variable that marks the processes of a command. */
+/** The environment variable that marks the processes of a tree. */
 export const MARK_NAME = "ERRAND_COMMAND";
 
 export interface ProcessTable {
@@ -65,9 +65,9 @@ export function processStartedAt(pid: number): number {
   return entryOf(pid)[0]?.startedAt ?? 0;
 }
 
-export function commandProcesses(
+export function treeProcesses(
   table: readonly ProcessEntry[],
-  root: number,
+  root: number | null,
   marked: (entry: ProcessEntry) => boolean,
 ): readonly ProcessEntry[] {
   const own = table.find((entry) => entry.pid === process.pid)?.session;
@@ -75,7 +75,7 @@ export function commandProcesses(
     ({ pid, session }) => pid > 1 && pid !== process.pid && (session !== own || pid === root),
   );
   const found = new Map<number, ProcessEntry>();
-  const sessions = new Set([root]);
+  const sessions = new Set(root === null ? [] : [root]);
   for (const entry of candidates) if (entry.pid === root || marked(entry)) found.set(entry.pid, entry);
   for (const entry of found.values()) sessions.add(entry.session);
   for (let before = -1; before < found.size;) {

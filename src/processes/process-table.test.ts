@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandProcesses, type ProcessEntry, readProcessTable } from "./process-table.ts";
+import { treeProcesses, type ProcessEntry, readProcessTable } from "./process-table.ts";
 
 const own = 100_000_001;
 
@@ -8,12 +8,12 @@ function entry(pid: number, parent: number, session: number): ProcessEntry {
 }
 
 function pidsOf(table: readonly ProcessEntry[], marked: readonly number[] = []): readonly number[] {
-  return commandProcesses(table, 500, ({ pid }) => marked.includes(pid))
+  return treeProcesses(table, 500, ({ pid }) => marked.includes(pid))
     .map(({ pid }) => pid)
     .toSorted((a, b) => a - b);
 }
 
-test("a command's processes are found by descent, by session or by mark", () => {
+test("a tree's processes are found by descent, by session or by mark", () => {
   const table = [
     entry(1, 0, 1),
     entry(process.pid, 1, own),
@@ -27,7 +27,7 @@ test("a command's processes are found by descent, by session or by mark", () => 
     entry(601, 600, 601),
     // An orphan in the root's session.
     entry(700, 1, 500),
-    // Not the command's.
+    // Not the tree's.
     entry(800, 1, 800),
     entry(801, process.pid, own),
   ];

@@ -1,7 +1,7 @@
 /**
- * Finds out whether commands can run in a pid namespace of their own. Then the kernel ends all processes of a command,
- * and the command cannot read this process's environment through /proc. If the system allows it, ordinary users get the
- * namespace inside a user namespace that keeps their uid.
+ * Finds out whether outside processes can run in a pid namespace of their own. Then the kernel ends all processes of a
+ * tree, and the tree cannot read this process's environment through /proc. If the system allows it, ordinary users get
+ * the namespace inside a user namespace that keeps their uid.
  *
  * It tries each way, because permissions that look granted may not be.
  */
@@ -16,7 +16,7 @@ export interface Enclosure {
 const NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child"] as const;
 /** Keeps the user's uid, because programs such as initdb and Chromium refuse to run as uid 0. */
 const USER_NAMESPACE = ["unshare", "-U", "--map-current-user", "--pid", "--fork", "--kill-child"] as const;
-/** Kills the command's processes also if this process is killed. */
+/** Kills the tree also if this process is killed, without waiting for the guard. */
 const WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"] as const;
 /** A shell is the namespace's first process, because the first process ignores signals and must reap orphans. */
 const FIRST_PROCESS = ["/bin/sh", "-c", '"$@"; exit $?', "sh"] as const;

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { world } from "../tool-run.test-support.ts";
 import { endProcesses } from "./end-processes.ts";
+import { timers } from "./timers.test-support.ts";
 import { MARK_NAME, processMark, processStartedAt, readProcessTable } from "./process-table.ts";
 
 /** A pid that no process has. */
@@ -34,8 +34,8 @@ async function until(done: () => boolean): Promise<void> {
 test("a process without an environment is checked again, and ended once it has the mark", async () => {
   const pid = start(`sleep 0.3; exec env ${MARK_NAME}=${MARK} sleep 60`);
   await until(() => processMark(pid, MARK) === "unclear" && processStartedAt(pid) > 0);
-  const command = { root: GONE, mark: MARK, startedAt: processStartedAt(pid), namespaced: false };
-  expect(await endProcesses(command, world)).toBe(0);
+  const tree = { root: GONE, mark: MARK, startedAt: processStartedAt(pid), namespaced: false };
+  expect(await endProcesses(tree, timers)).toBe(0);
   expect(aliveIs(pid)).toBe(false);
 });
 
@@ -47,7 +47,7 @@ test("an older process without an environment is left alone, a younger one is wa
   const counting = {
     after: (milliseconds: number, callback: () => void) => {
       waits += 1;
-      return world.after(milliseconds, callback);
+      return timers.after(milliseconds, callback);
     },
   };
   expect(await endProcesses(older, counting)).toBe(0);

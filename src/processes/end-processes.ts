@@ -1,5 +1,5 @@
 /**
- * Ends all processes of a command and waits until they are gone.
+ * Ends all processes of a tree and waits until they are gone.
  *
  * Invariants:
  *  1. Without a pid namespace, every process is stopped before any is killed, in rounds until no new one appears. A
@@ -11,15 +11,20 @@
  *     environment, and one that ended during the reading may have started another.
  */
 
-import type { World } from "../../contracts/world.ts";
-import { commandProcesses, type ProcessEntry, processMark, readProcessTable } from "./process-table.ts";
+import { type ProcessEntry, processMark, readProcessTable, treeProcesses } from "./process-table.ts";
 
-export interface CommandProcesses {
-  readonly root: number;
+export interface ProcessTree {
+  /** Null if only the mark is known: an earlier process of Errand started the tree. */
+  readonly root: number | null;
   readonly mark: string;
-  /** When the root was started. Older processes are not the command's. */
+  /** When the root was started. Older processes are not the tree's. */
   readonly startedAt: number;
   readonly namespaced: boolean;
+}
+
+/** Calls back after this many milliseconds, unless the returned function was called before. */
+export interface Timers {
+  after(milliseconds: number, callback: () => void): () => void;
 }
 
 const MAX_WAIT_MS = 5_000;
@@ -30,29 +35,36 @@ const ROUNDS = 100;
 const UNCLEAR_ROUNDS = 10;
 
 /** Returns how many processes are left: 0, unless the system refused to end some. */
-export async function endProcesses(command: CommandProcesses, world: Pick<World, "after">): Promise<number> {
-  if (!command.namespaced) stopAll(command);
+export async function endProcesses(tree: ProcessTree, timers: Timers): Promise<number> {
+  if (!tree.namespaced) stopAll(tree);
   for (let waited = 0; ; waited += POLL_MS) {
-    const { left, unclear } = findProcesses(command);
+    const { left, unclear } = findProcesses(tree);
     if (left.length === 0 && (!unclear || waited >= UNCLEAR_MS)) {
       // Without a process table only the process group is known.
-      send(-command.root, "SIGKILL");
+      if (tree.root !== null) send(-tree.root, "SIGKILL");
       return 0;
     }
     if (waited >= MAX_WAIT_MS) return left.length;
-    for (const { pid } of targets(command, left)) send(pid, "SIGKILL");
-    await new Promise<void>((resolve) => void world.after(POLL_MS, resolve));
+    for (const { pid } of targets(tree, left)) send(pid, "SIGKILL");
+    await new Promise<void>((resolve) => void timers.after(POLL_MS, resolve));
   }
 }
 
-/** The live processes of the command. `unclear`: there may be more. */
-function findProcesses({ root, mark, startedAt }: CommandProcesses): {
+/** Sends SIGTERM to all processes that the tree has now. The starter of a namespace would end the others at once. */
+export function askProcessesToEnd(tree: ProcessTree): void {
+  const { left } = findProcesses(tree);
+  for (const { pid } of left) if (!tree.namespaced || pid !== tree.root) send(pid, "SIGTERM");
+  if (left.length === 0 && tree.root !== null) send(-tree.root, "SIGTERM");
+}
+
+/** The live processes of the tree. `unclear`: there may be more. */
+function findProcesses({ root, mark, startedAt }: ProcessTree): {
   readonly left: readonly ProcessEntry[];
   readonly unclear: boolean;
 } {
   const { entries, incomplete } = readProcessTable();
   let unclear = incomplete;
-  const found = commandProcesses(entries, root, (entry) => {
+  const found = treeProcesses(entries, root, (entry) => {
     const marked = processMark(entry.pid, mark);
     if (marked === "unclear" && entry.alive && !entry.kernel && entry.startedAt >= startedAt) unclear = true;
     return marked === "marked";
@@ -60,16 +72,16 @@ function findProcesses({ root, mark, startedAt }: CommandProcesses): {
   return { left: found.filter(({ alive }) => alive), unclear };
 }
 
-function targets({ root, namespaced }: CommandProcesses, found: readonly ProcessEntry[]): readonly ProcessEntry[] {
+function targets({ root, namespaced }: ProcessTree, found: readonly ProcessEntry[]): readonly ProcessEntry[] {
   const inner = found.filter(({ pid }) => pid !== root);
   return namespaced && inner.length > 0 ? inner : found;
 }
 
-function stopAll(command: CommandProcesses): void {
+function stopAll(tree: ProcessTree): void {
   const stopped = new Set<number>();
   let unclearRounds = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const { left, unclear } = findProcesses(command);
+    const { left, unclear } = findProcesses(tree);
     const fresh = left.filter(({ pid }) => !stopped.has(pid));
     if (fresh.length === 0) {
       // This loop blocks the process, so it gives up soon. The loop that kills does not block.
@@ -83,7 +95,7 @@ function stopAll(command: CommandProcesses): void {
   }
 }
 
-function send(pid: number, signal: "SIGSTOP" | "SIGKILL"): void {
+function send(pid: number, signal: "SIGSTOP" | "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);
   } catch {

@@ -1,19 +1,18 @@
 /**
- * Saves an output that is too long for the answer in a file of the workspace that `read_file` can read.
+ * Saves an output that is too long to be kept in memory in a file.
  *
  * Invariants:
- *  1. The file is in `.errand/output`, is private, and holds the first MAX_BYTES of the stream. No symlink is followed.
+ *  1. The file is private, and holds the first MAX_BYTES of the stream. Below the base no symlink is followed.
  *  2. At most MAX_FILES stay. The oldest are removed first.
  *  3. Nothing throws: if the file cannot be written, `problem` says why.
  */
 
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode, OUTPUT_FOLDER } from "../workspace.ts";
 
 export interface SavedOutput {
   add(chunk: Buffer): void;
-  /** The file's path from the workspace; null if there is no file. */
+  /** The file's path from the base; null if there is no file. */
   readonly path: string | null;
   readonly problem: string | null;
   /** Bytes in the file. */
@@ -24,15 +23,23 @@ export interface SavedOutput {
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 20;
 
-/** Later files must have a `name` that sorts later. */
-export function createSavedOutput(workspace: string, name: string): SavedOutput {
+export interface OutputFile {
+  /** An absolute path. */
+  readonly base: string;
+  /** A path from the base. It is made where it is missing. */
+  readonly folder: string;
+  /** Later files must have a name that sorts later. */
+  readonly name: string;
+}
+
+export function createSavedOutput({ base, folder: inside, name }: OutputFile): SavedOutput {
   let descriptor: number | null = null;
   let problem: string | null = null;
   let bytes = 0;
 
   function open(): number {
-    let folder = workspace;
-    for (const part of OUTPUT_FOLDER.split("/")) {
+    let folder = base;
+    for (const part of inside.split("/")) {
       folder = join(folder, part);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       if (!lstatSync(folder).isDirectory()) throw Object.assign(new Error(folder), { code: "ENOTDIR" });
@@ -52,11 +59,11 @@ export function createSavedOutput(workspace: string, name: string): SavedOutput 
         for (let done = 0; done < part.length;) done += writeSync(descriptor, part, done);
         bytes += part.length;
       } catch (error) {
-        problem = errorCode(error);
+        problem = error instanceof Error && "code" in error ? String(error.code) : String(error);
       }
     },
     get path() {
-      return descriptor === null ? null : `${OUTPUT_FOLDER}/${name}`;
+      return descriptor === null ? null : `${inside}/${name}`;
     },
     get problem() {
       return problem;
