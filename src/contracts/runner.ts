@@ -23,6 +23,16 @@
 import type { Json } from "../core/values/json.ts";
 import type { ArtifactKind } from "../core/values/limits.ts";
 
+/**
+ * The settings of a definition for its runner, which the kernel does not read. They may name what is started, so they
+ * say who is responsible for them: the program that uses Errand, or a file that the user trusts. A file that is not
+ * trusted has no settings, and a runner refuses settings of any other origin.
+ */
+export interface RunnerSettings {
+  readonly origin: "code" | "trusted-file";
+  readonly value: Json;
+}
+
 export interface Runner {
   /** Definitions name it: `runner: NAME`. */
   readonly name: string;
@@ -32,11 +42,11 @@ export interface Runner {
    */
   readonly takes: readonly RunnerMessage["type"][];
   /** What is wrong with the settings of a definition, as a sentence for its author; null if nothing is. */
-  check(settings: Json): string | null;
+  check(settings: RunnerSettings): string | null;
   /** Why no session can be started now (`runner-unavailable`), in a sentence that says what to do; null if it can. */
-  available(settings: Json): Promise<string | null>;
+  available(settings: RunnerSettings): Promise<string | null>;
   /** Values that must not be recorded, such as the keys that the child gets. They are removed from all its texts. */
-  secrets?(settings: Json): readonly string[];
+  secrets?(settings: RunnerSettings): readonly string[];
   start(request: RunnerRequest, events: RunnerEvents): RunnerSession;
   /**
    * Goes on with the session that an earlier attempt of the run named with `resumable`. Absent if the runner cannot. A
@@ -47,7 +57,15 @@ export interface Runner {
    * Stops what an earlier process left of these attempts, and resolves when nothing of them runs any more. It resolves
    * at once if nothing does.
    */
-  gone(earlier: { readonly run: string; readonly attempts: number; readonly settings: Json }): Promise<void>;
+  gone(earlier: EarlierAttempts): Promise<void>;
+}
+
+export interface EarlierAttempts {
+  /** A fork has the runs of its origin, and must not stop their sessions: the tree tells them apart. */
+  readonly tree: string;
+  readonly run: string;
+  readonly attempts: number;
+  readonly settings: RunnerSettings;
 }
 
 export interface RunnerRequest {
@@ -70,8 +88,8 @@ export interface RunnerRequest {
   readonly outputSchema: Json;
   /** The folder the child works in: an absolute path. */
   readonly workspace: string;
-  /** The definition's own settings for the runner, which the kernel does not read. `check` found nothing wrong. */
-  readonly settings: Json;
+  /** `check` found nothing wrong. */
+  readonly settings: RunnerSettings;
 }
 
 export interface RunnerLimits {
