@@ -100,6 +100,7 @@ export type {
 } from "./host-tools/output-schemas.ts";
 export type { TextPart } from "./host-tools/run-output.ts";
 export type { HostToolAnnotations, HostToolName } from "./host-tools/tool-specs.ts";
+export type { BeforeDelegation, DelegationCall, DelegationDecision } from "./runtime/effects/before-delegation.ts";
 export { createErrand } from "./runtime/create-runtime.ts";
 export type { ErrandOptions } from "./runtime/errand-options.ts";
 export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";

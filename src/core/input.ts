@@ -142,4 +142,6 @@ export interface CallFacts {
   readonly file?: FileFacts;
   /** The tool wants the user to be asked about this call. */
   readonly asks?: true;
+  /** Index of the text with the arguments as they were given: the program has put another task in their place. */
+  readonly rewritten?: number;
 }

@@ -36,6 +36,7 @@ import { openErrand } from "./open-errand.ts";
 import { isolateTools } from "./definitions/isolate-tools.ts";
 import { isolated } from "./listeners.ts";
 import { joinProviders } from "./definitions/join-providers.ts";
+import { createDelegationHook } from "./effects/before-delegation.ts";
 import { createRedactor } from "./redaction/redactor.ts";
 import { createSystemWorld } from "./world.ts";
 
@@ -99,6 +100,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     workspace: resolve(options.workspace ?? "."),
     slots: options.slots ?? DEFAULT_SLOTS,
     retentionMs: retentionDays === null ? null : Math.ceil(retentionDays * DAY_MS),
+    delegations: createDelegationHook(options.beforeDelegation, world),
     onFailure,
     onNotice: options.onNotice === undefined ? warn : isolated("onNotice", options.onNotice, onFailure),
     recover: options.recover ?? true,

@@ -10,6 +10,7 @@ import type { ErrandError } from "../errors.ts";
 import type { AgentOptions, ModelOption } from "./definitions/agent-options.ts";
 import type { ToolRecord } from "./definitions/ai-sdk-tool.ts";
 import type { SkillDefinition } from "./definitions/catalog.ts";
+import type { BeforeDelegation } from "./effects/before-delegation.ts";
 
 export interface ErrandOptions {
   /**
@@ -69,6 +70,12 @@ export interface ErrandOptions {
    * Days for which an idle tree is kept; null for ever. Default: 30. Outcomes that no parent has read are always kept.
    */
   readonly retentionDays?: number | null;
+  /**
+   * Asked before each delegation of an agent or of your program: gives `{ refuse: WHY }`, `{ task: TEXT }` to replace
+   * the task, or nothing. It has 5 s; if it throws or takes longer, the delegation is refused. What it says is
+   * recorded, and replay does not ask it. After a crash it may be asked again.
+   */
+  readonly beforeDelegation?: BeforeDelegation;
   /** How many runs this process executes at the same time. Default: 64. */
   readonly slots?: number;
   /**

@@ -22,6 +22,7 @@ import { createSlots } from "./commits/slots.ts";
 import type { Catalog } from "./definitions/catalog.ts";
 import { createDefinitionLibrary } from "./definitions/definition-library.ts";
 import { renewalOf } from "./definitions/renewal.ts";
+import type { DelegationHook } from "./effects/before-delegation.ts";
 import { createEffectRunner } from "./effects/effect-runner.ts";
 import { createEffectStarter } from "./effects/effect-starter.ts";
 import { createEventHandlers } from "./event-handlers.ts";
@@ -60,6 +61,7 @@ export interface RuntimeParts {
   readonly redactor: Redactor;
   /** False: trees go on with the definitions they were recorded with. */
   readonly renewDefinitions: boolean;
+  readonly delegations: DelegationHook;
   readonly onFailure: (error: ErrandError) => void;
   /** Gets what a person should know while the process goes on: a quarantined tree, a busy store and the like. */
   readonly onNotice: (notice: ErrandError) => void;
@@ -93,7 +95,7 @@ export interface Runtime {
 const STORE_GRACE_MS = 2_000;
 
 export function createRuntime(parts: RuntimeParts): Runtime {
-  const { store, world, clock, catalog, sha256, redactor, rights, onNotice } = parts;
+  const { store, world, clock, catalog, sha256, redactor, rights, delegations, onNotice } = parts;
   const { events, connect } = createRuntimeEvents();
   const reports = createFailureReports(parts);
   const onFailure = reports.failed;
@@ -122,7 +124,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     onFailure,
   });
-  const posts = createPosts({ store, world, loop, placement, sha256, redactor, onFailure });
+  const posts = createPosts({ store, world, loop, trees, delegations, placement, sha256, redactor, onFailure });
   const replies = createReplies({ store, world, trees, sha256 });
   const outbox = createOutbox({ store, world, acknowledge: loop.acknowledge, onNotice, onFailure });
   const effects = createEffectRunner({
@@ -138,6 +140,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     world,
     submit: (submission) => loop.submitDetached(submission, onFailure),
     redactor,
+    delegations,
     onFailure,
     onText: parts.onText,
   });

@@ -28,7 +28,7 @@ interface SpawnRequest {
 
 type LimitOfRun = "awaitedTimeoutSeconds" | "backgroundTimeoutSeconds" | "delegatedIterations";
 
-const DEFAULT_AGENT = "worker";
+export const DEFAULT_AGENT = "worker";
 
 /** Makes the run, or returns why not. */
 export function spawn(d: Deciding, parent: AgentState, request: SpawnRequest): RunNumber | Refusal {

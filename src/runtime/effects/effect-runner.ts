@@ -18,6 +18,7 @@ import { createStoreReader } from "../journals/store-reader.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
+import type { DelegationHook } from "./before-delegation.ts";
 import { createCallFacts } from "./call-facts.ts";
 import { eraseTexts } from "./erase-texts.ts";
 import { createExecutions, type Executions } from "./executions.ts";
@@ -45,6 +46,7 @@ interface EffectRunnerParts {
   readonly clock: Clock;
   readonly world: Pick<World, "after">;
   readonly redactor: Redactor;
+  readonly delegations: DelegationHook;
   readonly submit: (submission: Submission) => void;
   /** Gets errors of effects that become no input. */
   readonly onFailure: (error: unknown) => void;

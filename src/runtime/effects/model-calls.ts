@@ -11,6 +11,7 @@ import type { Submission } from "../commits/tree-commit.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
 import { callWithin, maxOutputTokens, replyBounds, requireWithin } from "./bounded-call.ts";
+import type { DelegationHook } from "./before-delegation.ts";
 import type { CallFactsFinder } from "./call-facts.ts";
 import { holdBack } from "./live-text.ts";
 import { modelFailedInput, modelRepliedInput } from "./model-inputs.ts";
@@ -22,6 +23,7 @@ interface ModelCallParts {
   readonly world: Pick<World, "after">;
   readonly redactor: Redactor;
   readonly callFacts: CallFactsFinder;
+  readonly delegations: DelegationHook;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
 }
 
@@ -35,7 +37,8 @@ interface ModelCall {
 
 export type ModelCaller = (call: ModelCall, signal: AbortSignal) => Promise<Submission>;
 
-export function createModelCaller({ models, world, redactor, callFacts, onText }: ModelCallParts): ModelCaller {
+export function createModelCaller(given: ModelCallParts): ModelCaller {
+  const { models, world, redactor, callFacts, delegations, onText } = given;
   return async ({ loaded, effect, request, agent }, signal) => {
     const { tree, id } = loaded;
     const shown = redactor.stream((delta) => onText(id, agent.id, delta));
@@ -43,21 +46,23 @@ export function createModelCaller({ models, world, redactor, callFacts, onText }
     const live = agent.definition.say ? null : holdBack(shown.onText);
     let replied: ReturnType<typeof modelRepliedInput>;
     try {
-      const found = models.resolve(request.model);
-      if ("unavailable" in found)
-        throw new ModelFailure("provider-error", found.unavailable, { usage: { input: 0, output: 0 } });
+      const resolved = models.resolve(request.model);
+      if ("unavailable" in resolved)
+        throw new ModelFailure("provider-error", resolved.unavailable, { usage: { input: 0, output: 0 } });
       const bounds = replyBounds(tree.state.settings);
-      const given = await callWithin({
-        model: found.model,
-        request: requestFor(request, maxOutputTokens(bounds.tokens, found.facts.window)),
+      const received = await callWithin({
+        model: resolved.model,
+        request: requestFor(request, maxOutputTokens(bounds.tokens, resolved.facts.window)),
         options: live === null ? { signal } : { signal, onText: live.onText },
         bounds,
         world,
         estimate: estimatedUsage(agent),
       });
-      const reply = parseReply(given);
+      const reply = parseReply(received);
       requireWithin(request.model, reply.parts, reply.usage, bounds);
-      replied = modelRepliedInput(effect, reply, await callFacts(loaded, effect.agent, reply.parts));
+      const found = await callFacts(loaded, effect.agent, reply.parts);
+      const { parts, facts, replaced } = await delegations.checkReply(loaded, effect.agent, reply.parts, found);
+      replied = modelRepliedInput(effect, { ...reply, parts }, facts, replaced);
     } catch (error) {
       return { tree: id, ...modelFailedInput(effect, toModelFailure(error)) };
     }

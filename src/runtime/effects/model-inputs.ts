@@ -20,8 +20,13 @@ export interface InputWithTexts {
   readonly texts: readonly Json[];
 }
 
-/** The input for a parsed reply. */
-export function modelRepliedInput({ key, attempt }: Attempt, reply: ModelReply, facts: ReplyFacts): InputWithTexts {
+/** The input for a parsed reply. `replaced`: arguments in whose place the reply holds others. */
+export function modelRepliedInput(
+  { key, attempt }: Attempt,
+  reply: ModelReply,
+  facts: ReplyFacts,
+  replaced: readonly Json[],
+): InputWithTexts {
   const parts = withUniqueCalls(reply.parts, key);
   let size = replyText(parts).length;
   for (const part of parts) if (part.type === "tool-call") size += JSON.stringify(part.input).length;
@@ -35,7 +40,7 @@ export function modelRepliedInput({ key, attempt }: Attempt, reply: ModelReply, 
       size,
       facts: Object.keys(facts).length === 0 ? undefined : facts,
     },
-    texts: [parts as unknown as Json],
+    texts: [parts as unknown as Json, ...replaced],
   };
 }
 

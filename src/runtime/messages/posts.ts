@@ -15,9 +15,11 @@ import type { Json } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
 import type { CommitLoop } from "../commits/commit-loop.ts";
 import type { Submission } from "../commits/tree-commit.ts";
+import type { CheckedRequest, DelegationHook } from "../effects/before-delegation.ts";
 import { rejectionAt } from "../journals/stored-rows.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Placement } from "../trees/placement.ts";
+import type { TreeCache } from "../trees/tree-cache.ts";
 import { mailContent, type PostInput } from "./mail.ts";
 
 type Posted = Submission & { readonly input: PostInput; readonly post: NonNullable<Submission["post"]> };
@@ -25,9 +27,15 @@ type Posted = Submission & { readonly input: PostInput; readonly post: NonNullab
 export interface Posts {
   /**
    * Resolves when the input is durable: with null, or with the reason why the kernel rejected it. `fresh`: its id was
-   * created for it just now.
+   * created for it just now. `checked`: what is recorded in its place, if `beforeDelegation` was asked already.
    */
-  post(tree: TreeId, input: PostInput, texts: readonly Json[], fresh?: boolean): Promise<string | null>;
+  post(
+    tree: TreeId,
+    input: PostInput,
+    texts: readonly Json[],
+    fresh?: boolean,
+    checked?: CheckedRequest,
+  ): Promise<string | null>;
   /** Takes mail that other processes have put. */
   takeMail(): Promise<void>;
   /** True if mail could not be taken yet, such as while the disk is full. */
@@ -38,6 +46,8 @@ interface PostsParts {
   readonly store: Store;
   readonly world: World;
   readonly loop: CommitLoop;
+  readonly trees: Pick<TreeCache, "load">;
+  readonly delegations: DelegationHook;
   readonly placement: Placement;
   readonly sha256: Sha256;
   readonly redactor: Redactor;
@@ -64,7 +74,7 @@ const PLACE_POLLS = 6 * OWNER_POLLS;
 type Submitted = { readonly rejected: string | null } | "elsewhere" | "unplaced";
 
 export function createPosts(parts: PostsParts): Posts {
-  const { store, world, loop, sha256, redactor } = parts;
+  const { store, world, loop, trees, delegations, sha256, redactor } = parts;
   let mailLeft = false;
   /** How much mail of the last read cannot be taken now. The next read takes that much more. */
   let mailRefused = 0;
@@ -74,26 +84,44 @@ export function createPosts(parts: PostsParts): Posts {
   /** Posts under way, by tree and id: a repetition waits for the first. */
   const posting = new Map<string, { readonly hash: string; readonly rejected: Promise<string | null> }>();
 
-  function postOnce(posted: Posted, fresh: boolean): Promise<string | null> {
+  function postOnce(posted: Posted, fresh: boolean, checked?: CheckedRequest): Promise<string | null> {
     const { id, hash } = posted.post;
     const name = `${posted.tree}/${id}`;
-    const rejected = take(posted, fresh).finally(() => posting.delete(name));
+    const rejected = take(posted, fresh, checked).finally(() => posting.delete(name));
     posting.set(name, { hash, rejected });
     return rejected;
   }
 
-  async function take(posted: Posted, fresh: boolean): Promise<string | null> {
+  async function take(posted: Posted, fresh: boolean, checked?: CheckedRequest): Promise<string | null> {
     const { tree, input, texts, post } = posted;
     const known = fresh ? null : await store.post(tree, post.id);
     if (known !== null) return resultOf(tree, known, post.hash);
-    const submitted = await submit(posted);
+    const submitted = await (checked === undefined ? submit(posted) : enter({ ...posted, ...checked }));
     if (typeof submitted === "object") return submitted.rejected;
     return send({ tree, ...post, payload: JSON.stringify({ input, texts }) }, posted);
   }
 
-  async function submit(submission: Submission): Promise<Submitted> {
+  /** Only the process that runs the tree asks `beforeDelegation`, with what it knows of the tree. */
+  async function submit(posted: Posted): Promise<Submitted> {
+    const { tree, input, texts } = posted;
+    if (input.type !== "run-asked" || !delegations.given) return enter(posted);
+    return unlessElsewhere(async () => {
+      const loaded = await trees.load(tree);
+      const { id: parent = tree, depth = 0 } = loaded.tree.state.agents.get(input.parent) ?? {};
+      const { data = null } = loaded.tree.contexts;
+      const place = { tree, parent, depth: depth + 1, data };
+      const checked = await delegations.checkRequest(place, input, texts[0] ?? null);
+      return loop.submit({ ...posted, ...checked });
+    });
+  }
+
+  function enter(submission: Submission): Promise<Submitted> {
+    return unlessElsewhere(() => loop.submit(submission));
+  }
+
+  async function unlessElsewhere(work: () => Promise<string | null>): Promise<Submitted> {
     try {
-      return { rejected: await loop.submit(submission) };
+      return { rejected: await work() };
     } catch (error) {
       if (error instanceof ErrandError && error.code === "tree-owned") return "elsewhere";
       if (error instanceof ErrandError && error.code === "tree-unplaced" && (await othersTake())) return "unplaced";
@@ -112,13 +140,13 @@ export function createPosts(parts: PostsParts): Posts {
   }
 
   /** Puts the post as mail for the worker that runs the tree. If that worker dies, this process submits it itself. */
-  async function send(mail: Mail, submission: Submission): Promise<string | null> {
+  async function send(mail: Mail, posted: Posted): Promise<string | null> {
     if ((await store.putMail(mail)).status === "id-reused") throw reused(mail.id);
     for (let polls = 1; ; polls += 1) {
       const known = await store.post(mail.tree, mail.id);
       if (known !== null) return resultOf(mail.tree, known, mail.hash);
       await new Promise<void>((resolve) => world.after(TAKEN_POLL_MS, resolve));
-      const submitted = polls % OWNER_POLLS === 0 ? await submit(submission) : "elsewhere";
+      const submitted = polls % OWNER_POLLS === 0 ? await submit(posted) : "elsewhere";
       if (typeof submitted === "object") return submitted.rejected;
       if (submitted === "unplaced" && polls >= PLACE_POLLS) throw await unplaced(mail.tree);
     }
@@ -162,12 +190,13 @@ export function createPosts(parts: PostsParts): Posts {
   }
 
   return {
-    async post(tree, input, given, fresh = false) {
+    async post(tree, input, given, fresh = false, checked = undefined) {
       const texts = redactor.json(given);
       const hash = sha256(JSON.stringify([input, texts]));
       for (;;) {
         const underWay = posting.get(`${tree}/${input.id}`);
-        if (underWay === undefined) return postOnce({ tree, input, texts, post: { id: input.id, hash } }, fresh);
+        if (underWay === undefined)
+          return postOnce({ tree, input, texts, post: { id: input.id, hash } }, fresh, checked);
         if (underWay.hash === hash) return underWay.rejected;
         // Other content under the same id may fail itself. After it the store says which of both was first.
         await Promise.allSettled([underWay.rejected]);

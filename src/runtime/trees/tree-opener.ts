@@ -11,6 +11,7 @@ import type { ProcessRights } from "../../core/permissions/process-rights.ts";
 import { JOURNAL_FORMAT } from "../../core/journal/revision.ts";
 import type { TreeSource } from "../../core/tree.ts";
 import { ErrandError } from "../../errors.ts";
+import type { DelegationHook } from "../effects/before-delegation.ts";
 import type { EffectStarter } from "../effects/effect-starter.ts";
 import type { Clock } from "../clock.ts";
 import { type Catalog, catalogOfTree, requireModel, requireUsable, toolsNarrowed } from "../definitions/catalog.ts";
@@ -54,6 +55,7 @@ interface TreeOpenerParts {
   readonly source: TreeSource;
   readonly loop: CommitLoop;
   readonly posts: Posts;
+  readonly delegations: DelegationHook;
   readonly trees: TreeCache;
   readonly starter: EffectStarter;
   readonly newId: () => string;
@@ -94,11 +96,14 @@ export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
       }
     },
     async start(opening, { input, text }) {
+      const { tree, data, kind } = opening;
       const submission = await submissionOf(opening);
+      const place = { tree, parent: tree, depth: kind === "host" ? 0 : 1, data };
+      const checked = input.type === "run-asked" ? await parts.delegations.checkRequest(place, input, text) : undefined;
       // Both are queued in the same tick of the event loop, so the commit loop takes them together.
       const [opened, posted] = await Promise.allSettled([
         loop.submit(submission),
-        parts.posts.post(opening.tree, input, [text], true),
+        parts.posts.post(tree, input, [text], true, checked),
       ]);
       // If the outcome of the commit is unknown, the message is looked up. It is durable exactly if the tree is.
       if (posted.status === "rejected") throw opened.status === "rejected" ? opened.reason : posted.reason;
