@@ -190,7 +190,7 @@ export function createPosts(parts: PostsParts): Posts {
   }
 
   return {
-    async post(tree, input, given, fresh = false, checked = undefined) {
+    async post(tree, input, given, fresh = false, checked) {
       const texts = redactor.json(given);
       const hash = sha256(JSON.stringify([input, texts]));
       for (;;) {
