@@ -1,7 +1,8 @@
 /** The model that is used when none is named: by the provider key that is set, or by the models of a running Ollama. */
 
 import { ollamaBaseUrl } from "./base-url.ts";
-import { type Environment, firstOf, MODEL_SOURCES, packageIsInstalled } from "./model-sources.ts";
+import { type Environment, firstOf, MODEL_SOURCES } from "./model-sources.ts";
+import { packageIsInstalled } from "./provider-packages.ts";
 
 export interface DefaultModel {
   readonly model: string;
@@ -10,7 +11,10 @@ export interface DefaultModel {
 }
 
 /** The first provider whose key is set, if possible one whose package is installed; null if no key is set. */
-export function modelOfKeys(env: Environment, installed = packageIsInstalled): DefaultModel | null {
+export function modelOfKeys(
+  env: Environment,
+  installed: (packageName: string) => boolean = packageIsInstalled,
+): DefaultModel | null {
   const keyed = MODEL_SOURCES.flatMap(({ defaultModel: model, keys, packageName }) => {
     const key = firstOf(env, keys)?.name;
     return model === null || key === undefined ? [] : [{ model, key, packageName }];

@@ -12,14 +12,8 @@ import { lazyModel } from "../lazy-model.ts";
 import { modelFactsOf, type PriceTable } from "../prices.ts";
 import { baseUrlIs } from "./base-url.ts";
 import { createBoundedFetch } from "./bounded-fetch.ts";
-import {
-  type Environment,
-  firstOf,
-  MODEL_SOURCES,
-  type ModelSource,
-  packageIsInstalled,
-  registrySecrets,
-} from "./model-sources.ts";
+import { type Environment, firstOf, MODEL_SOURCES, type ModelSource, registrySecrets } from "./model-sources.ts";
+import { installCommand, packageIsInstalled } from "./provider-packages.ts";
 
 export interface ModelRegistryOptions {
   /** The keys and base URLs. */
@@ -30,7 +24,7 @@ export interface ModelRegistryOptions {
   readonly baseUrl?: string;
   /** Prices and windows that override the built-in ones. */
   readonly prices?: PriceTable;
-  /** True if the package can be imported. Default: looks where Errand is installed. */
+  /** True if the package can be imported. Default: looks where your program is installed, and where Errand is. */
   readonly installed?: (packageName: string) => boolean;
 }
 
@@ -55,7 +49,9 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelProvide
       if (!baseUrlIs(baseUrl))
         return { unavailable: `The base URL of ${name} is no URL with http or https: ${baseUrl}.` };
       if (!installed(packageName))
-        return { unavailable: `The model ${name} needs a package that is not installed: npm install ${packageName}.` };
+        return {
+          unavailable: `The model ${name} needs a package that is not installed: ${installCommand(packageName)}.`,
+        };
       const model = models.get(name) ?? lazyModel(() => load(source, name, baseUrl, key));
       models.set(name, model);
       return { model, facts: modelFactsOf(name, prices) };

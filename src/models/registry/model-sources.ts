@@ -5,9 +5,13 @@
  * from the process's environment.
  */
 
-import { findPackageJSON } from "node:module";
+import type * as AnthropicPackage from "@ai-sdk/anthropic";
+import type * as GooglePackage from "@ai-sdk/google";
+import type * as OpenAIPackage from "@ai-sdk/openai";
+import type * as CompatiblePackage from "@ai-sdk/openai-compatible";
 import type { LanguageModel } from "../ai-sdk/provider-settings.ts";
 import { ollamaBaseUrl, withoutSlash, withVersion } from "./base-url.ts";
+import { importPackage } from "./provider-packages.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,6 +37,11 @@ export interface LoadOptions {
   readonly fetch: typeof fetch;
 }
 
+const importAnthropic = () => importPackage<typeof AnthropicPackage>("@ai-sdk/anthropic");
+const importOpenAI = () => importPackage<typeof OpenAIPackage>("@ai-sdk/openai");
+const importGoogle = () => importPackage<typeof GooglePackage>("@ai-sdk/google");
+const importCompatible = () => importPackage<typeof CompatiblePackage>("@ai-sdk/openai-compatible");
+
 const OPENAI = {
   packageName: "@ai-sdk/openai",
   keys: ["OPENAI_API_KEY"],
@@ -48,19 +57,19 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
     keyNeeded: true,
     defaultModel: "anthropic/claude-sonnet-5-5",
     baseUrl: (env) => withVersion(firstOf(env, ["ANTHROPIC_BASE_URL"])?.value ?? "https://api.anthropic.com", "v1"),
-    load: async (name, options) => (await import("@ai-sdk/anthropic")).createAnthropic(options).languageModel(name),
+    load: async (name, options) => (await importAnthropic()).createAnthropic(options).languageModel(name),
   },
   {
     ...OPENAI,
     provider: "openai",
     defaultModel: "openai/gpt-6.1-sol",
-    load: async (name, options) => (await import("@ai-sdk/openai")).createOpenAI(options).responses(name),
+    load: async (name, options) => (await importOpenAI()).createOpenAI(options).responses(name),
   },
   {
     ...OPENAI,
     provider: "openai-chat",
     defaultModel: null,
-    load: async (name, options) => (await import("@ai-sdk/openai")).createOpenAI(options).chat(name),
+    load: async (name, options) => (await importOpenAI()).createOpenAI(options).chat(name),
   },
   {
     provider: "google",
@@ -72,7 +81,7 @@ export const MODEL_SOURCES: readonly ModelSource[] = [
       const given = firstOf(env, ["GOOGLE_GEMINI_BASE_URL"])?.value;
       return withVersion(given ?? "https://generativelanguage.googleapis.com", "v1beta");
     },
-    load: async (name, options) => (await import("@ai-sdk/google")).createGoogle(options).languageModel(name),
+    load: async (name, options) => (await importGoogle()).createGoogle(options).languageModel(name),
   },
   {
     provider: "ollama",
@@ -109,21 +118,12 @@ export function firstOf(
   return null;
 }
 
-/** True if the package can be imported. Does not import it. */
-export function packageIsInstalled(packageName: string): boolean {
-  try {
-    return findPackageJSON(packageName, import.meta.url) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
 async function loadCompatible(
   provider: string,
   model: string,
   { apiKey, ...options }: LoadOptions,
 ): Promise<LanguageModel> {
-  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  const { createOpenAICompatible } = await importCompatible();
   const compatible = createOpenAICompatible({
     name: provider,
     includeUsage: true,

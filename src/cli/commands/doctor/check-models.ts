@@ -1,13 +1,8 @@
 /** Checks which models are available: keys (never printed), packages, a running Ollama, and whether services answer. */
 
 import type { World } from "../../../contracts/world.ts";
-import {
-  type Environment,
-  firstOf,
-  MODEL_SOURCES,
-  type ModelSource,
-  packageIsInstalled,
-} from "../../../models/registry/model-sources.ts";
+import { type Environment, firstOf, MODEL_SOURCES, type ModelSource } from "../../../models/registry/model-sources.ts";
+import { installCommand, packageIsInstalled } from "../../../models/registry/provider-packages.ts";
 import type { CommandCall } from "../../command.ts";
 import { chooseModel, modelRefusal, ollamaModels } from "../../running/choose-model.ts";
 import { countLabel } from "../../../view/amounts.ts";
@@ -57,7 +52,7 @@ async function checkProvider(source: ModelSource, { env, world, baseUrl }: Model
   }
   const keyed = key === null ? "without a key" : `key in ${key.name}`;
   if (!packageIsInstalled(packageName)) {
-    const missing = warning(provider, `${keyed}, but ${packageName} is not installed`, `npm install ${packageName}`);
+    const missing = warning(provider, `${keyed}, but ${packageName} is not installed`, installCommand(packageName));
     return { findings: [missing], usable: false };
   }
   const reach = await checkReach(provider, url ?? "", { env, world });
