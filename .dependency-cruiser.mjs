@@ -6,8 +6,8 @@ export const layers = [
   ["core", "errors.ts", "watchdog.ts", "periodic-duty.ts"],
   ["contracts", "plain-json.ts", "processes"],
   ["models", "tools", "runners", "stores", "definitions", "view", "host-tools"],
-  ["runtime", "testing"],
-  ["mcp", "server", "cli"],
+  ["runtime"],
+  ["mcp", "server", "cli", "testing"],
 ];
 /**
  * The folders that the runtime is given. `view` and `host-tools` only work with what they are handed, so every higher

@@ -3,18 +3,8 @@ import { expect, test } from "vitest";
 import { ModelFailure } from "../contracts/model.ts";
 import type { ModelReply, ModelRequest } from "../contracts/model.ts";
 import type { ContextMessage } from "../core/values/message.ts";
-import {
-  byContext,
-  callTool,
-  callTools,
-  createScriptedModel,
-  createScriptedModels,
-  fail,
-  hang,
-  malformedCall,
-  say,
-  unknownToolCall,
-} from "./scripted.ts";
+import { byContext, createScriptedModel, createScriptedModels } from "./scripted.ts";
+import { callTool, callTools, fail, hang, malformedCall, say, unknownToolCall } from "./scripted-reply.ts";
 
 function ask(...messages: readonly ContextMessage[]): ModelRequest {
   return {

@@ -8,22 +8,11 @@
  *  4. An abort rejects the call at once with an `aborted` failure, whatever the script does.
  */
 
-import { ModelFailure } from "../contracts/model.ts";
-import type {
-  Model,
-  ModelCallOptions,
-  ModelFacts,
-  ModelProvider,
-  ModelReply,
-  ModelRequest,
-} from "../contracts/model.ts";
-import { replyText } from "../core/values/message.ts";
-import type { ReplyPart, Usage } from "../core/values/message.ts";
-import { abortedCall, callId, estimateUsage, nextCallNumber, streamText } from "./local-reply.ts";
+import type { Model, ModelFacts, ModelProvider, ModelRequest } from "../contracts/model.ts";
+import type { World } from "../contracts/world.ts";
+import { abortedCall } from "./local-reply.ts";
+import { performReply, unlessAborted } from "./perform-reply.ts";
 import type { ScriptedReply } from "./scripted-reply.ts";
-
-export { callTool, callTools, fail, hang, malformedCall, say, unknownToolCall } from "./scripted-reply.ts";
-export type { ScriptedReply } from "./scripted-reply.ts";
 
 /** What the function of a script gets besides the request. */
 export interface ScriptedSituation {
@@ -31,6 +20,8 @@ export interface ScriptedSituation {
   readonly number: number;
   /** The number of replies in the context. It is the same if a call is repeated after a crash or a failure. */
   readonly replies: number;
+  /** How often this model was asked to continue this same context, from 1. */
+  readonly attempt: number;
   /** The first user message. Of a child it is the task. */
   readonly task: string;
   /** The newest user message. */
@@ -38,14 +29,22 @@ export interface ScriptedSituation {
   readonly signal: AbortSignal;
 }
 
-export type Script =
-  | readonly (ScriptedReply | string)[]
-  | ((request: ModelRequest, situation: ScriptedSituation) => ScriptedReply | string | Promise<ScriptedReply | string>);
+/** Gives the reply to a request. */
+export type ScriptFunction = (
+  request: ModelRequest,
+  situation: ScriptedSituation,
+) => ScriptedReply | string | Promise<ScriptedReply | string>;
 
+/** What a model replies: a list, used in the order of its calls, or a function of the request. */
+export type Script = readonly (ScriptedReply | string)[] | ScriptFunction;
+
+/** A model that follows a script. */
 export interface ScriptedModel extends Model {
+  /** What it was asked, in order. */
   readonly requests: readonly ModelRequest[];
 }
 
+/** Models that follow scripts, by their names. */
 export interface ScriptedModels extends ModelProvider {
   /** The model of that name; throws if there is none. */
   model(name: string): ScriptedModel;
@@ -55,17 +54,27 @@ export interface ScriptedModels extends ModelProvider {
 
 const UNKNOWN_FACTS: ModelFacts = { window: null, price: null };
 
-export function createScriptedModel(script: Script): ScriptedModel {
-  return recordingModel(script, []);
+/** What scripted models need for replies that take time. */
+export interface ScriptedModelsOptions {
+  /** Whose time `delayed`, `streamed` and `endless` use. Give the world of the Errand. */
+  readonly world?: Pick<World, "after">;
+}
+
+/** One model that follows a script. */
+export function createScriptedModel(script: Script, options: ScriptedModelsOptions = {}): ScriptedModel {
+  return recordingModel(script, [], options.world);
 }
 
 /** A provider of scripted models by name. */
 export function createScriptedModels(
   scripts: Readonly<Record<string, Script>>,
   facts: Readonly<Record<string, Partial<ModelFacts>>> = {},
+  { world }: ScriptedModelsOptions = {},
 ): ScriptedModels {
   const requests: ModelRequest[] = [];
-  const models = new Map(Object.entries(scripts).map(([name, script]) => [name, recordingModel(script, requests)]));
+  const models = new Map(
+    Object.entries(scripts).map(([name, script]) => [name, recordingModel(script, requests, world)]),
+  );
   const names = [...models.keys()].join(", ");
   return {
     requests,
@@ -84,61 +93,51 @@ export function createScriptedModels(
 }
 
 /** Chooses the reply by the number of replies in the context: a repeated request gets the same reply. */
-export function byContext(replies: readonly (ScriptedReply | string)[]): Script {
+export function byContext(replies: readonly (ScriptedReply | string)[]): ScriptFunction {
   return (_request, situation) => replies[situation.replies] ?? ranOut(replies.length, situation.replies + 1);
 }
 
-function recordingModel(script: Script, all: ModelRequest[]): ScriptedModel {
+/** Chooses the script by the task: the first whose name is part of it. A list is used as by `byContext`. */
+export function byTask(scripts: Readonly<Record<string, Script>>): ScriptFunction {
+  return (request, situation) => {
+    const [, script] = Object.entries(scripts).find(([part]) => situation.task.includes(part)) ?? [];
+    if (script === undefined)
+      return { ...NO_REPLY, message: `No script is for the task ${JSON.stringify(situation.task.slice(0, 100))}.` };
+    return typeof script === "function" ? script(request, situation) : byContext(script)(request, situation);
+  };
+}
+
+function recordingModel(script: Script, all: ModelRequest[], world: ScriptedModelsOptions["world"]): ScriptedModel {
   const requests: ModelRequest[] = [];
+  const asked = new Map<string, number>();
+
+  function attemptOf({ task, replies, newest }: Omit<ScriptedSituation, "attempt">): number {
+    const context = JSON.stringify([task, replies, newest]);
+    const attempt = (asked.get(context) ?? 0) + 1;
+    asked.set(context, attempt);
+    return attempt;
+  }
+
   return {
     requests,
     async call(request, options) {
-      const asked = { ...request, messages: [...request.messages] };
-      requests.push(asked);
-      if (all !== requests) all.push(asked);
+      const copy = { ...request, messages: [...request.messages] };
+      requests.push(copy);
+      all.push(copy);
       if (options.signal.aborted) throw abortedCall();
-      const situation = situationOf(request, requests.length, options.signal);
+      const found = situationOf(request, requests.length, options.signal);
+      const situation = { ...found, attempt: attemptOf(found) };
       const given = await unlessAborted(options.signal, async () =>
         typeof script === "function"
           ? script(request, situation)
           : (script[situation.number - 1] ?? ranOut(script.length, situation.number)),
       );
-      return await perform(
-        typeof given === "string" ? { kind: "reply", parts: [{ type: "text", text: given }] } : given,
-        request,
-        options,
-      );
+      return await performReply(given, { request, options, world, attempt: situation.attempt });
     },
   };
 }
 
-async function perform(reply: ScriptedReply, request: ModelRequest, options: ModelCallOptions): Promise<ModelReply> {
-  switch (reply.kind) {
-    case "failure":
-      throw new ModelFailure(reply.code, reply.message, {
-        retryable: reply.retryable,
-        ...(reply.retryAfterMs === undefined ? {} : { retryAfterMs: reply.retryAfterMs }),
-        usage: reply.usage === undefined ? { input: 0, output: 0 } : reply.usage,
-      });
-    case "hang":
-      streamText(reply.text, options);
-      return await unlessAborted(options.signal, () => new Promise<never>(() => undefined), reply.usage);
-    case "reply": {
-      let number = nextCallNumber(request.messages);
-      const parts = reply.parts.map((part): ReplyPart =>
-        part.type === "tool-call" ? { ...part, id: part.id ?? callId(number++) } : part,
-      );
-      streamText(replyText(parts), options);
-      return {
-        parts,
-        usage: reply.usage === undefined ? estimateUsage(request, parts) : reply.usage,
-        stop: reply.stop ?? (parts.some((part) => part.type === "tool-call") ? "tools" : "end"),
-      };
-    }
-  }
-}
-
-function situationOf(request: ModelRequest, number: number, signal: AbortSignal): ScriptedSituation {
+function situationOf(request: ModelRequest, number: number, signal: AbortSignal) {
   const texts = request.messages.flatMap((message) => (message.role === "user" ? [message.text] : []));
   return {
     number,
@@ -149,22 +148,9 @@ function situationOf(request: ModelRequest, number: number, signal: AbortSignal)
   };
 }
 
-function ranOut(length: number, number: number): ScriptedReply {
-  return {
-    kind: "failure",
-    code: "provider-error",
-    message: `The script has ${length} ${length === 1 ? "reply" : "replies"} and was asked for number ${number}.`,
-    retryable: false,
-  };
-}
+const NO_REPLY = { kind: "failure", code: "provider-error", retryable: false } as const;
 
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>, usage?: Usage): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(abortedCall(usage));
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([work(), promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
+function ranOut(length: number, number: number): ScriptedReply {
+  const replies = length === 1 ? "reply" : "replies";
+  return { ...NO_REPLY, message: `The script has ${length} ${replies} and was asked for number ${number}.` };
 }

@@ -1,20 +1,35 @@
-/** The public test kit, `errand/testing`: scripted models, and a channel that collects its messages. */
+/** The public test kit, `errand/testing`. Its chapter is docs/guide/testing.md. */
 
+export { byContext, byTask, createScriptedModel, createScriptedModels } from "../models/scripted.ts";
+export type {
+  Script,
+  ScriptFunction,
+  ScriptedModel,
+  ScriptedModels,
+  ScriptedModelsOptions,
+  ScriptedSituation,
+} from "../models/scripted.ts";
 export {
-  byContext,
+  attempts,
   callTool,
   callTools,
-  createScriptedModel,
-  createScriptedModels,
+  delayed,
+  endless,
   fail,
   hang,
   malformedCall,
+  type PacedText,
+  type ReplyOptions,
   say,
-  type Script,
-  type ScriptedModel,
-  type ScriptedModels,
+  type ScriptedCall,
   type ScriptedReply,
-  type ScriptedSituation,
+  streamed,
   unknownToolCall,
-} from "../models/scripted.ts";
+} from "../models/scripted-reply.ts";
+export { delegate, report, requestText, startInBackground } from "./delegating.ts";
+export { type Gate, gate } from "./gate.ts";
+export { errandMatchers, type ErrandMatchers, type MatcherResult } from "./matchers.ts";
 export { createMemoryChannel, type MemoryChannel } from "./memory-channel.ts";
+export { misbehaving } from "./misbehaving.ts";
+export { createTestErrand, type TestErrand, type TestErrandOptions } from "./test-errand.ts";
+export { createTestWorld, type TestWorld } from "./test-world.ts";

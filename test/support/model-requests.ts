@@ -3,6 +3,8 @@
 import type { ContextMessage, ModelRequest } from "../../src/index.ts";
 import type { ScriptedModels } from "../../src/testing/index.ts";
 
+export { requestText } from "../../src/testing/index.ts";
+
 export function parentRequests(models: ScriptedModels): readonly ModelRequest[] {
   return models.model("scripted/parent").requests;
 }
@@ -29,17 +31,6 @@ export function countUserMessages(request: ModelRequest | undefined, text: strin
 /** All messages as JSON, with every field. */
 export function requestJson(request: ModelRequest | undefined): string {
   return JSON.stringify(request?.messages ?? []);
-}
-
-/** The texts of all messages, as the model reads them. */
-export function requestText(request: ModelRequest | undefined): string {
-  return (request?.messages ?? []).map(messageText).join("\n");
-}
-
-function messageText(message: ContextMessage): string {
-  if (message.role === "user") return message.text;
-  if (message.role === "tool") return message.results.map((result) => result.text).join("\n");
-  return message.parts.map((part) => (part.type === "tool-call" ? JSON.stringify(part.input) : part.text)).join("\n");
 }
 
 /** The results in the newest tool message. */

@@ -1,7 +1,9 @@
-/** What scripted models reply in tests of delegation, and a gate that holds a reply back. */
+/** What scripted models reply in tests of delegation. */
 
 import type { Json } from "../../src/core/values/json.ts";
 import { callTool, callTools, type ScriptedReply } from "../../src/testing/index.ts";
+
+export { gate } from "../../src/testing/index.ts";
 
 export type Arguments = { readonly [name: string]: Json };
 
@@ -33,15 +35,4 @@ export function callSubagent(task: string, more: Arguments = {}): ScriptedReply 
 /** A reply that sends a report to the parent. */
 export function report(text: string, more: Arguments = {}): ScriptedReply {
   return callTool("send_agent_message", { text, ...more });
-}
-
-export interface Gate {
-  readonly passed: Promise<void>;
-  open(): void;
-}
-
-/** A script or a tool waits at the gate until the test opens it. */
-export function gate(): Gate {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { passed: promise, open: () => resolve() };
 }
