@@ -99,7 +99,7 @@ export function createStepBatch(parts: StepBatchParts): () => readonly BatchPart
     for (const [index, input] of taken.entries()) {
       const { tree: id, create } = input.submission;
       const firstMessage = id === previous && taken[index - 1]?.submission.create !== undefined;
-      const over = batch.size > 0 && id !== previous && world.monotonic() >= until;
+      const over = batch.size > 0 && !firstMessage && world.monotonic() >= until;
       const stopped = batch.size === 1 && previous !== null && failing.has(previous) && !firstMessage;
       if (over || stopped) {
         later = later.concat(taken.slice(index));

@@ -5,6 +5,7 @@
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import type { Tool } from "../../contracts/tool.ts";
+import type { World } from "../../contracts/world.ts";
 import { dataGiven, outputSchemaOf } from "../../core/delegation/typed-data.ts";
 import type { CallFacts } from "../../core/input.ts";
 import { permissionsInForce, type ProcessRights } from "../../core/permissions/process-rights.ts";
@@ -16,11 +17,13 @@ import { plainJson } from "../../plain-json.ts";
 import type { StandardSchema } from "../definitions/output-schema.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
+import { createBreather } from "./pace.ts";
 
 /** Facts of the calls of a reply, by their positions. */
 export type ReplyFacts = Readonly<Record<string, CallFacts>>;
 
 interface CallFactsParts {
+  readonly world: Pick<World, "monotonic" | "soon">;
   readonly models: ModelProvider;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly schemas: SchemaChecker;
@@ -40,7 +43,7 @@ export type CallFactsFinder = (
 const LONGEST_PROBLEM = 1_000;
 
 export function createCallFacts(parts: CallFactsParts): CallFactsFinder {
-  const { models, tools, schemas, rights, outputs, workspace } = parts;
+  const { world, models, tools, schemas, rights, outputs, workspace } = parts;
 
   /** Whether a report of the agent fits the schema of its run. */
   async function reportFacts({ tree }: LoadedTree, number: AgentNumber, input: JsonObject): Promise<CallFacts | null> {
@@ -89,7 +92,9 @@ export function createCallFacts(parts: CallFactsParts): CallFactsFinder {
 
   return async (loaded, agent, reply) => {
     const facts: Record<string, CallFacts> = {};
+    const breathe = createBreather(world);
     for (const [index, part] of reply.entries()) {
+      await breathe();
       const found = part.type === "tool-call" ? await factsOf(loaded, agent, part) : null;
       if (found !== null) facts[index] = found;
     }

@@ -9,6 +9,7 @@ import type { Effect } from "../../core/effect.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
+import type { ToolCallPart } from "../../core/values/message.ts";
 import type { ProcessRights } from "../../core/permissions/process-rights.ts";
 import { errorText } from "../../errors.ts";
 import type { Clock } from "../clock.ts";
@@ -44,7 +45,7 @@ interface EffectRunnerParts {
   readonly store: Store;
   readonly sha256: Sha256;
   readonly clock: Clock;
-  readonly world: Pick<World, "after">;
+  readonly world: Pick<World, "after" | "monotonic" | "soon">;
   readonly redactor: Redactor;
   readonly delegations: DelegationHook;
   readonly submit: (submission: Submission) => void;
@@ -62,6 +63,14 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
   const executions = createExecutions(parts);
   const callModel = createModelCaller({ ...parts, callFacts: createCallFacts({ ...parts, tools }) });
   const callTool = createToolCaller({ ...parts, tools });
+  const inputs = new WeakMap<readonly ToolCallPart[], ReadonlyMap<string, Json>>();
+
+  /** The arguments of a reply's calls, by call. A reply may have thousands, so they are searched once. */
+  function inputsOf(calls: readonly ToolCallPart[]): ReadonlyMap<string, Json> {
+    const known = inputs.get(calls) ?? new Map(calls.map(({ id, input }) => [id, input]));
+    inputs.set(calls, known);
+    return known;
+  }
 
   async function readStore(
     loaded: LoadedTree,
@@ -78,8 +87,8 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
 
   async function answerCall(loaded: LoadedTree, effect: ToolEffect, signal: AbortSignal): Promise<Submission> {
     const { tree, id } = loaded;
-    const call = tree.contexts.agents.get(effect.agent)?.open?.calls.find((given) => given.id === effect.call);
-    const input = call?.input ?? null;
+    const calls = tree.contexts.agents.get(effect.agent)?.open?.calls ?? [];
+    const input = inputsOf(calls).get(effect.call) ?? null;
     const output = await (effect.type === "read-store"
       ? readStore(loaded, effect, input, signal)
       : callTool(loaded, effect, input, signal));

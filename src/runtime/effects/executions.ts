@@ -2,7 +2,8 @@
  * Effects that this process executes now, by tree.
  *
  * Invariants:
- *  1. An effect is executed once for each attempt. Starting it again aborts the earlier execution.
+ *  1. An effect is executed once for each attempt. Starting it again aborts the earlier execution. It counts as executing
+ *     from then on, also while it waits for its turn (pace.ts).
  *  2. An aborted effect submits nothing, except what its model call used and that a late reply came, without its text:
  *     the kernel has gone on without it.
  *  3. No rejection is unhandled. An effect that fails in a way that becomes no input stays open, and is started again
@@ -11,7 +12,9 @@
 
 import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import type { Submission } from "../commits/tree-commit.ts";
+import type { World } from "../../contracts/world.ts";
 import type { LoadedTree } from "../trees/tree-cache.ts";
+import { createPace } from "./pace.ts";
 
 export interface Executions {
   /** Executes an effect and submits what comes back, unless no more effects are started. */
@@ -34,6 +37,7 @@ export interface Executions {
 }
 
 interface ExecutionsParts {
+  readonly world: Pick<World, "monotonic" | "soon">;
   readonly submit: (submission: Submission) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -43,7 +47,8 @@ interface Execution {
   readonly attempt: number;
 }
 
-export function createExecutions({ submit, onFailure }: ExecutionsParts): Executions {
+export function createExecutions({ world, submit, onFailure }: ExecutionsParts): Executions {
+  const pace = createPace(world);
   const running = new Map<TreeId, Map<StepKey, Execution>>();
   let draining = false;
   const idlers: (() => void)[] = [];
@@ -77,18 +82,21 @@ export function createExecutions({ submit, onFailure }: ExecutionsParts): Execut
       const mine = running.get(tree) ?? new Map<StepKey, Execution>();
       mine.get(key)?.controller.abort();
       running.set(tree, mine.set(key, { controller, attempt }));
-      void work(signal)
-        .catch((error: unknown) => {
-          if (!signal.aborted) onFailure(error);
-          return null;
-        })
-        .then((submission) => {
-          const current = mine.get(key)?.controller === controller;
-          if (current) remove(tree, key);
-          if (submission === null) return;
-          if (!current) submitAborted(submission);
-          else if (!signal.aborted) submit(submission);
-        });
+      pace.start(() => {
+        if (signal.aborted) return;
+        void work(signal)
+          .catch((error: unknown) => {
+            if (!signal.aborted) onFailure(error);
+            return null;
+          })
+          .then((submission) => {
+            const current = mine.get(key)?.controller === controller;
+            if (current) remove(tree, key);
+            if (submission === null) return;
+            if (!current) submitAborted(submission);
+            else if (!signal.aborted) submit(submission);
+          });
+      });
     },
     abort,
     abortClosed({ id, tree }) {
