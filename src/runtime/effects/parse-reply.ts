@@ -15,8 +15,8 @@ const CODES = ["provider-error", "context-overflow", "reply-limit", "aborted", "
 const REPLY_DEPTH = PLAIN_DEPTH + 8;
 /** The kernel never waits longer for a provider. */
 const LONGEST_WAIT_MS = 86_400_000;
-/** More than any call can use: sums of it stay exact. */
-const MOST_TOKENS = 1_000_000_000;
+/** More than any call can use: sums of it stay exact. A larger count is recorded as this. */
+export const MOST_TOKENS = 1_000_000_000;
 
 /** Throws a ModelFailure if the value is not a reply, or is too large. */
 export function parseReply(value: unknown): ModelReply {
