@@ -24,7 +24,9 @@ export const WORDS: Readonly<Record<FaultName, FaultWords>> = {
   "full disk": {
     fault: "The disk is full, and a deadline passes meanwhile",
     sees: "New work is refused with `store-full`. For work under way there is one notice.",
-    recovers: "One commit a second is tried. With room again, results are written once and the deadline takes one row.",
+    recovers:
+      "One commit a second is tried. With room again, results are written once and the deadline takes one row. " +
+      "PostgreSQL: of its tables; a server that cannot write its log stops itself, which is the crash below.",
   },
   "short lock": {
     fault: "Another program locks the SQLite file, or tables in PostgreSQL, for 2 s",

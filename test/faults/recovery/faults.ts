@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { createErrand, type ErrandError } from "../../../src/index.ts";
 import { openStoreAt } from "../../../src/runtime/create-runtime.ts";
 import { type Ended, heldUp, type Measured, measure } from "./measure.ts";
-import { type AtEnd, canMount, siteIn, siteOnDisk, siteOnServer, type StoreKind } from "./site.ts";
+import { type AtEnd, canMount, siteIn, siteOnDisk, siteOnServer, siteOnServerDisk, type StoreKind } from "./site.ts";
 import type { Subject } from "./start-subject.ts";
 import type { Switch } from "./subject.ts";
 
@@ -81,6 +81,46 @@ async function fullDisk(atEnd: AtEnd): Promise<Measured> {
   return measure(await start(), (subject) =>
     heldUp(subject, { begin: async () => disk.fill(), end: async () => disk.empty(), lastsMs: 4_000 }),
   );
+}
+
+const MOST_FILLERS = 100;
+const ANSWERED_WITHIN_MS = 1_500;
+/** What a refused conversation wrote before its refusal takes room that the next one would have found. */
+const REFUSALS = 5;
+
+/**
+ * Tables have room in their pages when the disk is full. Conversations use it up, until several in a row are refused.
+ * Those that are accepted may wait for room, and are answered in the end.
+ */
+async function fillTables(subject: Subject): Promise<readonly Promise<readonly string[]>[]> {
+  const begun: Promise<readonly string[]>[] = [];
+  let refusals = 0;
+  for (let number = 0; number < MOST_FILLERS; number += 1) {
+    const one = subject.order("work", `filler-${number}`, 1);
+    const outcome = await Promise.race([one, sleep(ANSWERED_WITHIN_MS, null)]);
+    refusals = outcome?.join() === "store-full" ? refusals + 1 : 0;
+    if (refusals === REFUSALS) return begun;
+    if (refusals === 0) begun.push(one);
+  }
+  throw new Error(`the tables took ${MOST_FILLERS} conversations on a full disk`);
+}
+
+async function fullTables(atEnd: AtEnd): Promise<Measured> {
+  const { disk, start } = await siteOnServerDisk(40_000_000, atEnd);
+  return measure(await start(), async (subject) => {
+    let fillers: readonly Promise<readonly string[]>[] = [];
+    const ended = await heldUp(subject, {
+      async begin() {
+        disk.fill();
+        fillers = await fillTables(subject);
+      },
+      end: async () => disk.empty(),
+      lastsMs: 4_000,
+    });
+    const lost = (await Promise.all(fillers)).flat().filter((outcome) => outcome !== "answered");
+    if (lost.length > 0) throw new Error(`conversations that were accepted came to: ${lost.join(", ")}`);
+    return ended;
+  });
 }
 
 async function outage(atEnd: AtEnd): Promise<Measured> {
@@ -291,6 +331,14 @@ export const FAULTS: readonly Fault[] = [
     during: "store-full",
     possible: canMount,
     run: fullDisk,
+  },
+  {
+    name: "full disk",
+    store: "PostgreSQL",
+    tells: ["store-full"],
+    during: "store-full",
+    possible: canMount,
+    run: fullTables,
   },
   ...both("short lock", [], "answered", (atEnd, kind) => locked(atEnd, kind, 2_000)),
   { name: "killed", store: "PostgreSQL", tells: [], during: "answered", run: killedWorker },

@@ -1,10 +1,10 @@
 /** Where a fault is tried: a store, and the files in which its tool and its channel leave their lines. */
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createDatabase, createServer, type OwnServer } from "../../support/postgres/databases.ts";
+import { createDatabase, createServer, type OwnServer, runSql } from "../../support/postgres/databases.ts";
 import { startSubject, type Subject } from "./start-subject.ts";
 
 export type StoreKind = "SQLite" | "PostgreSQL";
@@ -63,28 +63,53 @@ export interface Disk {
   setWritable(writable: boolean): void;
 }
 
-/** A store on a small disk of its own. */
-export function siteOnDisk(bytes: number, atEnd: AtEnd): Site & { readonly disk: Disk } {
-  const outside = newFolder(atEnd);
+/** A disk of so many bytes in a folder of its own. */
+function smallDisk(bytes: number, outside: string, atEnd: AtEnd): Disk & { readonly folder: string } {
   const folder = join(outside, "disk");
   mkdirSync(folder);
   mount("-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", folder);
   atEnd(() => void spawnSync("umount", ["--lazy", folder]));
   const ballast = join(folder, "ballast");
   return {
-    ...siteOf(join(folder, "errand.db"), outside, atEnd),
-    disk: {
-      fill() {
-        for (;;) {
-          const { bavail, bsize } = statfsSync(folder);
-          if (bavail === 0) return;
-          appendFileSync(ballast, Buffer.alloc(Math.min(bavail * bsize, 65_536)));
-        }
-      },
-      empty: () => rmSync(ballast),
-      setWritable: (writable) => mount("-o", `remount,${writable ? "rw" : "ro"}`, folder),
+    folder,
+    fill() {
+      for (;;) {
+        const { bavail, bsize } = statfsSync(folder);
+        if (bavail === 0) return;
+        appendFileSync(ballast, Buffer.alloc(Math.min(bavail * bsize, 65_536)));
+      }
     },
+    empty: () => rmSync(ballast),
+    setWritable: (writable) => mount("-o", `remount,${writable ? "rw" : "ro"}`, folder),
   };
+}
+
+/** A store on a small disk. */
+export function siteOnDisk(bytes: number, atEnd: AtEnd): Site & { readonly disk: Disk } {
+  const outside = newFolder(atEnd);
+  const disk = smallDisk(bytes, outside, atEnd);
+  return { ...siteOf(join(disk.folder, "errand.db"), outside, atEnd), disk };
+}
+
+/**
+ * A database whose tables are on a small disk. The write-ahead log has room: a server that cannot write its log stops
+ * itself, which is an outage.
+ */
+export async function siteOnServerDisk(bytes: number, atEnd: AtEnd): Promise<Site & { readonly disk: Disk }> {
+  const outside = newFolder(atEnd);
+  const disk = smallDisk(bytes, outside, atEnd);
+  const server = await createServer();
+  atEnd(server.remove);
+  const { uid, gid } = statSync(server.data);
+  chmodSync(outside, 0o711);
+  const tables = join(disk.folder, "tables");
+  mkdirSync(tables, { mode: 0o700 });
+  chownSync(tables, uid, gid);
+  await runSql(server.url, `create tablespace small location '${tables}'`);
+  await runSql(server.url, "create database full_disk tablespace small");
+  const url = new URL(server.url);
+  url.pathname = "/full_disk";
+  return { ...siteOf(url.href, outside, atEnd), disk };
 }
 
 function mount(...given: readonly string[]): void {
