@@ -1,6 +1,6 @@
 /**
- * A reply of which its provider counts more tokens than `replyTokens`, reasoning included: the provider has ignored the
- * number that it was sent, so the turn ends with the reason, and what was used is booked.
+ * A reply of which its provider counts far more tokens than `replyTokens`, reasoning included: the provider has ignored
+ * the number that it was sent, so the turn ends with the reason, and what was used is booked.
  */
 
 import { describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ const LIMITS = { replyTokens: 1_000 };
 
 function refused(counted: number) {
   const message = expect.stringContaining(
-    `has ${counted} tokens by its provider's count, more than 1000, and was not used; limits.replyTokens allows more`,
+    `has ${counted} tokens by its provider's count, where 1000 are allowed, and was not used; limits.replyTokens allows more`,
   );
   return { code: "turn-failed", message, details: expect.objectContaining({ reason: "reply-limit" }) };
 }
@@ -39,9 +39,13 @@ describe.each(WIRES)("$title", (wire) => {
     expect(await errand.replay(agent.id)).toMatchObject({ difference: null });
   });
 
-  test("a reply of exactly its tokens is kept", async () => {
-    const { agent } = await talk(1_000);
+  test("a reply with reasoning that is counted apart is kept, and booked as counted", async () => {
+    const { errand, agent } = await talk(4_000);
     expect(await agent.postAndAwait("go")).toMatchObject({ text: "short" });
+    const facts = (await eventsUntil(errand, agent.id, turnsEnded(1))).flatMap((event) => event.facts);
+    expect(facts).toContainEqual(
+      expect.objectContaining({ type: "model-replied", usage: { input: 10, output: 4_000 } }),
+    );
   });
 });
 
@@ -62,7 +66,6 @@ const answers = async (usage: unknown): Promise<string> => {
 };
 
 test.each([
-  ["a few tokens over, such as the one that ends a reply", { input: 1, output: 1_016 }],
   ["an estimate", { input: 1, output: 5_000, estimated: true }],
   ["a number that no call can use", { input: 1, output: 1e19 }],
   ["no number", { input: 1, output: "many" }],
@@ -71,5 +74,5 @@ test.each([
 });
 
 test("a model of the user's own is counted too", async () => {
-  await expect(answers({ input: 1, output: 1_017 })).rejects.toMatchObject(refused(1_017));
+  await expect(answers({ input: 1, output: 4_001 })).rejects.toMatchObject(refused(4_001));
 });

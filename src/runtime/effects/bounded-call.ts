@@ -7,8 +7,8 @@
  *     afterwards.
  *  2. It ends with the failure `reply-limit`, which is not retried: a second try would cost the same again.
  *  3. The received bytes are counted as they arrive, and not kept.
- *  4. A complete reply is refused if its provider counts more tokens than the limit. The count includes reasoning that
- *     never arrives as text, so that nothing else would bound it.
+ *  4. A complete reply is refused if its provider counts far more tokens than the limit. The count includes reasoning
+ *     that never arrives as text, so that nothing else would bound it.
  */
 
 import { type Model, type ModelCallOptions, ModelFailure, type ModelRequest } from "../../contracts/model.ts";
@@ -29,8 +29,11 @@ export interface ReplyBounds {
 const BYTES_PER_TOKEN = 16;
 /** About this many bytes of text or code are a token: to estimate what an aborted reply has used. */
 const USUAL_BYTES_PER_TOKEN = 4;
-/** Providers may count tokens that are not of the reply, such as the one that ends it. */
-const UNCOUNTED_TOKENS = 16;
+/**
+ * A provider's count may exceed the number that it was sent, because some count reasoning apart from it. Usual text
+ * reaches BYTES_PER_TOKEN at this multiple too, so both bounds mean a provider that ignores the number.
+ */
+const COUNT_FACTOR = 4;
 /** Older turns are summarised at 80 % of a window, so this part of it is free for the reply. */
 const WINDOW_SHARE = 0.2;
 /** Of one piece. More would end any reply, and sums of this many stay exact. */
@@ -144,9 +147,9 @@ export function requireWithin(
   const { tokens } = bounds;
   const counted = usage === null || usage.estimated === true ? 0 : usage.output;
   // The largest count stands for a number that cannot be one (parse-reply.ts).
-  if (tokens === null || counted <= tokens + UNCOUNTED_TOKENS || counted >= MOST_TOKENS) return;
+  if (tokens === null || counted <= tokens * COUNT_FACTOR || counted >= MOST_TOKENS) return;
   const message =
-    `The reply of ${model} has ${counted} tokens by its provider's count, more than ${tokens}, and was not used; ` +
+    `The reply of ${model} has ${counted} tokens by its provider's count, where ${tokens} are allowed, and was not used; ` +
     "limits.replyTokens allows more.";
   throw new ModelFailure("reply-limit", message, { usage });
 }
