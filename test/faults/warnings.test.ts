@@ -24,8 +24,9 @@ test("a notice that nobody listens for is a warning with its remedy", async () =
   const { errand } = await openTestErrand({ parent: [say("heard")] }, { store });
   const { reply } = await errand.start("go");
   expect((await reply()).text).toBe("heard");
+  // The end is reported once it has lasted.
   await expect
-    .poll(() => warnings.map(({ code, detail }) => [code, detail]))
+    .poll(() => warnings.map(({ code, detail }) => [code, detail]), { timeout: 10_000 })
     .toEqual([
       ["store-full", "Make room."],
       ["store-full", undefined],
