@@ -3,6 +3,14 @@
 export const SOAK_FAULTS = [
   /** Models say that they used 10.3 tokens, 1e19, or a text. */
   "odd-usage",
+  /** Replies that are none, or hold values that no journal can hold. */
+  "odd-reply",
+  /** Replies that are streamed beyond the limit, for ever. */
+  "endless-reply",
+  /** Replies that are streamed a letter at a time, for ever. */
+  "dripping-reply",
+  /** The store refuses the rows of a tree, until a person releases it. */
+  "refused-row",
   /** Channels reject messages. */
   "failing-channel",
   /** Channels never answer. */
@@ -17,6 +25,10 @@ export const SOAK_FAULTS = [
   "write-lock",
   /** Another connection holds the write lock for six to twelve seconds. */
   "long-write-lock",
+  /** There is no room on the disk for five seconds. */
+  "full-disk",
+  /** The PostgreSQL server crashes, and is started again after four seconds. */
+  "outage",
   /** In the second half the process is killed and started again. */
   "kill",
 ] as const;

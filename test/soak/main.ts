@@ -3,13 +3,9 @@
  * proven, or grew.
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Client } from "pg";
-import { createCluster, SUPERUSER } from "../support/postgres/cluster.ts";
 import { commandOptions } from "../support/command-options.ts";
 import { SOAK_FAULTS } from "./faults.ts";
+import { createPlace } from "./places.ts";
 import { soak, type SoakResult } from "./soak.ts";
 
 const NAME = "npm run soak --";
@@ -33,13 +29,13 @@ const unknown = fault.find((name) => !SOAK_FAULTS.some((known) => known === name
 if (unknown !== undefined) refuse(`--fault knows no "${unknown}".`);
 if ((seconds ?? minutes) === 0) refuse("A soak lasts at least a second.");
 
-const folder = mkdtempSync(join(tmpdir(), "errand-soak-"));
-const server = postgres ? await ownServer() : null;
+const place = await createPlace(postgres ? "postgres" : "sqlite");
+if (place.disk === null && faults.includes("full-disk"))
+  process.stderr.write("No disk can be mounted here: the soak runs without full disks.\n");
 try {
   const result = await soak({
     seconds: seconds ?? minutes * 60,
-    store: server?.url ?? join(folder, "soak.db"),
-    toolFile: join(folder, "struck.txt"),
+    place,
     faults,
     width,
     onProgress: (line) => process.stderr.write(`${line}\n`),
@@ -49,23 +45,12 @@ try {
   );
   process.exitCode = result.findings.length > 0 ? 1 : 0;
 } finally {
-  await server?.remove();
-  rmSync(folder, { recursive: true, force: true });
+  await place.remove();
 }
 
 function refuse(problem: string): never {
   process.stderr.write(`errand: ${problem}\nAll options: ${NAME} --help\n`);
   return process.exit(2);
-}
-
-async function ownServer(): Promise<{ readonly url: string; remove(): Promise<void> }> {
-  const cluster = await createCluster({ fsync: true });
-  const at = `postgres://${SUPERUSER}@127.0.0.1:${cluster.port}`;
-  const client = new Client({ connectionString: `${at}/postgres` });
-  await client.connect();
-  await client.query("create database soak");
-  await client.end();
-  return { url: `${at}/soak`, remove: () => cluster.remove() };
 }
 
 function table(result: SoakResult): string {
@@ -79,6 +64,10 @@ function table(result: SoakResult): string {
     ["slowest conversation", `${result.slowestMs} ms`],
     ["kills", result.kills],
     ["locks by another connection", result.locks],
+    ["full disks", `${result.fullDisks}, with ${result.fullNotices} notices`],
+    ["crashes of the server", result.outages],
+    ["odd, endless and dripping replies", result.probes],
+    ["trees quarantined and released", result.released],
     ["messages that came again under their id", result.repeated],
     ["journals proven", result.proven],
     ["heap", `${megabytes(heap.from)} → ${megabytes(heap.to)}`],

@@ -1,5 +1,7 @@
 /** What the process that does the work and the one that watches it say to each other. */
 
+import type { Probe } from "./probes.ts";
+
 export interface WorkerOptions {
   /** A path or a URL. */
   readonly store: string;
@@ -17,7 +19,9 @@ export interface WorkerOptions {
 export type Order =
   | { readonly do: "talk"; readonly number: number; readonly tree: string | null }
   | { readonly do: "over"; readonly number: number }
+  | { readonly do: "probe"; readonly kind: Probe }
   | { readonly do: "measure" }
+  | { readonly do: "rest" }
   | { readonly do: "prove"; readonly tree: string }
   | { readonly do: "close" };
 
@@ -34,6 +38,14 @@ export type Told =
       readonly text: string;
       readonly repeated: boolean;
     }
+  /** A tree was quarantined, and released as a person does it. */
+  | { readonly told: "released" }
+  /** The probe has ended; `problem` is null if all was well. */
+  | { readonly told: "probed"; readonly problem: string | null }
+  /** What `onNotice` got. */
+  | { readonly told: "notice"; readonly code: string }
+  /** Trees that are still under way or quarantined. */
+  | { readonly told: "rested"; readonly left: readonly string[] }
   | { readonly told: "level"; readonly heap: number; readonly descriptors: number; readonly trees: number }
   | { readonly told: "verdict"; readonly tree: string; readonly verdict: string }
   | { readonly told: "broken"; readonly code: string; readonly message: string };

@@ -1,33 +1,32 @@
 /** A short soak of every test run, and proof that a soak can fail. A long one: `npm run soak -- --minutes 30`. */
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectedMessages, expectedTokens } from "../crash/reference.ts";
 import { SOAK_FAULTS } from "./faults.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { DESCRIPTOR_SLACK, growthOf, HEAP_SLACK } from "./levels.ts";
+import { createPlace, type SoakPlace } from "./places.ts";
 import { soak } from "./soak.ts";
 
 const SLOW_MS = 180_000;
-let folder = "";
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "errand-soak-"));
+let place: SoakPlace;
+beforeEach(async () => {
+  place = await createPlace("sqlite");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const places = () => ({ store: join(folder, "soak.db"), toolFile: join(folder, "struck.txt") });
+afterEach(() => place.remove());
 
 test(
   "a short soak: nothing is lost, doubled, stuck or leaked, and every sampled journal is proven",
   async () => {
-    const result = await soak({ ...places(), seconds: 15, faults: SOAK_FAULTS });
+    const result = await soak({ place, seconds: 15, faults: SOAK_FAULTS });
     expect(result.findings).toEqual([]);
     expect(result.kills).toBeGreaterThan(0);
     expect(result.locks).toBeGreaterThan(0);
+    expect(result.probes).toBeGreaterThan(3);
+    expect(result.released).toBeGreaterThan(0);
+    if (place.disk !== null) expect(result.fullDisks).toBeGreaterThan(0);
     expect(result.proven).toBeGreaterThan(5);
   },
   SLOW_MS,
@@ -36,7 +35,7 @@ test(
 test(
   "a listener that leaks memory and descriptors is found",
   async () => {
-    const { findings } = await soak({ ...places(), seconds: 10, faults: [], leaks: true, width: 8 });
+    const { findings } = await soak({ place, seconds: 10, faults: [], leaks: true, width: 8 });
     expect(findings).toContainEqual(expect.stringMatching(/^the heap grew from/));
     expect(findings).toContainEqual(expect.stringMatching(/^descriptors grew from/));
   },

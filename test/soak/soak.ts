@@ -10,16 +10,17 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { disturb, type Disturbed } from "./disturb.ts";
 import type { SoakFault } from "./faults.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { DESCRIPTOR_SLACK, type Growth, growthOf, HEAP_SLACK, type Level } from "./levels.ts";
-import { holdLock } from "./locks.ts";
+import type { SoakPlace } from "./places.ts";
+import { PROBES } from "./probes.ts";
 import { startWorker, type SoakWorker } from "./start-worker.ts";
 
 export interface SoakOptions {
   readonly seconds: number;
-  readonly store: string;
-  readonly toolFile: string;
+  readonly place: SoakPlace;
   readonly faults: readonly SoakFault[];
   readonly leaks?: boolean;
   /** Conversations at a time. */
@@ -28,13 +29,18 @@ export interface SoakOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-export interface SoakResult {
+export interface SoakResult extends Readonly<Disturbed> {
   readonly findings: readonly string[];
   readonly seconds: number;
   readonly conversations: number;
   readonly failed: number;
   readonly kills: number;
-  readonly locks: number;
+  /** Conversations that met an odd, endless or dripping reply, and were answered afterwards. */
+  readonly probes: number;
+  /** Trees that were quarantined, and released as a person does it. */
+  readonly released: number;
+  /** How often the process was given a notice that the disk is full, or that it is no longer. */
+  readonly fullNotices: number;
   /** Messages that came again under the same id, as they may after a kill. */
   readonly repeated: number;
   readonly proven: number;
@@ -57,23 +63,29 @@ const STEADY = 0.6;
 const WARM = 0.35;
 const LEVELS = 24;
 const PROVEN = 40;
+const PROBE_EVERY_MS = 500;
+const PROBE_WIDTH = 4;
 const CLOSE_MS = 20_000;
 const MOST_FINDINGS = 20;
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
+  const { place } = options;
   const began = performance.now();
   const now = (): number => performance.now() - began;
   const whole = options.seconds * 1_000;
   const ledger = createLedger((number) => worker.order({ do: "over", number }));
   const levels: Level[] = [];
   const verdicts = new Map<string, string>();
-  const counted = { kills: 0, locks: 0 };
+  const counted = { kills: 0, probes: 0, released: 0, fullNotices: 0 };
+  const probes = PROBES.filter((kind) => options.faults.includes(kind));
+  let probing = 0;
+  let rested: readonly string[] | null = null;
   let ending = false;
   const has = (fault: SoakFault): boolean => options.faults.includes(fault);
 
   const start = (): Promise<SoakWorker> =>
     startWorker(
-      { store: options.store, toolFile: options.toolFile, faults: options.faults, leaks: options.leaks === true },
+      { store: place.store, toolFile: place.toolFile, faults: options.faults, leaks: options.leaks === true },
       (told) => {
         if (told.told === "opened") ledger.opened(told.number, told.tree);
         if (told.told === "answered") ledger.answered(told.number, told.post, told.text, now());
@@ -81,6 +93,10 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
         if (told.told === "delivered") ledger.delivered(told.tree, told.id, told.text, told.repeated, now());
         if (told.told === "level" && now() > whole * STEADY * WARM && now() < whole * STEADY)
           levels.push({ at: now(), ...told });
+        if (told.told === "released") counted.released += 1;
+        if (told.told === "notice" && told.code === "store-full") counted.fullNotices += 1;
+        if (told.told === "probed") probeEnded(told.problem);
+        if (told.told === "rested") rested = told.left;
         if (told.told === "verdict") verdicts.set(told.tree, told.verdict);
         if (told.told === "broken") ledger.findings.push(`the runtime failed: ${told.code}: ${told.message}`);
       },
@@ -91,20 +107,16 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   async function kill(): Promise<void> {
     counted.kills += 1;
     await worker.kill();
+    // Nobody waits for the probes of the killed process any more. Their trees come to rest by themselves.
+    probing = 0;
     worker = await start();
     for (const { number, tree } of ledger.open()) worker.order({ do: "talk", number, tree });
   }
 
-  /** What goes on beside the work. Each comes again after a while, for as long as the load lasts. */
-  async function disturb(): Promise<void> {
-    const short = has("write-lock");
-    if (!short && !has("long-write-lock")) return;
-    while (now() < whole) {
-      await sleep(Math.min(whole / 5, 15_000));
-      if (now() >= whole) return;
-      const milliseconds = short && !(has("long-write-lock") && counted.locks % 2 === 1) ? 2_000 : 9_000;
-      if (await holdLock(options.store, milliseconds)) counted.locks += 1;
-    }
+  function probeEnded(problem: string | null): void {
+    if (problem !== null && !ending) ledger.findings.push(problem);
+    probing = Math.max(0, probing - 1);
+    counted.probes += 1;
   }
 
   function stillFine(): boolean {
@@ -117,9 +129,11 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     return ledger.findings.length === 0;
   }
 
-  const disturbing = disturb().catch(
-    (error: unknown) => void ledger.findings.push(`the lock failed: ${String(error)}`),
+  const disturbing = disturb(place, options.faults, whole, now);
+  const disturbed = disturbing.ended.catch(
+    (error: unknown) => void ledger.findings.push(`a disturbance failed: ${String(error)}`),
   );
+  let probed = 0;
   let told = 0;
   let measured = 0;
   const killEvery = Math.max(3_000, Math.min(30_000, whole / 8));
@@ -131,22 +145,32 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
       measured = now();
       worker.order({ do: "measure" });
     }
-    if (has("kill") && now() > nextKill) {
+    const kind = probes[counted.probes % probes.length];
+    if (kind !== undefined && probing < PROBE_WIDTH && now() - probed > PROBE_EVERY_MS) {
+      probed = now();
+      probing += 1;
+      worker.order({ do: "probe", kind });
+    }
+    // A new process could not open the store.
+    if (has("kill") && now() > nextKill && !disturbing.closed()) {
       nextKill = now() + killEvery;
       await kill();
     }
     if (now() - told > PROGRESS_MS) {
       told = now();
-      options.onProgress?.(progress(ledger, now(), levels.at(-1), counted));
+      options.onProgress?.(progress(ledger, now(), levels.at(-1), { ...counted, ...disturbing.counted }));
     }
     await sleep(TICK_MS);
   }
-  while (ledger.open().length > 0 && stillFine()) await sleep(TICK_MS);
-  await disturbing;
+  const wait = now() + STUCK_MS;
+  while ((ledger.open().length > 0 || (probing > 0 && now() < wait)) && stillFine()) await sleep(TICK_MS);
+  await disturbed;
+  if (probing > 0) ledger.findings.push(`${probing} conversations with odd replies have not ended`);
+  if (ledger.findings.length === 0) await rest();
   if (ledger.findings.length === 0) await prove();
   ending = true;
   if (!(await worker.close(CLOSE_MS))) ledger.findings.push(`the process did not close within ${CLOSE_MS} ms`);
-  if (ledger.findings.length === 0) ledger.judge(linesOf(options.toolFile));
+  if (ledger.findings.length === 0) ledger.judge(linesOf(place.toolFile));
   const heap = growthOf(
     levels.map((level) => level.heap),
     HEAP_SLACK,
@@ -164,12 +188,22 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     conversations: all.length,
     failed: all.filter((one) => one.failed !== null).length,
     ...counted,
+    ...disturbing.counted,
     repeated: ledger.repeated,
     proven: [...verdicts.values()].filter((verdict) => verdict === "proven").length,
     slowestMs: Math.round(all.reduce((most, { since, endedAt }) => Math.max(most, (endedAt ?? now()) - since), 0)),
     heap,
     descriptors,
   };
+
+  async function rest(): Promise<void> {
+    worker.order({ do: "rest" });
+    const end = now() + STUCK_MS;
+    while (rested === null && now() < end && worker.gone === null) await sleep(TICK_MS);
+    if (rested === null) ledger.findings.push("the process did not say which trees are at rest");
+    else if (rested.length > 0)
+      ledger.findings.push(`trees that do not come to rest: ${rested.slice(0, 3).join(", ")}`);
+  }
 
   /** Proves some of the journals, evenly spread. */
   async function prove(): Promise<void> {
@@ -190,14 +224,21 @@ function progress(
   ledger: Ledger,
   now: number,
   level: Level | undefined,
-  { kills, locks }: { readonly kills: number; readonly locks: number },
+  {
+    kills,
+    locks,
+    fullDisks,
+    outages,
+    probes,
+    released,
+  }: Pick<SoakResult, keyof Disturbed | "kills" | "probes" | "released">,
 ): string {
   const open = ledger.open().length;
   const heap = level === undefined ? "?" : (level.heap / 1_000_000).toFixed(1);
   const descriptors = level?.descriptors ?? "?";
   return (
     `${Math.round(now / 1_000)} s: ${ledger.conversations.size - open} conversations ended, ${open} open, ${kills} kills, ` +
-    `${locks} locks, ${heap} MB, ${descriptors} descriptors, ${ledger.findings.length} findings`
+    `${locks} locks, ${fullDisks} full disks, ${outages} outages, ${probes} odd replies, ${released} released, ${heap} MB, ${descriptors} descriptors, ${ledger.findings.length} findings`
   );
 }
 

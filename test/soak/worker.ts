@@ -16,11 +16,15 @@ import {
   replayVerdict,
   type Tool,
 } from "../../src/index.ts";
+import type { Commit, Store, TreeCommit } from "../../src/contracts/store.ts";
+import { asTreeId } from "../../src/core/values/ids.ts";
+import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { DEFINITIONS, GO, MORE, referenceModels, referenceTools } from "../crash/reference.ts";
 import { createRandom } from "../simulation/random.ts";
 import { oddThrow, oddUsage } from "../simulation/troubles/odd-values.ts";
 import type { SoakFault } from "./faults.ts";
 import type { Order, Told, WorkerOptions } from "./messages.ts";
+import { probe, type Probe, PROBE_DEFINITIONS, PROBE_LIMITS, withProbedModel } from "./probes.ts";
 
 const options = JSON.parse(process.argv[2] ?? "{}") as WorkerOptions;
 const random = createRandom(process.pid);
@@ -87,16 +91,27 @@ const channel: Channel = {
   },
 };
 
+/** Trees whose rows the store refuses, as it would a value that no edge has mended. */
+const refused = new Set<string>();
+const REFUSED_SHARE = 3;
+const spoil = (part: TreeCommit): TreeCommit => (refused.has(part.tree) ? { ...part, questions: 1e19 } : part);
+const real = await openStoreAt(options.store, "own");
+const store: Store = {
+  ...real,
+  commit: (commit: Commit) => real.commit({ ...commit, trees: commit.trees.map(spoil) }),
+};
+
 const errand = await createErrand({
-  store: options.store,
-  models: [troubledModels(referenceModels(pause))],
+  store,
+  limits: PROBE_LIMITS,
+  models: [withProbedModel(troubledModels(referenceModels(pause)), random)],
   tools: referenceTools(options.toolFile, pause, () => undefined).map(troubledTool),
-  agents: DEFINITIONS,
+  agents: { ...DEFINITIONS, ...PROBE_DEFINITIONS },
   onFailure({ code, message }) {
     if (code === "listener-failed" && options.faults.includes("throwing-listener")) return;
     void tell({ told: "broken", code, message });
   },
-  onNotice: () => undefined,
+  onNotice: ({ code }) => void tell({ told: "notice", code }),
 });
 const leaked: { readonly memory: Buffer; readonly descriptor: number }[] = [];
 errand.onText(() => {
@@ -123,14 +138,29 @@ async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
+/** A quarantined tree is released, as `errand resume` does it, and asked again. */
+async function released<Result>(tree: string, work: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await patiently(work);
+    } catch (error) {
+      if (!(error instanceof ErrandError && error.code === "tree-quarantined")) throw error;
+      refused.delete(tree);
+      await patiently(() => real.release(asTreeId(tree)));
+      await tell({ told: "released" });
+    }
+  }
+}
+
 /** What attaches the channels of open conversations again, by their numbers. */
 const attaching = new Map<number, NodeJS.Timeout>();
 
 async function talk(number: number, known: string | null): Promise<void> {
   const name = `conversation-${number}`;
-  const agent: Agent = await patiently(() =>
-    known === null ? errand.openAgent({ channel }) : errand.agent(known, { channel }),
-  );
+  const agent: Agent =
+    known === null
+      ? await patiently(() => errand.openAgent({ channel }))
+      : await released(known, () => errand.agent(known, { channel }));
   if (known === null) await tell({ told: "opened", number, tree: agent.id });
   attaching.set(
     number,
@@ -138,9 +168,10 @@ async function talk(number: number, known: string | null): Promise<void> {
   );
   try {
     const ask = async (post: string, text: string): Promise<void> => {
-      const reply = await patiently(() => agent.postAndAwait(text, { id: post }));
+      const reply = await released(agent.id, () => agent.postAndAwait(text, { id: post }));
       await tell({ told: "answered", number, post, text: reply.text });
     };
+    if (known === null && strikes("refused-row", REFUSED_SHARE)) refused.add(agent.id);
     await ask(`${name}-go`, `${GO} ${name}.`);
     let turns = 0;
     for await (const event of errand.journal(agent.id)) {
@@ -158,6 +189,27 @@ function over(number: number): void {
   attaching.delete(number);
 }
 
+async function probed(kind: Probe): Promise<void> {
+  const problem = await probe(errand, kind, patiently).catch(
+    (error: unknown) => `the ${kind} failed: ${String(error)}`,
+  );
+  await tell({ told: "probed", problem });
+}
+
+const REST_WITHIN_MS = 30_000;
+const MOST_TREES = 1_000_000;
+
+/** Trees that are not at rest although nobody asks for anything any more. */
+async function rest(): Promise<void> {
+  const end = performance.now() + REST_WITHIN_MS;
+  for (;;) {
+    const trees = await errand.listTrees({ limit: MOST_TREES });
+    const left = trees.filter(({ busy, status }) => busy || status === "quarantined").map(({ id }) => id);
+    if (left.length === 0 || performance.now() > end) return tell({ told: "rested", left });
+    await sleep(LATER_MS);
+  }
+}
+
 /** What is only held weakly is given back after a collection, by callbacks of the event loop: several are needed. */
 async function level(): Promise<Told> {
   for (let collection = 0; collection < COLLECTIONS; collection += 1) {
@@ -172,6 +224,8 @@ async function level(): Promise<Told> {
 process.on("message", (order: Order) => {
   if (order.do === "talk") void talk(order.number, order.tree);
   if (order.do === "over") over(order.number);
+  if (order.do === "probe") void probed(order.kind);
+  if (order.do === "rest") void rest();
   if (order.do === "measure") void level().then(tell);
   if (order.do === "prove") {
     const { tree } = order;
