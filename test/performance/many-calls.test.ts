@@ -1,10 +1,9 @@
 /**
  * A reply with thousands of tool calls: the event loop goes on while they start and while their results are recorded,
- * and the model gets the results in call order. Other work on the machine only makes a delay longer, so the best of a
- * few tries counts.
+ * and the model gets the results in call order. Only the processor time of this thread counts, because other work on
+ * the machine can stop the thread at any moment. The best of a few tries counts, because the first may compile code.
  */
 
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Errand, Tool } from "../../src/index.ts";
@@ -15,7 +14,7 @@ const TRIES = 4;
 const MOST_MS = 50;
 
 interface Asked {
-  readonly delayMs: number;
+  readonly turnMs: number;
   /** The results as the model got them. */
   readonly results: readonly string[];
 }
@@ -26,18 +25,27 @@ async function askedFor(count: number, run: Tool["run"], store: string): Promise
   const asked = Array.from({ length: count }, (_, n) => ({ name: "look", input: { n }, id: `call-${n}` }));
   const reply = callTools(asked, { usage: { input: 10, output: 10 } });
   const { errand, models } = await openTestErrand({ parent: [reply, say("done")] }, { store, tools: [tool] });
-  const delayMs = await longestDelay(errand);
+  const turnMs = await longestTurn(errand);
   const sent = models.requests.at(-1)?.messages.at(-1);
-  return { delayMs, results: sent?.role === "tool" ? sent.results.map(({ text }) => text) : [] };
+  return { turnMs, results: sent?.role === "tool" ? sent.results.map(({ text }) => text) : [] };
 }
 
-async function longestDelay(errand: Errand): Promise<number> {
+/** The most processor time between two turns of the event loop. */
+async function longestTurn(errand: Errand): Promise<number> {
   const agent = await errand.openAgent();
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+  let longest = 0;
+  let last = process.threadCpuUsage();
+  let over = false;
+  function turn(): void {
+    const { user, system } = process.threadCpuUsage(last);
+    longest = Math.max(longest, (user + system) / 1e3);
+    last = process.threadCpuUsage();
+    if (!over) setImmediate(turn);
+  }
+  turn();
   await agent.postAndAwait("go");
-  delay.disable();
-  return delay.max / 1e6;
+  over = true;
+  return longest;
 }
 
 const numberOf = (input: unknown): number => (input as { readonly n: number }).n;
@@ -62,10 +70,10 @@ test.each([
 ])("$name: the event loop is held up for less than 50 ms", async ({ name, count, run, store }) => {
   let best = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < TRIES && best >= MOST_MS; tries += 1) {
-    const { delayMs, results } = await askedFor(count, run, store());
+    const { turnMs, results } = await askedFor(count, run, store());
     expect(results).toEqual(Array.from({ length: count }, (_, n) => `saw ${n}`));
-    process.stdout.write(`${name}: longest ${delayMs.toFixed(1)} ms\n`);
-    best = Math.min(best, delayMs);
+    process.stdout.write(`${name}: longest ${turnMs.toFixed(1)} ms\n`);
+    best = Math.min(best, turnMs);
   }
   expect(best).toBeLessThan(MOST_MS);
 });

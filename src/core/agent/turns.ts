@@ -41,7 +41,7 @@
 import { completeBatch } from "../announcements/batches.ts";
 import type { FactOf, TextIndex } from "../event.ts";
 import { inboxTake, joinMessages } from "../inbox/inbox.ts";
-import { finalCalls, otherCallsOpen, whyNotFinal } from "../reports/final-report.ts";
+import { finalCalls, whyNotFinal } from "../reports/final-report.ts";
 import { reportedBy, reportOutcome, reportWanted } from "../reports/outcome.ts";
 import { reportAnswer } from "../delegation/send-agent-message.ts";
 import { eraseIfAsked } from "../runs/erasure.ts";
@@ -95,8 +95,9 @@ export function continueTurn(d: Deciding, number: AgentNumber): void {
   if (agent === undefined || agent.turn === null || agent.turn.model !== null) return;
   refreshRunState(d, number);
   const { turn } = agent;
-  if (otherCallsOpen(turn)) return;
-  if (turn.calls.size > 0 && endedByFinal(d, agent, turn)) return;
+  const finals = finalCalls(turn);
+  if (turn.calls.size > finals.length) return;
+  if (finals.length > 0 && endedByFinal(d, agent, turn)) return;
   const run = d.state.runs.get(number);
   const steered = agent.inbox.some(({ kind }) => kind === "steer");
   joinMessages(d, agent, { silent: true, steers: true, awaited: true });

@@ -21,12 +21,6 @@ export function finalCalls(turn: Turn): readonly OpenCall[] {
   return [...turn.calls.values()].filter((call) => call.final);
 }
 
-/** True while calls of the newest reply are open that are no final reports. A reply may have thousands of calls. */
-export function otherCallsOpen(turn: Turn): boolean {
-  for (const call of turn.calls.values()) if (!call.final) return true;
-  return false;
-}
-
 /** True if a call of this step's reply starts a run. The child has not seen its result. */
 export function replyDelegates(d: Deciding): boolean {
   return replyPartsOf(d.texts[0]).some((part) => part.type === "tool-call" && delegates(d, part));

@@ -36,18 +36,11 @@ function currentState(d: Deciding, { turn, live, queue, number }: AgentState): O
     return asking ? "needs_input" : "waiting";
   }
   if (d.state.requestCalls.question !== null && d.state.budgetQueue.includes(number)) return "needs_input";
-  let waits = false;
-  let asks = true;
-  // A reply may have thousands of calls: the first one that runs decides.
-  for (const call of turn.calls.values()) {
-    // Final reports only wait for the other calls.
-    if (call.final) continue;
-    if (call.run === null && call.question === null) return "running";
-    waits = true;
-    asks &&= call.question !== null || needsInput(d, call.run);
-  }
+  // Final reports only wait for the other calls.
+  const calls = [...turn.calls.values()].filter((call) => !call.final);
+  const waits = calls.length > 0 && calls.every((call) => call.run !== null || call.question !== null);
   if (!waits) return "running";
-  return asks ? "needs_input" : "waiting";
+  return calls.every((call) => call.question !== null || needsInput(d, call.run)) ? "needs_input" : "waiting";
 }
 
 function needsInput(d: Deciding, number: RunNumber | null): boolean {

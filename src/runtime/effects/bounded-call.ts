@@ -149,8 +149,8 @@ export function requireWithin(
   // The largest count stands for a number that cannot be one (parse-reply.ts).
   if (tokens === null || counted <= tokens * COUNT_FACTOR || counted >= MOST_TOKENS) return;
   const message =
-    `The reply of ${model} has ${counted} tokens by its provider's count, where ${tokens} are allowed, and was not used; ` +
-    "limits.replyTokens allows more.";
+    `The reply of ${model} has ${counted} tokens by its provider's count, where ${tokens} are allowed, ` +
+    "and was not used; limits.replyTokens allows more.";
   throw new ModelFailure("reply-limit", message, { usage });
 }
 

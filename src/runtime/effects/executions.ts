@@ -2,8 +2,8 @@
  * Effects that this process executes now, by tree.
  *
  * Invariants:
- *  1. An effect is executed once for each attempt. Starting it again aborts the earlier execution. It counts as executing
- *     from then on, also while it waits for its turn (pace.ts).
+ *  1. An effect is executed once for each attempt. Starting it again aborts the earlier execution. It counts as
+ *     executing from then on, also while it waits for its turn (pace.ts).
  *  2. An aborted effect submits nothing, except what its model call used and that a late reply came, without its text:
  *     the kernel has gone on without it.
  *  3. No rejection is unhandled. An effect that fails in a way that becomes no input stays open, and is started again
