@@ -63,7 +63,9 @@ export interface FollowOptions {
   /** True: it also ends when a question waits for an answer. */
   readonly stopsAtQuestion: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Gets a line for each thing that happens from now on. What it throws is reported, and ends nothing. */
+  /** True: lines are also told about what happened before. */
+  readonly fromStart: boolean;
+  /** Gets a line for each thing that happens. What it throws is reported, and ends nothing. */
   readonly onLine: ((line: string) => void) | undefined;
 }
 

@@ -9,11 +9,11 @@
  */
 
 import { type Arguments, argumentsProblem } from "../core/delegation/arguments.ts";
-import { outputSchemaOf, withSchemaText } from "../core/delegation/typed-data.ts";
-import type { Json } from "../core/values/json.ts";
+import { withSchemaText } from "../core/delegation/typed-data.ts";
 import { ErrandError, errorText } from "../errors.ts";
 import { plainJson } from "../plain-json.ts";
-import type { HostQuestion, HostRequest, HostRun, HostRuntime } from "./host-runtime.ts";
+import type { FollowOptions, HostQuestion, HostRun, HostRuntime } from "./host-runtime.ts";
+import { numberOf, requestOf, textOf } from "./request.ts";
 import type { HostListOutput, HostRunOutput, HostToolOutput } from "./output-schemas.ts";
 import { endedOutput, listedRun, openOutput, type TextPart, textPiece } from "./run-output.ts";
 import {
@@ -121,7 +121,7 @@ export function createHostTools(
   /** Follows a run, telling what happens, and gives how it stands then. */
   async function follow(
     id: string,
-    { timeoutMs, offset }: { readonly timeoutMs: number | null; readonly offset?: number | undefined },
+    how: Pick<FollowOptions, "timeoutMs" | "fromStart"> & { readonly offset?: number | undefined },
     { signal, onProgress }: HostCallOptions,
   ): Promise<HostRunOutput> {
     let count = 0;
@@ -132,31 +132,14 @@ export function createHostTools(
             count += 1;
             onProgress({ run_id: id, count, text });
           };
-    const activity = await runtime.follow(id, { timeoutMs, stopsAtQuestion: background, signal, onLine });
-    return outputOf(id, activity, offset);
-  }
-
-  function requestOf(args: Arguments): HostRequest {
-    const { task, context, files, agent, label, max_iterations: iterations, timeout_seconds: seconds } = args;
-    const schema = outputSchemaOf(args);
-    if (schema === null)
-      throw new ErrandError("usage", "`output_schema` must be the JSON text of an object, at most 64 levels deep.");
-    return {
-      agent: textOf(agent) ?? defaultAgent(agents),
-      task: textOf(task) ?? "",
-      ...optional("context", textOf(context)),
-      ...optional("files", listIs(files) ? files.filter((file) => typeof file === "string") : undefined),
-      ...optional("label", textOf(label)),
-      ...optional("maxIterations", numberOf(iterations)),
-      ...optional("timeoutSeconds", numberOf(seconds)),
-      ...optional("outputSchema", schema),
-    };
+    const activity = await runtime.follow(id, { ...how, stopsAtQuestion: background, signal, onLine });
+    return outputOf(id, activity, how.offset);
   }
 
   async function subagent(args: Arguments, options: HostCallOptions): Promise<HostRunOutput> {
     const { signal, key } = options;
     if (isAborted(signal)) return refused("The call was cancelled before it began.", "cancelled");
-    const id = await runtime.start(requestOf(args), key, data);
+    const id = await runtime.start(requestOf(args, defaultAgent(agents)), key, data);
     let cancelled: Promise<unknown> = Promise.resolve();
     const cancel = (): void => {
       cancelled = runtime.cancel(id);
@@ -166,7 +149,7 @@ export function createHostTools(
     signal?.addEventListener("abort", cancel, { once: true });
     if (isAborted(signal)) cancel();
     try {
-      const output = await follow(id, { timeoutMs: null }, { ...options, signal: undefined });
+      const output = await follow(id, { timeoutMs: null, fromStart: true }, { ...options, signal: undefined });
       await cancelled;
       return output;
     } catch (error) {
@@ -200,11 +183,11 @@ export function createHostTools(
   const acts: Readonly<Record<HostToolName, Act>> = {
     subagent,
     subagent_start: async (args, { key }) =>
-      outputOf(await runtime.start(requestOf(args), textOf(args["key"]) ?? key, data), null),
+      outputOf(await runtime.start(requestOf(args, defaultAgent(agents)), textOf(args["key"]) ?? key, data), null),
     subagent_wait: async (args, options) => {
       const { id } = await find(textOf(args["run_id"]) ?? "");
       const seconds = Math.min(numberOf(args["timeout_seconds"]) ?? WAIT_SECONDS, LONGEST_WAIT_SECONDS);
-      return follow(id, { timeoutMs: seconds * 1_000, offset: numberOf(args["offset"]) }, options);
+      return follow(id, { timeoutMs: seconds * 1_000, fromStart: false, offset: numberOf(args["offset"]) }, options);
     },
     subagent_send: send,
     subagent_cancel: async (args) => {
@@ -245,7 +228,7 @@ export function createHostTools(
     list: () => list(undefined),
     async look(id) {
       await find(id);
-      return follow(id, { timeoutMs: 0 }, {});
+      return follow(id, { timeoutMs: 0, fromStart: false }, {});
     },
     async result(id, offset = 0) {
       const { state } = await find(id);
@@ -278,20 +261,4 @@ function problemOf(error: unknown): { readonly error: string; readonly reason: s
   if (!(error instanceof ErrandError)) return { error: errorText(error), reason: "internal-error" };
   const { message, remedy, code } = error;
   return { error: remedy === undefined ? message : `${message} ${remedy}`, reason: code };
-}
-
-function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value };
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function numberOf(value: Json | undefined): number | undefined {
-  return typeof value === "number" ? value : undefined;
-}
-
-function listIs(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }

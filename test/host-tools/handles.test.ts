@@ -38,7 +38,7 @@ describe.each(Object.entries(stores))("%s", (_name, makeStore) => {
     const first = await open(done, { store });
     const start = (tools: HostTools, task = "Job.") => ask(tools, "subagent_start", { task, key: "k" });
     const started = await Promise.all([start(first.tools), start(first.tools), start(first.tools)]);
-    const [{ run_id } = { run_id: undefined }] = started;
+    const [{ run_id }] = started;
     expect(run_id).toEqual(expect.any(String));
     expect(new Set(started.map((output) => output.run_id))).toEqual(new Set([run_id]));
     expect(await ask(first.tools, "subagent_wait", { run_id })).toMatchObject({ status: "completed", summary: "done" });
@@ -105,6 +105,7 @@ test("a call that waits when Errand is closed keeps its handle", async () => {
   await first.errand.close({ withinMs: 0 });
   const left = await calling;
   expect(left).toMatchObject({ status: "working", run_id: expect.any(String), reason: "store-closed" });
+  expect(left.error).toContain("The next process that opens the store goes on with it");
   const second = await open(done, { store });
   expect(await ask(second.tools, "subagent_wait", { run_id: left.run_id })).toMatchObject({ status: "completed" });
 });

@@ -187,9 +187,11 @@ test("a run is started, looked at, waited for, and read again", async () => {
     activity: "Slow: thinking",
   });
   expect(await ask(tools, "subagent_wait", { run_id, timeout_seconds: 1 })).toMatchObject({ status: "working" });
-  const waiting = ask(tools, "subagent_wait", { run_id });
+  const lines: string[] = [];
+  const waiting = tools.call("subagent_wait", { run_id }, { onProgress: ({ text }) => lines.push(text) });
   door.open();
-  const ended = await waiting;
+  const ended = (await waiting).output as HostRunOutput;
+  expect(lines).toEqual(["Slow: reported", "Slow: completed successfully"]);
   expect(ended).toMatchObject({ status: "completed", summary: "late news" });
   expect(await ask(tools, "subagent_wait", { run_id, timeout_seconds: 0 })).toEqual(ended);
   expect(await tools.look(run_id ?? "")).toEqual(ended);
@@ -313,11 +315,12 @@ test("a run is complete only when its whole tree is at rest", async () => {
     if (replies === 0) return callTool("start_background_agent", { task: "inner" });
     return replies === 1 ? say("I wait.") : report("all news", { final: true });
   };
-  const { tools } = await open(child);
+  const { errand, tools } = await open(child);
   const { run_id } = await ask(tools, "subagent_start", { task: "outer" });
   expect(await ask(tools, "subagent_wait", { run_id, timeout_seconds: 1 })).toMatchObject({ status: "working" });
   door.open();
   expect(await ask(tools, "subagent_wait", { run_id })).toMatchObject({ status: "completed", summary: "all news" });
+  expect((await errand.listRuns()).map(({ state }) => state)).toEqual(["ended", "ended"]);
 });
 
 test("a result over the limit is cut, and the rest is read with the handle", async () => {

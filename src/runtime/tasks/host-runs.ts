@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. A run's group is HOST_GROUP exactly if host tools started it. Tools know no other run.
- *  2. A run is `ended` only if all runs of its tree have ended.
+ *  2. A run that has ended has a tree at rest: the kernel ends what is below it in the same step.
  */
 
 import type { ModelProvider } from "../../contracts/model.ts";
@@ -58,30 +58,9 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
     return run;
   }
 
-  async function standing(run: StoredRun, tree: TreeRecord | null): Promise<HostRun> {
-    const all = await store.runs({ tree: run.tree, limit: Number.MAX_SAFE_INTEGER });
-    // Read together, so that the run is not older than the runs below it.
-    const { id, definition, name, state, status, reason, createdAt, startedAt, endedAt } =
-      all.find(({ number }) => number === run.number) ?? run;
-    const atRest = all.every((one) => one.state === "ended");
-    const open = state === "queued" ? "queued" : "working";
-    return {
-      id,
-      agent: definition,
-      name,
-      state: atRest
-        ? "ended"
-        : tree?.status === "quarantined"
-          ? "quarantined"
-          : tree !== null && tree.questions > 0
-            ? "asking"
-            : open,
-      status,
-      reason,
-      createdAt,
-      startedAt,
-      endedAt,
-    };
+  function standing(run: StoredRun, tree: TreeRecord | null): HostRun {
+    const { id, definition, name, status, reason, createdAt, startedAt, endedAt } = run;
+    return { id, agent: definition, name, state: stateOf(run, tree), status, reason, createdAt, startedAt, endedAt };
   }
 
   return {
@@ -123,7 +102,7 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
           if (tree.kind !== "host" || !agents.has(tree.agent)) continue;
           const [run] = await store.runs({ tree: tree.id, limit: 1 });
           if (run?.group !== HOST_GROUP) continue;
-          const found = await standing(run, tree);
+          const found = standing(run, tree);
           if (open !== undefined && open !== (found.state !== "ended")) continue;
           if (runs.length === limit) return { runs, more: true };
           runs.push(found);
@@ -133,7 +112,7 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
       }
     },
 
-    async follow(id, { timeoutMs, stopsAtQuestion, signal, onLine }) {
+    async follow(id, { timeoutMs, stopsAtQuestion, fromStart, signal, onLine }) {
       const { tree } = await knownRun(id);
       /** Everything up to here has happened before. */
       const known = ((await store.tree(tree))?.nextSeq ?? 1) - 1;
@@ -149,11 +128,11 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
         signal: stopped.signal,
         ends({ seq }, model, happened) {
           newest = model;
-          if (seq < known) return false;
-          for (const event of happened) {
+          for (const event of fromStart || seq > known ? happened : []) {
             const words = progressLine(event);
             if (words !== null) tell?.(words);
           }
+          if (seq < known) return false;
           over = timeoutMs === 0 || treeIdle(model) || (stopsAtQuestion && model.questions.size > 0);
           return over;
         },
@@ -208,4 +187,11 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
       return items.map(({ at, from, text }) => `[${new Date(at).toISOString()} ${from}]\n${text}`).join("\n\n");
     },
   };
+}
+
+function stateOf({ state }: StoredRun, tree: TreeRecord | null): HostRun["state"] {
+  if (state === "ended") return "ended";
+  if (tree?.status === "quarantined") return "quarantined";
+  if (tree !== null && tree.questions > 0) return "asking";
+  return state === "queued" ? "queued" : "working";
 }
