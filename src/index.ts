@@ -68,11 +68,10 @@ export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
 export type { Agent, AwaitOptions } from "./runtime/agent.ts";
 export type { PostOptions } from "./runtime/messages/posted-message.ts";
 export type { RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/runs.ts";
-export type { PlacedEvent, Rest, StreamEvent, TextPiece } from "./runtime/tasks/event-feed.ts";
 export type { EventStream } from "./runtime/tasks/event-stream.ts";
 export type { TaskUsage, UserMessage } from "./runtime/tasks/task-reader.ts";
 export type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./runtime/tasks/task-options.ts";
-export type { ReadableEvent } from "./view/readable-event.ts";
+export type { PlacedEvent, ReadableEvent, Rest, StreamEvent, TextPiece } from "./view/readable-event.ts";
 export type {
   AgentOptions,
   LanguageModelObject,

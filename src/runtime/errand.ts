@@ -12,7 +12,7 @@ import type { ChannelState } from "./messages/channel-line.ts";
 import { type TreeEvent } from "../view/tree-event.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
 import type { OutputSchema } from "./definitions/output-schema.ts";
-import { type PlacedEvent, type TextPiece } from "./tasks/event-feed.ts";
+import type { PlacedEvent, TextPiece } from "../view/readable-event.ts";
 import type { EventStream } from "./tasks/event-stream.ts";
 import type { OutputOf, StreamOptions, TaskOptions, TaskResult } from "./tasks/task-options.ts";
 

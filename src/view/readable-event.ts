@@ -160,3 +160,28 @@ export type ReadableEvent = { readonly at: number } & (
   | QuestionAsked
   | QuestionAnswered
 );
+
+/** An event with its place in the journal, from which a reader can go on later. */
+export type PlacedEvent = ReadableEvent & { readonly cursor: string };
+
+/** The events of one step with their places. */
+export function placedEvents(seq: number, events: readonly ReadableEvent[]): PlacedEvent[] {
+  return events.map((event, index) => ({ ...event, cursor: `${seq}.${index}` }));
+}
+
+/** A piece of what an agent is saying. It is not recorded, so it has no cursor. */
+export interface TextPiece {
+  readonly type: "text";
+  readonly agent: string;
+  /** The run's name, or the definition's for the root. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Nothing in the tree is under way any more. The last event of a task. */
+export interface Rest {
+  readonly type: "rest";
+  readonly tree: string;
+}
+
+export type StreamEvent = PlacedEvent | TextPiece | Rest;

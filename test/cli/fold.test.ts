@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { createJsonDisplay, jsonLine } from "../../src/cli/display/jsonl.ts";
 import { changeLines } from "../../src/cli/display/plain.ts";
+import { placedEvents } from "../../src/view/readable-event.ts";
 import { foldEvent } from "../../src/view/fold-event.ts";
 import { createTreeModel, treeAtRest, treeTotals } from "../../src/view/tree-model.ts";
 import type { ReadableEvent } from "../../src/view/readable-event.ts";
@@ -137,7 +138,7 @@ test("every change is a line of JSON that begins with its version and type", asy
   let out = "";
   const host = { out: (text: string) => (out += text) };
   const display = createJsonDisplay(host);
-  for (const some of changes) display.changed(model, some, () => 0);
+  for (const [seq, some] of changes.entries()) display.changed(model, placedEvents(seq, some), () => 0);
   const lines = out.trimEnd().split("\n");
   // A message is a line of its own once the channel has delivered it.
   expect(lines).toHaveLength(changes.flat().filter(({ type }) => type !== "message").length);

@@ -34,6 +34,7 @@ function liveOn(fake: FakeHost): Display {
   return display;
 }
 
+const SENT = { at: 0, cursor: "1.0", id: "1", agent: "tree", name: "root", repeated: false } as const;
 const DRAWN = ["model a/b (because so) · store memory", "⠋ root  thinking", ""];
 
 test("the cursor is restored at every kind of end", () => {
@@ -77,7 +78,7 @@ test("a new width is used at once", () => {
 test("messages are printed above the tree without escape sequences; the last tree stays above the answer", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
-  const said = { id: "1", agent: "tree", name: "root", kind: "answer", repeated: false } as const;
+  const said = { ...SENT, kind: "answer" } as const;
   display.message({ ...said, text: "I asked\u001b[2J a helper" }, false);
   display.message({ ...said, text: "the answer\u001b[1A" }, true);
   display.answer("I asked\u001b[2J a helper\n\nthe answer\u001b[1A");
@@ -98,7 +99,7 @@ test("messages are printed above the tree without escape sequences; the last tre
 test("an answer from before the last turn is shown again below the last tree", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
-  const said = { id: "1", agent: "tree", name: "root", repeated: false };
+  const said = SENT;
   display.message({ ...said, kind: "answer", text: "There are 42." }, false);
   display.message({ ...said, kind: "commentary", text: "I tidy up." }, false);
   display.answer("There are 42.");
@@ -111,10 +112,7 @@ test("an answer from before the last turn is shown again below the last tree", (
 test("a message that a failed turn relays is shown, too", () => {
   const fake = createFakeHost();
   const display = liveOn(fake);
-  display.message(
-    { id: "1", agent: "tree", name: "root", kind: "relay", repeated: false, text: "child: half is done" },
-    true,
-  );
+  display.message({ ...SENT, kind: "relay", text: "child: half is done" }, true);
   display.end({ code: 1, outcome: "failed", problem: null, model: sampleModel(), now: 0 });
   expect(screenOf(fake.written.out).lines).toContain("child: half is done");
 });

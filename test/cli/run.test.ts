@@ -97,7 +97,12 @@ describe("--json", () => {
       name: expect.any(String),
       definition: "worker",
       mode: "background",
+      cursor: "3.1",
     });
+    expect(lines.filter((line) => line["type"] === "rest")).toEqual([{ type: "rest", tree }]);
+    const texts = lines.filter((line) => line["type"] === "text" && line["agent"] === tree);
+    const sent = lines.filter((line) => line["type"] === "message");
+    expect(texts.map((line) => line["text"]).join("")).toBe(sent.map((line) => line["text"]).join(""));
     const ended = lines.filter((line) => line["type"] === "run-ended");
     expect(lines.at(-1)).toEqual({
       type: "done",

@@ -1,7 +1,16 @@
 /** `errand run` in a real pseudo-terminal. */
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { projectFolder, SLOW, startErrand, terminalAvailable } from "./support/errand-process.ts";
+import {
+  type HowToRun,
+  projectFolder,
+  type RunningErrand,
+  SLOW,
+  startErrand,
+  terminalAvailable,
+} from "./support/errand-process.ts";
 import { screenOf } from "./support/screen.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -56,6 +65,86 @@ describe.runIf(terminalAvailable)("in a terminal", () => {
     // oxlint-disable-next-line no-control-regex
     expect(out).not.toMatch(/\u001b\[[0-9;]*m/);
     expect(screenOf(out).lines.some((line) => line.startsWith("✓ orchestrator"))).toBe(true);
+  });
+
+  describe("what the agent says", () => {
+    const SAID = "# Title\n\nIt is **bold** and `code`.\n\n| a | b |\n|---|---|\n| 世界 | two |\n\n- [x] \u001b[2Jdone";
+    const saying = (how: Partial<HowToRun> = {}, text = SAID): RunningErrand => {
+      writeFileSync(join(project.folder, "say.md"), text);
+      return startErrand(["run", "--store", "memory", "--model", "saying/10", "x"], {
+        ...project,
+        entry: SLOW,
+        ...how,
+      });
+    };
+    const go = (): void => writeFileSync(join(project.folder, "go"), "");
+
+    test("appears as Markdown while it is written, and stands whole below the tree at the end", async () => {
+      const running = saying({ terminal });
+      await running.seen("done");
+      const during = screenOf(running.shown()).lines;
+      expect(during).toEqual(
+        expect.arrayContaining(["Title", "It is bold and code.", "a    │ b", "世界 │ two", "☑ done"]),
+      );
+      const drawn = during.findIndex((line) => line.includes(" orchestrator "));
+      expect(drawn).toBeGreaterThan(during.indexOf("☑ done"));
+      go();
+      const { out } = await running.finished;
+      const { lines } = screenOf(out);
+      const tree = lines.findIndex((line) => line.startsWith("✓ orchestrator"));
+      expect(lines.slice(tree + 1, tree + 11)).toEqual([
+        "",
+        "Title",
+        "",
+        "It is bold and code.",
+        "",
+        "a    │ b",
+        "─────┼────",
+        "世界 │ two",
+        "",
+        "☑ done",
+      ]);
+      // It is there once: what was written before the end was part of the picture.
+      expect(lines.filter((line) => line === "Title")).toHaveLength(1);
+      expect(out).toContain("\u001b[1mbold\u001b[22m");
+    });
+
+    test("in a window of few columns and rows, the last rows are seen, and the tree with them", async () => {
+      const small = { columns: 24, rows: 12 };
+      const running = saying({ terminal: small }, `${"many words of one line ".repeat(20)}\n\nthe end`);
+      await running.seen("the end");
+      const { lines } = screenOf(running.shown());
+      expect(lines.length).toBeLessThanOrEqual(small.rows + 1);
+      expect(lines.findIndex((line) => /^. orch/u.test(line))).toBeGreaterThan(lines.indexOf("the end"));
+      for (const line of lines.slice(1)) expect(line.length).toBeLessThan(small.columns);
+      go();
+      expect((await running.finished).code).toBe(0);
+    });
+
+    test.each([
+      ["NO_COLOR", { terminal, env: { NO_COLOR: "1" } }],
+      ["a pipe", {}],
+    ])("is as it was written with %s", async (_where, how) => {
+      go();
+      const { out } = await saying(how).finished;
+      const { lines } = screenOf(out);
+      expect(lines).toEqual(
+        expect.arrayContaining(["# Title", "It is **bold** and `code`.", "|---|---|", "- [x] done"]),
+      );
+    });
+
+    test.each(["NO_REPLY", "  NO_MESSAGE\n", "Some text.\n\nNO_REPLY"])(
+      "%j: no part of the word is shown",
+      async (text) => {
+        go();
+        for (const how of [{ terminal }, {}]) {
+          const { out, code } = await saying(how, text).finished;
+          expect(out).not.toContain("NO");
+          expect(out.includes("Some text.")).toBe(text.includes("Some"));
+          expect(code).toBe(0);
+        }
+      },
+    );
   });
 
   test("a terminal without cursor movements gets plain lines", async () => {

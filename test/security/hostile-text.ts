@@ -37,7 +37,7 @@ export const HOSTILE_FILE_NAME = HOSTILE_WORD.replaceAll("/", "-").slice(0, 120)
 /** The sequences that Errand itself writes to a terminal: colours, and the controls of its live display. */
 const OWN =
   // oxlint-disable-next-line no-control-regex
-  /\u001b\[(?:0|1|2|22|31|32|33|36|39)m|\u001b\[\?(?:2026|7|25|2004)[hl]|\u001b\[\d*[ABC]|\u001b\[[JK]|\r/g;
+  /\u001b\[(?:0|1|2|3|4|22|23|24|31|32|33|36|39)m|\u001b\[\?(?:2026|7|25|2004)[hl]|\u001b\[\d*[ABC]|\u001b\[[JK]|\r/g;
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]/gu;
 

@@ -6,10 +6,9 @@
  * display prints why a command failed; otherwise the command itself does.
  */
 
-import type { ChannelMessageKind } from "../../view/channel-message.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Problem } from "../problem.ts";
-import type { ReadableEvent } from "../../view/readable-event.ts";
+import type { PlacedEvent, TextPiece } from "../../view/readable-event.ts";
 import type { TreeModel } from "../../view/tree-model.ts";
 
 export interface WorkSetup {
@@ -24,13 +23,8 @@ export interface WorkSetup {
 
 export const NO_SETUP: WorkSetup = { model: "", because: "", store: "", recovered: 0 };
 
-/** A message of an agent to the user. */
-export interface UserMessage {
-  readonly id: string;
-  readonly agent: string;
-  readonly name: string;
-  readonly kind: ChannelMessageKind;
-  readonly text: string;
+/** A message of an agent to the user: its event, as the channel delivered it. */
+export interface UserMessage extends Omit<Extract<PlacedEvent, { type: "message" }>, "type"> {
   /** True: a process that died may have shown it already. */
   readonly repeated: boolean;
 }
@@ -56,11 +50,15 @@ export interface ShownQuestion {
 
 export interface Display {
   begin(setup: WorkSetup): void;
-  changed(model: TreeModel, changes: readonly ReadableEvent[], now: () => number): void;
+  changed(model: TreeModel, changes: readonly PlacedEvent[], now: () => number): void;
+  /** The next part of what an agent is saying. The agent may be a child. */
+  text(piece: TextPiece): void;
   /** `final`: the step that sent it brought the tree to rest, so that no message follows. */
   message(message: UserMessage, final: boolean): void;
   /** The turn has ended and its runs have not: the command waits for them (rule D13). */
   draining(runs: number): void;
+  /** Nothing in the tree is under way any more. */
+  rest(tree: string): void;
   /** Something that the user should know now. */
   notice(text: string): void;
   /** A question that the user answers with a line; null when it is answered. */

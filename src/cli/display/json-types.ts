@@ -23,6 +23,8 @@ export const JSON_TYPES = {
     "question-asked",
     "question-answered",
     "message",
+    "text",
+    "rest",
     "draining",
   ],
   "run, chat, resume, fork, worker": ["notice", "done"],

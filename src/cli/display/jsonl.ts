@@ -51,6 +51,8 @@ export function createJsonDisplay(host: Pick<Host, "out">): Display {
       messages.push({ id, kind, text });
       host.out(jsonLine({ type: "message", ...message }));
     },
+    text: ({ type, ...piece }) => host.out(jsonLine({ type, ...piece })),
+    rest: (of) => host.out(jsonLine({ type: "rest", tree: of })),
     draining: (runs) => host.out(jsonLine({ type: "draining", runs })),
     ask: () => undefined,
     notice: (text) => host.out(jsonLine({ type: "notice", text })),

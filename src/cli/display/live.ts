@@ -8,9 +8,10 @@ import { createColours } from "../text/colours.ts";
 import type { Host, Screen } from "../host.ts";
 import { countLabel } from "../../view/amounts.ts";
 import { fitWidth } from "../text/display-width.ts";
-import { terminalLine, terminalText } from "../text/terminal-text.ts";
+import { terminalLine } from "../text/terminal-text.ts";
 import { totalsLine, treeLines } from "./tree-lines.ts";
 import { createTreeModel } from "../../view/tree-model.ts";
+import { agentText, createWrittenText } from "./agent-text.ts";
 import { type Display, NO_SETUP, type UserMessage } from "./display.ts";
 import { endingLines } from "./ending-lines.ts";
 import { type Drawing, type MovingFrame, openMovingFrame } from "./moving-frame.ts";
@@ -30,6 +31,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
   /** The last parts of the answer, which are printed below the last picture. */
   let pending: UserMessage[] = [];
   let lastShown: UserMessage | null = null;
+  const written = createWrittenText(host);
   let notice: string | null = null;
   let question: readonly string[] = [];
   let ticks = 0;
@@ -48,8 +50,10 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
     const totals = totalsLine(model, now());
     const below = notice === null ? `${totals} · Ctrl-C cancels` : `${notice} · ${totals}`;
     const asked = question.map((line) => colours.yellow(fitWidth(line, width())));
-    const tree = picture(screen.size().rows - ROWS_BESIDE);
-    return { lines: [...tree, "", ...asked, colours.dim(fitWidth(below, width()))], moves: true };
+    const room = screen.size().rows - ROWS_BESIDE;
+    const tree = picture(written.empty ? room : Math.max(2, Math.floor(room / 2)));
+    const said = written.rows(width(), room - tree.length);
+    return { lines: [...said, ...tree, "", ...asked, colours.dim(fitWidth(below, width()))], moves: true };
   }
 
   /** Ends the frame; the whole last picture stays. */
@@ -61,7 +65,7 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
   function printPending(): void {
     const answer = answerOf(pending);
     pending = [];
-    if (answer !== null) host.out(`\n${terminalText(answer)}\n`);
+    if (answer !== null) host.out(`\n${agentText(answer, host)}\n`);
   }
 
   return {
@@ -77,14 +81,23 @@ export function createLiveDisplay(host: Host, screen: Screen): Display {
       const first = model.tree === "";
       model = changed;
       now = time;
+      if (model.agents.get(0)?.thinking !== true) written.clear();
       if (first) frame?.draw();
     },
     message(message, final) {
       const { kind, name, text } = message;
       if (final && kind !== "commentary") return void pending.push(message);
       if (kind !== "commentary") lastShown = message;
-      frame?.above(`${colours.bold(terminalLine(name))}: ${terminalText(text).trim()}`);
+      const shown = agentText(text, host);
+      frame?.above(`${colours.bold(terminalLine(name))}:${shown.includes("\n") ? "\n" : " "}${shown}`);
     },
+    text({ agent, text }) {
+      // Only the root agent speaks to the user.
+      if (agent !== model.agents.get(0)?.id) return;
+      if (written.empty) frame?.draw();
+      written.write(text);
+    },
+    rest: () => undefined,
     draining: () => undefined,
     notice(text) {
       notice = text;

@@ -57,6 +57,10 @@ export function createPlainDisplay(host: Host, output: AnswerOutput, held: boole
       parts.push(message);
       if (!held) flush();
     },
+    // A text that goes on with a tool call is no answer, and a failed call is repeated: a message is written when it is
+    // whole.
+    text: () => undefined,
+    rest: () => undefined,
     draining: (runs) => line(`waiting for ${countLabel(runs, "open run")}`),
     notice: line,
     ask(question) {

@@ -10,11 +10,10 @@
 
 import type { Channel } from "../../contracts/channel.ts";
 import type { World } from "../../contracts/world.ts";
-import { stepKey } from "../../core/values/ids.ts";
-import { answerOf, type ChannelMessageKind, channelMessageKind } from "../../view/channel-message.ts";
+import { answerOf } from "../../view/channel-message.ts";
 import type { Errand, TreeEvent } from "../../runtime/errand.ts";
 import type { Display, UserMessage } from "../display/display.ts";
-import type { ReadableEvent } from "../../view/readable-event.ts";
+import { placedEvents, type PlacedEvent } from "../../view/readable-event.ts";
 import { foldEvent } from "../../view/fold-event.ts";
 import { createTreeModel, openRuns, treeAtRest, treeIdle, treeParked, type TreeModel } from "../../view/tree-model.ts";
 
@@ -43,9 +42,10 @@ export interface FollowTarget {
   readonly unattended: boolean;
 }
 
+type MessageEvent = Extract<PlacedEvent, { type: "message" }>;
+
 interface Expected {
-  readonly id: string;
-  readonly kind: ChannelMessageKind;
+  readonly sent: MessageEvent;
   readonly final: boolean;
 }
 
@@ -58,12 +58,15 @@ export function createFollowing(world: World, display: Display, onShown: () => v
   const texts = new Map<string, Delivered>();
   let expected: Expected[] = [];
   /** Messages that were sent in the past. The channel delivers those that no process took then. */
-  const past = new Map<string, ChannelMessageKind>();
+  const past = new Map<string, MessageEvent>();
+  /** What agents said before the event that names them was read, by their ids. */
+  const early = new Map<string, string>();
   const messages: UserMessage[] = [];
   let drained = false;
   let answered = false;
   let ended = false;
   let arrived = false;
+  let rests = false;
   /** How far the tree's time is ahead of this machine's monotonic time: the greatest lead of any event. */
   let lead = Number.NEGATIVE_INFINITY;
   const allShown = Promise.withResolvers<void>();
@@ -74,11 +77,13 @@ export function createFollowing(world: World, display: Display, onShown: () => v
   function show(): void {
     if (arrived) showPast();
     for (let next = expected[0]; next !== undefined; next = expected[0]) {
-      const delivered = texts.get(next.id);
+      const delivered = texts.get(next.sent.id);
       if (delivered === undefined) return;
       expected = expected.slice(1);
       showMessage(next, delivered);
     }
+    if (rests) display.rest(model.tree);
+    rests = false;
     if (ended) allShown.resolve();
     if (arrived) onShown();
   }
@@ -86,25 +91,37 @@ export function createFollowing(world: World, display: Display, onShown: () => v
   /** Shows messages of the past that the user has not received. */
   function showPast(): void {
     for (const [id, delivered] of texts) {
-      const kind = past.get(id);
-      if (kind !== undefined) showMessage({ id, kind, final: false }, delivered);
+      const sent = past.get(id);
+      if (sent !== undefined) showMessage({ sent, final: false }, delivered);
     }
   }
 
-  function showMessage({ id, kind, final }: Expected, delivered: Delivered): void {
-    texts.delete(id);
-    const root = model.agents.get(0);
-    const message: UserMessage = { id, agent: root?.id ?? "", name: root?.name ?? "", kind, ...delivered };
+  function showMessage({ sent: { type: _, ...sent }, final }: Expected, delivered: Delivered): void {
+    texts.delete(sent.id);
+    const message: UserMessage = { ...sent, ...delivered };
     messages.push(message);
     display.message(message, final);
   }
 
+  /** Shows what an agent says, under its name. */
+  function showText(agent: string, text: string): void {
+    const named = [...model.agents.values()].find(({ id }) => id === agent);
+    if (named === undefined) early.set(agent, (early.get(agent) ?? "") + text);
+    else display.text({ type: "text", agent, name: named.name, text });
+  }
+
   function take(event: TreeEvent): void {
     lead = Math.max(lead, event.at - world.monotonic());
-    const changes = foldEvent(model, event);
+    const before = treeIdle(model);
+    const changes = placedEvents(event.seq, foldEvent(model, event));
     const final = treeAtRest(model);
-    for (const [id, kind] of sentIn(event)) expected.push({ id, kind, final });
+    expected.push(...messagesIn(changes).map((sent) => ({ sent, final })));
     display.changed(model, changes, now);
+    for (const [agent, text] of early) {
+      early.delete(agent);
+      showText(agent, text);
+    }
+    rests ||= final && !before;
     answered ||= rootTurnEnded(changes, model);
     // The turn of the user's message has ended, no other has begun, and children are still at work.
     if (!drained && !final && rootTurnEnded(changes, model) && model.agents.get(0)?.turn === false) {
@@ -124,18 +141,25 @@ export function createFollowing(world: World, display: Display, onShown: () => v
     },
     async follow(errand, { tree, past: lastPast, begun, unattended }) {
       let began = false;
-      for await (const event of errand.journal(tree)) {
-        if (event.seq > lastPast) take(event);
-        else {
-          foldEvent(model, event);
-          for (const [id, kind] of sentIn(event)) past.set(id, kind);
+      const unlisten = errand.onText((delta) => {
+        if (delta.tree === tree) showText(delta.agent, delta.text);
+      });
+      try {
+        for await (const event of errand.journal(tree)) {
+          if (event.seq > lastPast) take(event);
+          else {
+            const events = placedEvents(event.seq, foldEvent(model, event));
+            for (const sent of messagesIn(events)) past.set(sent.id, sent);
+          }
+          arrived ||= event.seq >= lastPast;
+          if (event.seq === lastPast) display.changed(model, [], now);
+          began ||= begun(event);
+          show();
+          if (treeParked(model)) for (const resolve of parkedWaiters.splice(0)) resolve();
+          if (began && (treeIdle(model) || (unattended && treeParked(model)))) break;
         }
-        arrived ||= event.seq >= lastPast;
-        if (event.seq === lastPast) display.changed(model, [], now);
-        began ||= begun(event);
-        show();
-        if (treeParked(model)) for (const resolve of parkedWaiters.splice(0)) resolve();
-        if (began && (treeIdle(model) || (unattended && treeParked(model)))) break;
+      } finally {
+        unlisten();
       }
       ended = true;
       if (expected.length > 0) await allShown.promise;
@@ -150,15 +174,11 @@ export function createFollowing(world: World, display: Display, onShown: () => v
   };
 }
 
-/** The ids of the messages for the user that a step sent. */
-function sentIn({ tree, seq, facts, texts, late }: TreeEvent): [id: string, kind: ChannelMessageKind][] {
-  if (late !== null) return [];
-  return facts.flatMap((fact) =>
-    fact.type === "channel-sent" ? [[`${tree}/${stepKey(seq, fact.n)}`, channelMessageKind(fact, texts[0])]] : [],
-  );
+function messagesIn(events: readonly PlacedEvent[]): MessageEvent[] {
+  return events.filter((event) => event.type === "message");
 }
 
-function rootTurnEnded(changes: readonly ReadableEvent[], model: TreeModel): boolean {
+function rootTurnEnded(changes: readonly PlacedEvent[], model: TreeModel): boolean {
   const root = model.agents.get(0)?.id;
   return changes.some((change) => change.type === "turn-ended" && change.agent === root);
 }

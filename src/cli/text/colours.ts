@@ -10,6 +10,8 @@ export type Colour = (text: string) => string;
 export interface Colours {
   readonly bold: Colour;
   readonly dim: Colour;
+  readonly italic: Colour;
+  readonly underline: Colour;
   readonly red: Colour;
   readonly green: Colour;
   readonly yellow: Colour;
@@ -34,6 +36,8 @@ export function createColours(token: ColourToken): Colours {
   return {
     bold: style(1, 22),
     dim: style(2, 22),
+    italic: style(3, 23),
+    underline: style(4, 24),
     red: style(31, 39),
     green: style(32, 39),
     yellow: style(33, 39),

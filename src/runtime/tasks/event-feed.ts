@@ -9,30 +9,10 @@
 
 import type { JournalRow } from "../../core/journal/journal.ts";
 import { foldEvent } from "../../view/fold-event.ts";
-import type { ReadableEvent } from "../../view/readable-event.ts";
+import { placedEvents, type PlacedEvent, type ReadableEvent, type TextPiece } from "../../view/readable-event.ts";
 import { type TreeEvent, treeEventOf } from "../../view/tree-event.ts";
 import { createTreeModel, type TreeModel } from "../../view/tree-model.ts";
 import { ErrandError } from "../../errors.ts";
-
-/** An event with its place in the journal, from which a reader can go on later. */
-export type PlacedEvent = ReadableEvent & { readonly cursor: string };
-
-/** A piece of what an agent is saying. It is not recorded, so it has no cursor. */
-export interface TextPiece {
-  readonly type: "text";
-  readonly agent: string;
-  /** The run's name, or the definition's for the root. */
-  readonly name: string;
-  readonly text: string;
-}
-
-/** Nothing in the tree is under way any more. The last event of a task. */
-export interface Rest {
-  readonly type: "rest";
-  readonly tree: string;
-}
-
-export type StreamEvent = PlacedEvent | TextPiece | Rest;
 
 export interface FeedSource {
   rows(tree: string, after: number, signal: AbortSignal): AsyncGenerator<JournalRow, void, void>;
@@ -80,8 +60,8 @@ export async function* eventFeed(
       if (read.done === true) return;
       const event = treeEventOf(tree, read.value);
       const events = foldEvent(model, event);
-      for (const [index, one] of events.entries())
-        if (isAfter(event.seq, index, known)) yield { ...one, cursor: `${event.seq}.${index}` };
+      for (const [index, one] of placedEvents(event.seq, events).entries())
+        if (isAfter(event.seq, index, known)) yield one;
       if (ends?.(event, model, events) === true) return;
       next = rows.next();
     }

@@ -1,7 +1,7 @@
 /** A stream of events as users hold it: to iterate over, or to send to a browser as server-sent events. */
 
 import { errorText, ErrandError } from "../../errors.ts";
-import type { StreamEvent } from "./event-feed.ts";
+import type { StreamEvent } from "../../view/readable-event.ts";
 
 /** The events of a task, from its start or from a cursor on. Read it once. */
 export interface EventStream<Result> extends AsyncIterable<StreamEvent> {

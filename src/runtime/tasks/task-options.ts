@@ -4,7 +4,7 @@ import type { StoredRun } from "../../contracts/store.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OutputSchema, StandardSchema } from "../definitions/output-schema.ts";
 import type { PostOptions } from "../messages/posted-message.ts";
-import type { StreamEvent } from "./event-feed.ts";
+import type { StreamEvent } from "../../view/readable-event.ts";
 import type { TaskUsage, UserMessage } from "./task-reader.ts";
 
 /** The data that a schema stands for. */

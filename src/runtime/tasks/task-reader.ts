@@ -10,7 +10,8 @@ import { answerOf, type ChannelMessageKind } from "../../view/channel-message.ts
 import type { TreeEvent } from "../../view/tree-event.ts";
 import type { ReadableEvent } from "../../view/readable-event.ts";
 import { treeIdle, type TreeModel } from "../../view/tree-model.ts";
-import { eventFeed, type FeedSource, type StreamEvent } from "./event-feed.ts";
+import type { StreamEvent } from "../../view/readable-event.ts";
+import { eventFeed, type FeedSource } from "./event-feed.ts";
 
 /** A message of the agent for its user. */
 export interface UserMessage {

@@ -7,7 +7,9 @@
  * - `calling/MS`: it makes the calls `{ name, input }` that the file `calls.json` of the folder lists, one after the
  *   other;
  * - `talking/MS`: it delegates nothing and says "one two three …", a word every MS milliseconds;
- * - `pausing/MS`: the same, and after "three" it waits until there is a file `go` in the folder;
+ * - `saying/MS`: it says what is in `say.md`, a few characters every MS milliseconds, and then waits until there is a
+ *   file `go`;
+ * - `pausing/MS`: the same as `talking`, and after "three" it waits until there is a file `go` in the folder;
  * - `held/MS`: its children wait until there is a file `go` in the folder;
  * - `flaky/MS`: its first call fails in a way that is worth a retry;
  * - `broken/MS`: every call fails for good, with an escape sequence in what it says.
@@ -48,8 +50,12 @@ function slowModel(kind: string, milliseconds: number): Model {
         const call = { type: "tool-call" as const, id: `call_${calls}`, name: "list_files", input: {} };
         return { parts: [call], usage: null, stop: "tools" };
       }
-      if (kind === "talking") return talk(milliseconds, options, "");
-      if (kind === "pausing") return talk(milliseconds, options, "three ");
+      if (kind === "talking") return talk(WORDS, milliseconds, options, null);
+      if (kind === "pausing") return talk(WORDS, milliseconds, options, 3);
+      if (kind === "saying") {
+        const parts = readFileSync("say.md", "utf8").match(/[^]{1,5}/g) ?? [];
+        return talk(parts, milliseconds, options, parts.length);
+      }
       if (kind === "calling") return { parts: [calling(request)], usage: null, stop: "end" };
       if (kind === "writing") return { parts: [writing(request)], usage: null, stop: "end" };
       return rehearsal.call(request, options);
@@ -57,22 +63,23 @@ function slowModel(kind: string, milliseconds: number): Model {
   };
 }
 
-const KINDS = /^(slow|held|stuck|flaky|broken|looping|writing|calling|talking|pausing)\/(\d+)$/;
+const KINDS = /^(slow|held|stuck|flaky|broken|looping|writing|calling|talking|saying|pausing)\/(\d+)$/;
 const WORDS = "one two three four five six seven eight nine ten\nand a last line".split(/(?<= )/);
 
 async function talk(
+  words: readonly string[],
   milliseconds: number,
   { signal, onText }: Parameters<Model["call"]>[1],
-  pauseAfter: string,
+  pauseAfter: number | null,
 ): ReturnType<Model["call"]> {
-  for (const word of WORDS) {
+  for (const [index, word] of words.entries()) {
     onText?.(word);
-    if (word === pauseAfter) await fileThere("go", signal);
+    if (index + 1 === pauseAfter) await fileThere("go", signal);
     await sleep(milliseconds, undefined, { signal }).catch(() => {
       throw new ModelFailure("aborted", "The call was aborted.");
     });
   }
-  return { parts: [{ type: "text", text: WORDS.join("") }], usage: null, stop: "end" };
+  return { parts: [{ type: "text", text: words.join("") }], usage: null, stop: "end" };
 }
 
 function writing({ system, messages }: Parameters<Model["call"]>[0]): ReplyPart {

@@ -124,7 +124,6 @@ export async function chatInTerminal(
         },
       },
       onFailure: (error) => leave(EXIT.failed, problemOf(error)),
-      onText: shown.writing,
     });
     shown.printHistory(session.past);
     editor.remember(session.past.filter(({ from }) => from === "user").map(({ text }) => text));

@@ -16,7 +16,7 @@ import { countLabel } from "../../../view/amounts.ts";
 import { createColours } from "../../text/colours.ts";
 import { fitWidth } from "../../text/display-width.ts";
 import { terminalLine, terminalText } from "../../text/terminal-text.ts";
-import { lastRows } from "../../text/wrap.ts";
+import { agentText, createWrittenText } from "../../display/agent-text.ts";
 import { totalsLine, treeLines } from "../../display/tree-lines.ts";
 import { type AgentModel, createTreeModel, treeIdle, type TreeModel } from "../../../view/tree-model.ts";
 import { layoutInput } from "./input-layout.ts";
@@ -32,8 +32,6 @@ const ROWS_BESIDE = 4;
 export interface ChatScreen extends Display {
   /** The typed line has changed. */
   typed(): void;
-  /** The next part of the text that the agent is writing. */
-  writing(text: string): void;
   /** A line that the user sent. */
   sent(text: string): void;
   /** Prints lines of Errand itself. */
@@ -56,7 +54,7 @@ export function createChatScreen({ host, screen, editor, typing }: ChatScreenPar
   let frame: MovingFrame | null = null;
   let model = createTreeModel();
   let now = (): number => 0;
-  let written = "";
+  const written = createWrittenText(host);
   let notice: string | null = null;
   let working = false;
   /** The tree when it began to work: runs that had ended by then are not drawn. */
@@ -74,13 +72,11 @@ export function createChatScreen({ host, screen, editor, typing }: ChatScreenPar
     const room = Math.max(0, rows - input.rows.length - status.length - ROWS_BESIDE);
     const height = Math.min(room, Math.max(2, Math.floor((room * 2) / 3)));
     const tree = working && height > 0 ? treePicture(treeSince(model, start), height) : [];
-    const text = terminalText(written).trim();
-    const said = text === "" ? [] : lastRows(text, width, Math.max(0, room - tree.length - 1));
-    const above = said.length === 0 ? tree : [...said, "", ...tree];
+    const above = [...written.rows(width, room - tree.length), ...tree];
     const top = above.length + status.length === 0 ? [] : [""];
     const before = [...top, ...above, ...status, ""];
     const cursor = { row: before.length + input.cursor.row, column: input.cursor.column };
-    return { lines: [...before, ...input.rows], cursor, moves: working || written !== "" };
+    return { lines: [...before, ...input.rows], cursor, moves: working || !written.empty };
   }
 
   function treePicture(shown: TreeModel, height?: number): string[] {
@@ -136,7 +132,7 @@ export function createChatScreen({ host, screen, editor, typing }: ChatScreenPar
     },
     printHistory(items) {
       for (const { from, text } of items.slice(-PAST_ITEMS)) {
-        const lines = terminalText(text).trim().split("\n");
+        const lines = (from === "user" ? terminalText(text).trim() : agentText(text, host)).split("\n");
         const shown = (lines.length > PAST_ROWS ? [...lines.slice(0, PAST_ROWS), "…"] : lines).join("\n");
         print(from === "user" ? userLines(shown) : shown);
       }
@@ -144,15 +140,22 @@ export function createChatScreen({ host, screen, editor, typing }: ChatScreenPar
     changed(changed, changes, time) {
       model = changed;
       now = time;
-      if (model.agents.get(0)?.thinking !== true) written = "";
+      if (model.agents.get(0)?.thinking !== true) written.clear();
       updateWorking();
       printFailedTurns(changes);
       frame?.draw();
     },
     message({ text }) {
-      written = "";
-      print(terminalText(text).trim());
+      written.clear();
+      print(agentText(text, host));
     },
+    text({ agent, text }) {
+      if (agent !== model.agents.get(0)?.id) return;
+      // Later parts are drawn with the next movement of the frame.
+      if (written.empty) frame?.draw();
+      written.write(text);
+    },
+    rest: () => undefined,
     draining: () => undefined,
     notice(text) {
       notice = text;
@@ -166,11 +169,6 @@ export function createChatScreen({ host, screen, editor, typing }: ChatScreenPar
     answer: () => undefined,
     end: () => undefined,
     typed: () => frame?.draw(),
-    writing(text) {
-      // Later parts are drawn with the next movement of the frame.
-      if (written === "") frame?.draw();
-      written += text;
-    },
     sent: (text) => print(userLines(terminalText(text))),
     print: (lines) => print(lines.join("\n")),
     printTree() {

@@ -29,8 +29,6 @@ export interface SessionRequest {
   readonly onShown?: (model: TreeModel) => void;
   /** Called when the tree has taken a message of this session. */
   readonly onTaken?: () => void;
-  /** The text that the agent is writing, as it comes. */
-  readonly onText?: (text: string) => void;
 }
 
 export interface Session {
@@ -49,7 +47,7 @@ export interface Session {
 }
 
 export async function openSession(request: SessionRequest): Promise<Session> {
-  const { call, target, display, onFailure, onShown, onTaken, onText } = request;
+  const { call, target, display, onFailure, onShown, onTaken } = request;
   const { host } = call;
   const { model, because } = target;
   let agent: Agent | null = null;
@@ -64,9 +62,6 @@ export async function openSession(request: SessionRequest): Promise<Session> {
   display.begin({ model, because, store: storeName(store), recovered: errand.recovered });
   const following = createFollowing(host.world, display, () => onShown?.(following.model));
   const posts = new Set<string>();
-  errand.onText(({ tree, agent: speaker, text }) => {
-    if (tree === agent?.id && speaker === agent.id) onText?.(text);
-  });
 
   function follow(found: Agent, past: number): void {
     agent = found;

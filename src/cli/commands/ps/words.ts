@@ -10,6 +10,7 @@ Examples:
   errand ps
   errand ps --all --json | jq -r .id
 
+Each tree has a short id, which every command takes, and a title: what was asked first. last is the newest tree.
 It only reads, and works while another process owns the store.
 Exit codes: 0 done, 1 failed, 2 wrong use.
 `,

@@ -33,12 +33,13 @@ Examples:
   errand run --json "list the tests" | jq -r 'select(.type == "answer").text'
   tree=$(errand run --detach "explain the tests"); errand logs -f "$tree"
 
-Which model is used, and why, is said first. In a terminal the tree of agents is drawn while it works. Elsewhere each
-change is a line on standard error, and standard output holds the answer alone: what the agent ended its turns with, and
-messages of its children that it did not pass on itself. Words beside a tool call are commentary, on standard error.
-Ctrl-C once cancels and says what is kept; twice leaves at once. With --detach the work survives the terminal: ps,
-logs -f, cancel and result find it, and what it prints is in background-log beside the folder's stores (errand stores),
-or in STORE-log of a named file.
+The first line says which model is used, and why. A terminal shows the tree of agents and the text as it is written,
+with its Markdown; with NO_COLOR the text is as it was written. Elsewhere each change is a line on standard error, and
+standard output holds only the answer: what the agent ended its turns with, and messages of its children that it did
+not pass on itself. Words beside a tool call are commentary, on standard error. With --json, text comes in pieces too.
+Ctrl-C cancels and says what is kept; a second one leaves at once. With --detach the work survives the terminal: ps,
+logs -f, cancel and result find it. It prints to background-log beside the folder's stores (errand stores), or to
+STORE-log of a named file.
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.
 `,
