@@ -23,7 +23,7 @@ export default defineConfig({
       GEMINI_API_KEY: "",
       GOOGLE_API_KEY: "",
     },
-    globalSetup: ["test/support/data-home.ts", "test/support/postgres/global-setup.ts"],
+    globalSetup: ["test/support/data-home.ts", "test/support/postgres/global-setup.ts", "test/package/run-folder.ts"],
     // A hang must end; how long a test takes on a loaded machine says nothing.
     testTimeout: 60_000,
     hookTimeout: 60_000,

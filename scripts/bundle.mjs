@@ -78,8 +78,9 @@ const { output } = await bundle.write({
       { debugName: "together", name: (id, context) => fileOf(id, (imported) => context.getModuleInfo(imported)) },
     ],
   },
-  // Drop comments and indentation. Keep names, so that stack traces are readable.
-  minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
+  // Not minified: an uncaught error prints the line that threw it. The maps hold the sources.
+  minify: false,
+  sourcemap: true,
 });
 await bundle.close();
 console.log(`${output.length} files`);

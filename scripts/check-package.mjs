@@ -1,6 +1,6 @@
 /**
- * Checks the contents of the npm package: the built files, package.json and three documents, nothing else; and every
- * file that `exports` and `bin` of package.json name. It reads dist/, so `npm run build` comes first.
+ * Checks the contents of the npm package: the built files, the documentation, the examples and package.json, nothing
+ * else; and every file that `exports` and `bin` of package.json name. It reads dist/, so `npm run build` comes first.
  */
 import { execSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { installRuntimeTree } from "./runtime-tree.mjs";
 import { root } from "./setup.mjs";
 
-const allowed = /^(dist\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+const allowed = /^((dist|docs|examples)\/.+|package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|bench\/NOTES)\.md)$/;
 const forbiddenInDist = /\.test\.(js|d\.ts)$|\.tsbuildinfo$/;
 
 /** @type {{ version: string, exports: Record<string, unknown>, bin: Record<string, string> }} */

@@ -8,8 +8,8 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createErrand, type Errand, type HostRunOutput } from "../src/index.ts";
-import { callTool, createScriptedModels, hang, type ScriptedReply } from "../src/testing/index.ts";
+import { createErrand, type Errand, type HostRunOutput } from "errand";
+import { callTool, createScriptedModels, hang, type ScriptedReply } from "errand/testing";
 
 const folder = mkdtempSync(join(tmpdir(), "errand-example-"));
 

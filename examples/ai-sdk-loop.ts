@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { createErrand } from "../src/index.ts";
-import { callTool, createScriptedModels } from "../src/testing/index.ts";
+import { createErrand } from "errand";
+import { callTool, createScriptedModels } from "errand/testing";
 
 const errand = await createErrand({
   store: "memory",
