@@ -132,7 +132,14 @@ export function createHostTools(
             count += 1;
             onProgress({ run_id: id, count, text });
           };
-    const activity = await runtime.follow(id, { ...how, stopsAtQuestion: background, signal, onLine });
+    if ((await find(id)).state === "quarantined") return outputOf(id, null);
+    let activity: string | null = null;
+    try {
+      activity = await runtime.follow(id, { ...how, stopsAtQuestion: background, signal, onLine });
+    } catch (error) {
+      const run = await find(id).catch(() => null);
+      if (run?.state !== "quarantined") throw error;
+    }
     return outputOf(id, activity, how.offset);
   }
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ErrandOptions, HostRunOutput, HostTools } from "../../src/index.ts";
 import { callTool, fail, hang, type Script } from "../../src/testing/index.ts";
+import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
 import { report } from "../support/scripted-replies.ts";
 import { openTestErrand, temporaryStore } from "../support/test-errand.ts";
@@ -108,4 +109,23 @@ test("a call that waits when Errand is closed keeps its handle", async () => {
   expect(left.error).toContain("The next process that opens the store goes on with it");
   const second = await open(done, { store });
   expect(await ask(second.tools, "subagent_wait", { run_id: left.run_id })).toMatchObject({ status: "completed" });
+});
+
+test("a run that cannot go on is told as quarantined at once", { timeout: 20_000 }, async () => {
+  const path = temporaryStore();
+  const first = await open(() => hang(), { store: path });
+  const { run_id } = await ask(first.tools, "subagent_start", { task: "Look." });
+  const { tree } = await first.errand.getRun(run_id ?? "");
+  await first.errand.close({ withinMs: 0 });
+  const store = await openStoreAt(path, "own");
+  await store.markFailure(tree, true);
+  await store.close();
+
+  const second = await open(done, { store: path });
+  expect(await ask(second.tools, "subagent_wait", { run_id })).toMatchObject({
+    status: "quarantined",
+    reason: "quarantined",
+    error: expect.stringContaining("errand resume"),
+  });
+  expect((await second.tools.list()).runs).toMatchObject([{ run_id, status: "quarantined" }]);
 });
