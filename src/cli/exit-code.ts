@@ -1,9 +1,9 @@
-/** What the exit code of a command says. */
+/** The exit codes of commands. */
 
 export const EXIT = {
   done: 0,
   failed: 1,
-  /** Wrong use: an option, an argument or a command that is not known. */
+  /** A usage error: an unknown option, argument or command. */
   usage: 2,
   /** A limit was reached, or the time given with `--timeout` is over. */
   limit: 3,
@@ -14,3 +14,8 @@ export const EXIT = {
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The exit code of a command that a signal ends. */
+export function signalExit(signal: "SIGINT" | "SIGTERM" | "SIGHUP"): ExitCode {
+  return { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup }[signal];
+}

@@ -201,39 +201,8 @@ export interface StoreWorker {
   readonly takes: boolean;
 }
 
-export interface Store {
-  /** What and where this store is, for people. */
-  readonly description: string;
-  /** Absent if one process owns the whole store. */
-  readonly shared?: SharedStore;
-  /**
-   * Calls the listener when something from outside, such as a lock of another program, delays the store for long, and
-   * again when that is `over`. The store retries meanwhile. Absent if nothing can delay it.
-   */
-  onDelay?(listener: (notice: ErrandError, over: boolean) => void): void;
-  /** The processes that run trees of a shared store now. */
-  workers?(): Promise<readonly StoreWorker[]>;
-
-  commit(commit: Commit): Promise<void>;
-  /** Makes commits with a deferred fsync durable. Absent in a store that defers none. */
-  flush?(): Promise<void>;
-
-  /**
-   * Makes this process the writer of the trees. Their epochs rise, so an earlier writer cannot commit any more. Returns
-   * the rows of the claimed trees, with the epoch that commits must name from now on. Not claimed: a tree that another
-   * living process runs, that is still arriving, or that has a format which this version does not know.
-   *
-   * A store with one owner needs no write for a claim: the epoch belongs to the owner, every claim and commit of an
-   * earlier owner is refused, and a tree's row gets the new epoch with its next commit.
-   */
-  claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
-  /** Counts a failure of the tree, and quarantines it if asked to. A commit does not change the count. */
-  markFailure(tree: TreeId, quarantine: boolean): Promise<void>;
-  /** Records why this process cannot run the tree, or null if it can. A commit does not change it. */
-  markUnplaced(tree: TreeId, reason: string | null): Promise<void>;
-  /** Resets the count of failures, and reopens a quarantined tree. */
-  release(tree: TreeId): Promise<void>;
-
+/** Methods that only read, for every process. */
+export interface StoreReads {
   tree(id: TreeId): Promise<TreeRecord | null>;
   trees(query: TreeQuery): Promise<readonly TreeRecord[]>;
   /**
@@ -262,12 +231,37 @@ export interface Store {
   /** All posts that a tree has taken, by their id. */
   posts(tree: TreeId): Promise<readonly PostRecord[]>;
 
-  /** Durable when it resolves. The tree need not exist yet. */
-  putMail(mail: Mail): Promise<MailPut>;
   /** Mail that no commit has taken yet, in the order it was put. A commit takes it by recording its post. */
   pendingMail(limit: number): Promise<readonly Mail[]>;
-  /** True when another process may have written since the last call. */
-  changed(): Promise<boolean>;
+
+  /** Messages that no channel has taken, in the order they were decided. */
+  pendingOutbox(tree: TreeId): Promise<readonly OutboxMessage[]>;
+  /** Trees that have such messages, oldest first, open or not. */
+  outboxTrees(): Promise<readonly TreeId[]>;
+
+  /** The journal format of new trees: the newest one of the version that created the store, until it is raised. */
+  format(): Promise<number>;
+  anchor(): Promise<Anchor | null>;
+}
+
+/** Methods that write, for processes that run trees. Every process may also put mail. */
+export interface StoreWrites {
+  commit(commit: Commit): Promise<void>;
+  /**
+   * Makes this process the writer of the trees. Their epochs rise, so an earlier writer cannot commit any more. Returns
+   * the rows of the claimed trees, with the epoch that commits must name from now on. Not claimed: a tree that another
+   * living process runs, that is still arriving, or that has a format which this version does not know.
+   *
+   * A store with one owner needs no write for a claim: the epoch belongs to the owner, every claim and commit of an
+   * earlier owner is refused, and a tree's row gets the new epoch with its next commit.
+   */
+  claim(trees: readonly TreeId[]): Promise<readonly TreeRecord[]>;
+  /** Counts a failure of the tree, and quarantines it if asked to. A commit does not change the count. */
+  markFailure(tree: TreeId, quarantine: boolean): Promise<void>;
+  /** Records why this process cannot run the tree, or null if it can. A commit does not change it. */
+  markUnplaced(tree: TreeId, reason: string | null): Promise<void>;
+  /** Resets the count of failures, and reopens a quarantined tree. */
+  release(tree: TreeId): Promise<void>;
 
   /**
    * Erases at most `limit` trees that have been idle since before `before`, and returns them. The record stays, as
@@ -282,18 +276,31 @@ export interface Store {
     projections: { readonly runs: readonly RunRecord[]; readonly posts: readonly PostRecord[] },
   ): Promise<void>;
 
-  /** Messages that no channel has taken, in the order they were decided. */
-  pendingOutbox(tree: TreeId): Promise<readonly OutboxMessage[]>;
-  /** Trees that have such messages, oldest first, open or not. */
-  outboxTrees(): Promise<readonly TreeId[]>;
-
-  /** The journal format of new trees: the newest one of the version that created the store, until it is raised. */
-  format(): Promise<number>;
-  /** It is never lowered. */
+  /** The format is never lowered. */
   raiseFormat(format: number): Promise<void>;
-
-  anchor(): Promise<Anchor | null>;
   setAnchor(anchor: Anchor): Promise<void>;
+}
+
+export interface Store extends StoreReads, StoreWrites {
+  /** What and where this store is, for people. */
+  readonly description: string;
+  /** Absent if one process owns the whole store. */
+  readonly shared?: SharedStore;
+  /**
+   * Calls the listener when something from outside, such as a lock of another program, delays the store for long, and
+   * again when that is `over`. The store retries meanwhile. Absent if nothing can delay it.
+   */
+  onDelay?(listener: (notice: ErrandError, over: boolean) => void): void;
+  /** The processes that run trees of a shared store now. */
+  workers?(): Promise<readonly StoreWorker[]>;
+
+  /** Makes commits with a deferred fsync durable. Absent in a store that defers none. */
+  flush?(): Promise<void>;
+
+  /** Durable when it resolves. The tree need not exist yet. */
+  putMail(mail: Mail): Promise<MailPut>;
+  /** True when another process may have written since the last call. */
+  changed(): Promise<boolean>;
 
   close(): Promise<void>;
 }

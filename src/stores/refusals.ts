@@ -1,5 +1,6 @@
 /** Errors of refusals, the same for every store. */
 
+import type { StoreWrites } from "../contracts/store.ts";
 import type { RunNumber, PostId, TreeId } from "../core/values/ids.ts";
 import { errorText, ErrandError } from "../errors.ts";
 
@@ -44,4 +45,19 @@ export function rowRefused(description: string, cause: unknown): ErrandError {
     remedy: "Its tree is tried alone, and quarantined if that fails too; all other trees continue.",
     cause,
   });
+}
+
+/** The writes of a store that this process may only read. */
+export function refusedWrites(refuse: () => Promise<never>): StoreWrites {
+  return {
+    commit: refuse,
+    claim: refuse,
+    markFailure: refuse,
+    markUnplaced: refuse,
+    release: refuse,
+    replaceProjections: refuse,
+    expire: refuse,
+    setAnchor: refuse,
+    raiseFormat: refuse,
+  };
 }

@@ -7,7 +7,8 @@
  */
 
 import type { AnnouncedPart } from "./announcement.ts";
-import { count, HONESTY, shorten } from "./wording.ts";
+import { HONESTY, shorten } from "./wording.ts";
+import { countLabel } from "../../view/amounts.ts";
 
 const MAX_LINES = 40;
 const LINE_LENGTH = 180;
@@ -43,7 +44,7 @@ export function composeAnswer(asked: string | null, parts: readonly AnnouncedPar
   const shares = fairShares(sections.map(({ lines }) => lines.length));
   const blocks = sections.map(({ name, trouble, lines }, index) => {
     const shown = lines.slice(0, shares[index]);
-    if (lines.length > shown.length) shown.push(`  … and ${count(lines.length - shown.length, "more line")}`);
+    if (lines.length > shown.length) shown.push(`  … and ${countLabel(lines.length - shown.length, "more line")}`);
     if (lines.length === 0) shown.push(trouble === null ? "- nothing was found" : `- no answer: ${trouble}`);
     else if (trouble !== null) shown.push(`  (not complete: ${trouble})`);
     return [...(name === null ? [] : [name]), ...shown].join("\n");

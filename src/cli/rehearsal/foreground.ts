@@ -14,7 +14,8 @@ import type { ComposeAnswer } from "./answer.ts";
 import { type Move, researchMove, toolNames } from "./child.ts";
 import { callsIn, type MadeCall } from "./conversation.ts";
 import { partsOf } from "./questions.ts";
-import { count, HONESTY, readJson } from "./wording.ts";
+import { HONESTY, readJson } from "./wording.ts";
+import { countLabel } from "../../view/amounts.ts";
 
 const START = "start_background_agent";
 const AWAIT = "subagent";
@@ -79,8 +80,8 @@ function startedLine(started: readonly MadeCall[]): string {
     return `I could not have this looked up${reason === undefined ? "" : `: ${reason}`}. ${HONESTY}`;
   }
   const refused = started.length - accepted.length;
-  const rest = refused > 0 ? ` ${count(refused, "part")} could not be started.` : "";
-  return `I asked ${count(accepted.length, "helper")}: ${accepted.map(({ label }) => label).join("; ")}.${rest}`;
+  const rest = refused > 0 ? ` ${countLabel(refused, "part")} could not be started.` : "";
+  return `I asked ${countLabel(accepted.length, "helper")}: ${accepted.map(({ label }) => label).join("; ")}.${rest}`;
 }
 
 /** From the payload of an awaited child (rule F2). */

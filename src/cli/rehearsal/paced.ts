@@ -6,6 +6,7 @@
  */
 
 import type { ModelRequest } from "../../contracts/model.ts";
+import { pause } from "../waiting.ts";
 import type { World } from "../../contracts/world.ts";
 import { NUDGE_TOOL } from "../../core/text/prompts/nudges.ts";
 import { abortedCall } from "../../models/local-reply.ts";
@@ -35,7 +36,11 @@ const CHILD_MS: Readonly<Record<Question["kind"], number>> = {
 export function createPacing(world: Pick<World, "after">): Pacing {
   return {
     compose: composeBriefly,
-    wait: (request, signal) => pause(world, childIs(request) ? CHILD_MS[kindOf(request)] : ROOT_MS, signal),
+    async wait(request, signal) {
+      await pause(world, childIs(request) ? CHILD_MS[kindOf(request)] : ROOT_MS, signal).catch(() => {
+        throw abortedCall();
+      });
+    },
     change(usual, request) {
       const reports = "act" in usual && usual.act.some(({ name }) => name === "send_agent_message");
       const forgets = reports && childIs(request) && kindOf(request) === "source" && !nudged(request);
@@ -51,18 +56,4 @@ function kindOf({ messages }: ModelRequest): Question["kind"] {
 
 function nudged({ messages }: ModelRequest): boolean {
   return messages.some((message) => message.role === "user" && message.text.startsWith(NUDGE_TOOL));
-}
-
-function pause(world: Pick<World, "after">, milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      cancel();
-      reject(abortedCall());
-    };
-    const cancel = world.after(milliseconds, () => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    });
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

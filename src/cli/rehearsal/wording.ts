@@ -5,10 +5,6 @@ import type { Json } from "../../core/values/json.ts";
 export const HONESTY =
   "(offline rehearsal: keyword research without language understanding; use --model for a real one)";
 
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 /** The first `limit` items, and then a word about the rest. */
 export function listed(items: readonly string[], limit: number, rest = ", …"): string {
   return items.slice(0, limit).join(", ") + (items.length > limit ? rest : "");

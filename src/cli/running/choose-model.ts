@@ -7,7 +7,7 @@ import { modelOfKeys, listOllamaModels } from "../../models/registry/default-mod
 import type { Environment } from "../../models/registry/model-sources.ts";
 import { ErrandError } from "../../errors.ts";
 import { offlineIs } from "../../view/tree-model.ts";
-import { abortAfter } from "../abort-after.ts";
+import { abortAfter } from "../waiting.ts";
 import type { CommandCall } from "../command.ts";
 import { OFFLINE } from "../rehearsal/rehearsal-provider.ts";
 

@@ -15,7 +15,7 @@ import type { Display } from "../display/display.ts";
 import { createJsonDisplay } from "../display/jsonl.ts";
 import { createLiveDisplay } from "../display/live.ts";
 import { createAnswerOutput, createPlainDisplay } from "../display/plain.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { EXIT, type ExitCode, signalExit } from "../exit-code.ts";
 import type { Host, Keys } from "../host.ts";
 import { noticeLine, problemOf, reportProblem } from "../problem.ts";
 import { treeParked } from "../../view/tree-model.ts";
@@ -198,6 +198,6 @@ async function endingOf(stop: Stop | null, request: WorkRequest, store: string, 
         return { code: EXIT.interrupted, outcome: "interrupted", problem: null };
       }
       // The signal asks the process to end, not the work: what is under way is parked in the store.
-      return { code: stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated, outcome: "terminated", problem: null };
+      return { code: signalExit(stop.signal), outcome: "terminated", problem: null };
   }
 }

@@ -26,13 +26,14 @@ export function createMemoryStore(): Store {
   let mailArrived = false;
   let closed = false;
 
-  function requireOpen(): void {
-    if (closed) throw storeClosed(description);
-  }
-
-  function treeOf(id: TreeId): MemoryTree {
-    requireOpen();
-    return tables.requireTree(id);
+  /** A method that rejects once the store is closed. */
+  function whileOpen<Args extends readonly unknown[], Result>(
+    work: (...args: Args) => Result,
+  ): (...args: Args) => Promise<Result> {
+    return async (...args) => {
+      if (closed) throw storeClosed(description);
+      return work(...args);
+    };
   }
 
   const recordOf = (tree: MemoryTree): TreeRecord => ({ ...tree.record });
@@ -43,48 +44,43 @@ export function createMemoryStore(): Store {
   return {
     description,
 
-    async commit(commit) {
-      requireOpen();
+    commit: whileOpen((commit) => {
       checkCommit(tables, commit);
       for (const part of commit.trees) tables.apply(part);
       for (const { tree, key } of commit.acknowledged) trees.get(tree)?.outbox.delete(key);
-    },
+    }),
 
-    async claim(ids) {
-      requireOpen();
+    claim: whileOpen((ids) => {
       const known = ids.map((id) => trees.get(id)).filter((tree) => tree !== undefined);
       const claimed = known.filter(({ record }) => claimable(record));
       for (const { record } of claimed) record.epoch += 1;
       return claimed.map(recordOf);
-    },
-    async markFailure(id, quarantine) {
-      const tree = treeOf(id);
+    }),
+    markFailure: whileOpen((id, quarantine) => {
+      const tree = tables.requireTree(id);
       const { failures, status } = tree.record;
       changeRecord(tree, { failures: failures + 1, status: quarantine ? "quarantined" : status });
-    },
-    async markUnplaced(id, unplaced) {
-      changeRecord(treeOf(id), { unplaced });
-    },
-    async expire(before, limit) {
-      requireOpen();
+    }),
+    markUnplaced: whileOpen((id, unplaced) => {
+      changeRecord(tables.requireTree(id), { unplaced });
+    }),
+    expire: whileOpen((before, limit) => {
       const mail = new Set([...pending].map(({ tree }) => tree));
       const idle = treesWhere((tree) => isIdleSince(tree, before) && !mail.has(idOf(tree))).slice(0, limit);
       for (const tree of idle) tables.expire(tree);
       return idle.map(idOf);
-    },
-    async release(id) {
-      const tree = treeOf(id);
+    }),
+    release: whileOpen((id) => {
+      const tree = tables.requireTree(id);
       const { status } = tree.record;
       changeRecord(tree, { failures: 0, status: status === "quarantined" ? "open" : status });
-    },
+    }),
 
-    async tree(id) {
-      requireOpen();
+    tree: whileOpen((id) => {
       const tree = trees.get(id);
       return tree === undefined ? null : recordOf(tree);
-    },
-    async trees({ status, asking, before, limit }) {
-      requireOpen();
+    }),
+    trees: whileOpen(({ status, asking, before, limit }) => {
       const all = [...trees.values()].toReversed();
       const from = before === undefined ? 0 : all.findIndex((tree) => idOf(tree) === before) + 1;
       if (before !== undefined && from === 0) return [];
@@ -93,51 +89,31 @@ export function createMemoryStore(): Store {
         .filter(({ record }) => status === undefined || record.status === status)
         .filter(({ record }) => asking !== true || record.questions > 0);
       return wanted.slice(0, limit).map(recordOf);
-    },
-    async unfinished(at) {
-      requireOpen();
-      return treesWhere((tree) => busy.has(tree) || (waking.get(tree) ?? Infinity) <= at).map(idOf);
-    },
-    async due(at) {
-      requireOpen();
+    }),
+    unfinished: whileOpen((at) =>
+      treesWhere((tree) => busy.has(tree) || (waking.get(tree) ?? Infinity) <= at).map(idOf),
+    ),
+    due: whileOpen((at) => {
       const those = [...waking].filter(([, wakeAt]) => wakeAt <= at).toSorted(([, one], [, other]) => one - other);
       return those.map(([tree]) => idOf(tree));
-    },
-    async nextWake() {
-      requireOpen();
+    }),
+    nextWake: whileOpen(() => {
       let next: number | null = null;
       for (const wakeAt of waking.values()) if (next === null || wakeAt < next) next = wakeAt;
       return next;
-    },
+    }),
 
-    async rows(id, from, limit) {
-      requireOpen();
+    rows: whileOpen((id, from, limit) => {
       const start = Math.max(0, from - 1);
       return trees.get(id)?.rows.slice(start, start + limit) ?? [];
-    },
-    async blob(id, hash) {
-      requireOpen();
-      return trees.get(id)?.blobs.get(hash)?.text ?? null;
-    },
-    async blobs(id) {
-      requireOpen();
-      return inOrder([...(trees.get(id)?.blobs.values() ?? [])], ({ hash }) => hash);
-    },
-    async snapshot(id) {
-      requireOpen();
-      return trees.get(id)?.snapshot ?? null;
-    },
+    }),
+    blob: whileOpen((id, hash) => trees.get(id)?.blobs.get(hash)?.text ?? null),
+    blobs: whileOpen((id) => inOrder([...(trees.get(id)?.blobs.values() ?? [])], ({ hash }) => hash)),
+    snapshot: whileOpen((id) => trees.get(id)?.snapshot ?? null),
 
-    async run(id) {
-      requireOpen();
-      return tables.run(id);
-    },
-    async runOfAgent(agent) {
-      requireOpen();
-      return tables.runOfAgent(agent);
-    },
-    async runs({ tree, state: wanted, limit }) {
-      requireOpen();
+    run: whileOpen((id) => tables.run(id)),
+    runOfAgent: whileOpen((agent) => tables.runOfAgent(agent)),
+    runs: whileOpen(({ tree, state: wanted, limit }) => {
       const found: StoredRun[] = [];
       for (const one of treesWhere(({ record }) => tree === undefined || record.id === tree).toReversed()) {
         if (found.length >= limit) break;
@@ -146,19 +122,14 @@ export function createMemoryStore(): Store {
           if (wanted === undefined || run.state === wanted) found.push({ ...run, tree: idOf(one) });
       }
       return found.slice(0, limit);
-    },
-    async post(tree, id) {
-      requireOpen();
-      return posts.get(tree)?.get(id)?.record ?? null;
-    },
-    async posts(tree) {
-      requireOpen();
+    }),
+    post: whileOpen((tree, id) => posts.get(tree)?.get(id)?.record ?? null),
+    posts: whileOpen((tree) => {
       const taken = [...(posts.get(tree)?.values() ?? [])].flatMap(({ record }) => record ?? []);
       return inOrder(taken, (post) => post.id);
-    },
+    }),
 
-    async putMail(mail) {
-      requireOpen();
+    putMail: whileOpen((mail) => {
       const known = postsOf(mail.tree);
       const earlier = known.get(mail.id);
       if (earlier !== undefined) return { status: earlier.hash === mail.hash ? "known" : "id-reused" };
@@ -166,53 +137,35 @@ export function createMemoryStore(): Store {
       pending.add(mail);
       mailArrived = true;
       return { status: "put" };
-    },
-    async pendingMail(limit) {
-      requireOpen();
-      return [...pending].slice(0, limit);
-    },
-    async changed() {
-      requireOpen();
+    }),
+    pendingMail: whileOpen((limit) => [...pending].slice(0, limit)),
+    changed: whileOpen(() => {
       const came = mailArrived;
       mailArrived = false;
       return came;
-    },
+    }),
 
-    async replaceProjections(id, { runs, posts: taken }) {
-      const tree = treeOf(id);
+    replaceProjections: whileOpen((id, { runs, posts: taken }) => {
+      const tree = tables.requireTree(id);
       tree.runs.clear();
       for (const run of runs) tables.patchRun(tree, run);
       const known = postsOf(id);
       for (const [post, { record }] of known) if (record !== null) known.delete(post);
       for (const post of taken) recordPost(id, post);
-    },
+    }),
 
-    async pendingOutbox(id) {
-      requireOpen();
-      return [...(trees.get(id)?.outbox.values() ?? [])];
-    },
-    async outboxTrees() {
-      requireOpen();
-      return treesWhere((tree) => tree.outbox.size > 0).map(idOf);
-    },
+    pendingOutbox: whileOpen((id) => [...(trees.get(id)?.outbox.values() ?? [])]),
+    outboxTrees: whileOpen(() => treesWhere((tree) => tree.outbox.size > 0).map(idOf)),
 
-    async format() {
-      requireOpen();
-      return format;
-    },
-    async raiseFormat(raised) {
-      requireOpen();
+    format: whileOpen(() => format),
+    raiseFormat: whileOpen((raised) => {
       format = Math.max(format, raised);
-    },
+    }),
 
-    async anchor() {
-      requireOpen();
-      return anchor;
-    },
-    async setAnchor(next) {
-      requireOpen();
+    anchor: whileOpen(() => anchor),
+    setAnchor: whileOpen((next) => {
       anchor = next;
-    },
+    }),
 
     async close() {
       closed = true;

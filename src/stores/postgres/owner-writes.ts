@@ -1,6 +1,6 @@
 /** The other writes of a process that runs trees: failures, retention, projections, the anchor. */
 
-import type { Anchor, Store } from "../../contracts/store.ts";
+import type { Anchor, StoreWrites } from "../../contracts/store.ts";
 import { asTreeId, type TreeId } from "../../core/values/ids.ts";
 import { numberOf, type Row } from "../cells.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
@@ -10,10 +10,7 @@ import type { Database } from "./database.ts";
 import { refusalOf } from "./postgres-errors.ts";
 import { explainReusedPost, replaceProjections } from "./projections.ts";
 
-export type OwnerWrites = Pick<
-  Store,
-  "markFailure" | "markUnplaced" | "release" | "replaceProjections" | "expire" | "setAnchor" | "raiseFormat"
->;
+export type OwnerWrites = Omit<StoreWrites, "commit" | "claim">;
 
 const COUNT_FAILURE = `
   update errand.trees set failures = failures + 1, status = case when $2::boolean then 2 else status end

@@ -10,10 +10,10 @@
 
 import type { Client } from "pg";
 import type { Commit, Store } from "../../contracts/store.ts";
+import { refusedWrites } from "../refusals.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import type { World } from "../../contracts/world.ts";
 import { ErrandError } from "../../errors.ts";
-import { refusedWrites } from "../access.ts";
 import { treeStatuses } from "../codes.ts";
 import { FORMAT_KNOWN } from "../formats.ts";
 import { records, textCell } from "./cells.ts";

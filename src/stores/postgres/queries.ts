@@ -5,9 +5,8 @@
  * reader (`worker` is null) sees those of all.
  */
 
-import type { StoreWorker, TreeRecord } from "../../contracts/store.ts";
+import type { StoreWorker, TreeRecord, StoreReads } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
-import type { StoreReads } from "../access.ts";
 import { found, inOrder, numberOf, optionalOf } from "../cells.ts";
 import { runStates, treeStatuses } from "../codes.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";

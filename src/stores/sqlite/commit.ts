@@ -9,11 +9,10 @@
  *  3. Each waits for the disk, except a commit with a deferred fsync (`deferred-fsync.ts`).
  */
 
-import type { Store, TreeCommit } from "../../contracts/store.ts";
+import type { Store, TreeCommit, StoreWrites } from "../../contracts/store.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import type { JournalRow } from "../../core/journal/journal.ts";
-import type { StoreWrites } from "../access.ts";
 import { numberOf, optionalCell, type Row } from "../cells.ts";
 import { treeStatuses } from "../codes.ts";
 import { FORMAT_KNOWN } from "../formats.ts";

@@ -1,3 +1,4 @@
+import type { StoreReads } from "../../contracts/store.ts";
 /**
  * Reading a SQLite store, for every process, owner or not.
  *
@@ -5,7 +6,6 @@
  * each new value; with a plus sign before it, it does not.
  */
 
-import type { StoreReads } from "../access.ts";
 import { found, inOrder, numberOf } from "../cells.ts";
 import { runStates, treeStatuses } from "../codes.ts";
 import { FIRST_FORMAT, FORMAT_KNOWN } from "../formats.ts";

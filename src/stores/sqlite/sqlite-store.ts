@@ -11,9 +11,8 @@
 import type { Store } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import { errorText, ErrandError } from "../../errors.ts";
-import { refusedWrites } from "../access.ts";
 import { claimable } from "../formats.ts";
-import { storeClosed } from "../refusals.ts";
+import { refusedWrites, storeClosed } from "../refusals.ts";
 import { createRetry, type Retry, type RetryOptions } from "../retry.ts";
 import { createOwnerWrites } from "./commit.ts";
 import { type Connection, createPrepare, createTransaction } from "./connection.ts";

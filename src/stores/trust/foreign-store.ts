@@ -14,8 +14,8 @@ import { closeSync, fstatSync, lstatSync, mkdtempSync, openSync, readSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Store } from "../../contracts/store.ts";
+import { refusedWrites } from "../refusals.ts";
 import { ErrandError } from "../../errors.ts";
-import { refusedWrites } from "../access.ts";
 import { openConnection, schemaVersionOf, storeMissing, unreadable } from "../sqlite/open-database.ts";
 import { schemaIsKnown } from "../sqlite/schema.ts";
 import { openSqliteStore } from "../sqlite/sqlite-store.ts";

@@ -9,7 +9,7 @@ import type { CommandCall } from "../../command.ts";
 import type { Display, UserMessage } from "../../display/display.ts";
 import { createJsonDisplay, jsonLine, problemRecord } from "../../display/jsonl.ts";
 import { createPlainDisplay } from "../../display/plain.ts";
-import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { EXIT, type ExitCode, signalExit } from "../../exit-code.ts";
 import { linesOf } from "../../files/file-lines.ts";
 import { type Problem, problemOf, reportProblem } from "../../problem.ts";
 import { DONE, type Ended, outcomeOf, parkedProblem } from "../../running/tree-outcome.ts";
@@ -83,8 +83,8 @@ export async function chatInLines(call: CommandCall, target: ChatTarget): Promis
 
 function endedBy(stop: Stop): Ended {
   if (stop.type !== "signal") return { code: EXIT.failed, outcome: "failed", problem: null };
-  if (stop.signal === "SIGINT") return { code: EXIT.interrupted, outcome: "interrupted", problem: null };
-  return { code: stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated, outcome: "terminated", problem: null };
+  const outcome = stop.signal === "SIGINT" ? "interrupted" : "terminated";
+  return { code: signalExit(stop.signal), outcome, problem: null };
 }
 
 interface Rounds {

@@ -11,7 +11,7 @@ import type { CommandAction, CommandCall } from "../../command.ts";
 import { createDemoScreen } from "../demo/demo-screen.ts";
 import { playDemo } from "../demo/play-demo.ts";
 import { openDemoProcesses } from "../demo/demo-processes.ts";
-import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { EXIT, type ExitCode, signalExit } from "../../exit-code.ts";
 import type { Host } from "../../host.ts";
 import { DEMO_TASK, OFFLINE_PACED } from "../../rehearsal/rehearsal-provider.ts";
 import { type Stop, watchStops } from "../../running/stops.ts";
@@ -72,7 +72,7 @@ function left(stop: Stop, kept: string | null, host: Host): ExitCode {
   switch (stop.type) {
     case "signal":
       host.err(`left before the end; ${kept === null ? "nothing is kept" : `kept: ${storeName(kept)}`}\n`);
-      return stop.signal === "SIGINT" ? EXIT.interrupted : stop.signal === "SIGHUP" ? EXIT.hangup : EXIT.terminated;
+      return signalExit(stop.signal);
     case "timeout":
       throw new ErrandError("demo-failed", `The job did not end within ${elapsedLabel(LONGEST_MS)}`, {
         remedy: "Try it again when this machine has less to do.",

@@ -4,6 +4,7 @@
  */
 
 import type { World } from "../../../contracts/world.ts";
+import { pause } from "../../waiting.ts";
 import { ErrandError } from "../../../errors.ts";
 import { withStore } from "../../store/open-view.ts";
 import { foldEvent } from "../../../view/fold-event.ts";
@@ -109,20 +110,4 @@ function unexpected(what: string, process: DemoProcess, finished: Finished | nul
   const error = finished?.err.trim().split("\n").slice(-2).join(" ") ?? "";
   const message = `Process ${process.pid} ${what} (${how}${error === "" ? "" : `: ${error}`})`;
   return new ErrandError("demo-failed", message, { remedy: "Try it again; errand doctor checks this machine." });
-}
-
-/** Rejects when the signal aborts. */
-function pause(world: World, milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const cancel = world.after(milliseconds, () => {
-      signal.removeEventListener("abort", aborted);
-      resolve();
-    });
-    function aborted(): void {
-      cancel();
-      reject(signal.reason);
-    }
-    signal.addEventListener("abort", aborted, { once: true });
-  });
 }

@@ -4,7 +4,7 @@ import type { World } from "../../../contracts/world.ts";
 import { type Environment, firstOf } from "../../../models/registry/model-sources.ts";
 import { elapsedLabel } from "../../../view/amounts.ts";
 import { broken, type Finding, ok } from "./finding.ts";
-import { abortAfter } from "../../abort-after.ts";
+import { abortAfter } from "../../waiting.ts";
 
 const NAME = "network";
 const WITHIN_MS = 5_000;

@@ -14,8 +14,7 @@ import { openForeignStore } from "../../../stores/trust/foreign-store.ts";
 import { registerOf } from "../../../stores/trust/trust-status.ts";
 import { trustStore } from "../../../stores/trust/trust-store.ts";
 import type { CommandCall } from "../../command.ts";
-import type { JsonLine } from "../../display/json-types.ts";
-import { jsonLine } from "../../display/jsonl.ts";
+import { print } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import type { Host, Keys } from "../../host.ts";
 import { explainForeign, requireFile } from "../../store/open-view.ts";
@@ -37,7 +36,8 @@ export async function storeTrust(given: string, call: CommandCall): Promise<Exit
   }
   if (found.status === "trusted" && found.entry !== null) {
     const { id } = found;
-    return print({ type: "trusted-store", path, id }, `already trusted: ${path} (id ${id})`, call);
+    print(call, { type: "trusted-store", path, id }, () => terminalLine(`already trusted: ${path} (id ${id})`));
+    return EXIT.done;
   }
   return trust(path, call);
 }
@@ -61,7 +61,8 @@ async function trust(path: string, call: CommandCall): Promise<ExitCode> {
   }
   const id = await trustStore({ path, digest: foreign.digest, owner: thisProcess() }, trustParts());
   const text = `trusted: ${path} (id ${id}); go on with it: errand resume --store ${path}`;
-  return print({ type: "trusted-store", path, id, ...contents }, text, call);
+  print(call, { type: "trusted-store", path, id, ...contents }, () => terminalLine(text));
+  return EXIT.done;
 }
 
 function revoke(path: string, call: CommandCall): ExitCode {
@@ -69,11 +70,7 @@ function revoke(path: string, call: CommandCall): ExitCode {
   const id = register.find(path)?.id ?? null;
   register.remove(path);
   const text = id === null ? `${path} was not trusted` : `no longer trusted: ${path}`;
-  return print({ type: "revoked-store", path, id }, text, call);
-}
-
-function print(line: JsonLine, text: string, { options, host }: CommandCall): ExitCode {
-  host.out(options.json === true ? jsonLine(line) : `${terminalLine(text)}\n`);
+  print(call, { type: "revoked-store", path, id }, () => terminalLine(text));
   return EXIT.done;
 }
 

@@ -3,7 +3,8 @@
 import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
 import type { Action, Evidence, Inquiry } from "../conversation.ts";
 import { fileLines, type Listing } from "../tool-outputs.ts";
-import { count, firstSentence, listed, readJson, shorten } from "../wording.ts";
+import { firstSentence, listed, readJson, shorten } from "../wording.ts";
+import { countLabel } from "../../../view/amounts.ts";
 
 const MANIFESTS = ["package.json", "pyproject.toml", "Cargo.toml", "go.mod", "composer.json", "pom.xml", "Gemfile"];
 const NAMES_SHOWN = 8;
@@ -76,5 +77,5 @@ function readmeFindings(path: string, lines: readonly string[]): readonly string
 
 function namesShown(names: readonly string[]): string {
   const short = names.map((name) => shorten(name, 60));
-  return listed(short, NAMES_SHOWN, ` and ${count(names.length - NAMES_SHOWN, "other")}`);
+  return listed(short, NAMES_SHOWN, ` and ${countLabel(names.length - NAMES_SHOWN, "other")}`);
 }

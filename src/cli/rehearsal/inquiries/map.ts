@@ -2,7 +2,8 @@
 
 import type { Inquiry } from "../conversation.ts";
 import { byCount, type FolderCount, type Listing, NO_EXTENSION, tally } from "../tool-outputs.ts";
-import { count, listed } from "../wording.ts";
+import { listed } from "../wording.ts";
+import { countLabel } from "../../../view/amounts.ts";
 
 const FOLDERS_SHOWN = 8;
 const KINDS_SHOWN = 3;
@@ -21,10 +22,15 @@ function findingsOf(listing: Listing): readonly string[] {
   const width = Math.max(0, ...shown.map(([folder]) => folder.length));
   const lines = shown.map(
     ([folder, counted]) =>
-      `- ${folder.padEnd(width)}  ${count(counted.files, "file")}${kinds(counted)}${inside(listing, folder)}`,
+      `- ${folder.padEnd(width)}  ${countLabel(counted.files, "file")}${kinds(counted)}${inside(listing, folder)}`,
   );
-  if (folders.length > FOLDERS_SHOWN) lines.push(`- and ${count(folders.length - FOLDERS_SHOWN, "smaller folder")}`);
-  return [`- ${count(listing.files, "file")} in ${count(listing.folders, "folder")}`, ...lines, ...topLevel(listing)];
+  if (folders.length > FOLDERS_SHOWN)
+    lines.push(`- and ${countLabel(folders.length - FOLDERS_SHOWN, "smaller folder")}`);
+  return [
+    `- ${countLabel(listing.files, "file")} in ${countLabel(listing.folders, "folder")}`,
+    ...lines,
+    ...topLevel(listing),
+  ];
 }
 
 function kinds(counted: FolderCount): string {
@@ -48,5 +54,5 @@ function topLevel({ paths }: Listing): readonly string[] {
   const visible = names.filter((name) => !name.startsWith("."));
   const shown = (visible.length > 0 ? visible : names).slice(0, INSIDE_SHOWN);
   const rest = names.length - shown.length;
-  return [`- at the top: ${shown.join(", ")}${rest > 0 ? ` and ${count(rest, "other file")}` : ""}`];
+  return [`- at the top: ${shown.join(", ")}${rest > 0 ? ` and ${countLabel(rest, "other file")}` : ""}`];
 }

@@ -3,7 +3,8 @@
 import type { Action, Evidence, Inquiry } from "../conversation.ts";
 import { codeIs } from "../file-kinds.ts";
 import { fileLines } from "../tool-outputs.ts";
-import { count, shorten } from "../wording.ts";
+import { shorten } from "../wording.ts";
+import { countLabel } from "../../../view/amounts.ts";
 import { DEFINITION, purposeOf } from "./source.ts";
 
 const OUTLINE = 10;
@@ -27,9 +28,9 @@ function fileFindings(path: string, output: string | null): readonly string[] {
   const first = lines.filter((line) => line.trim() !== "").slice(0, FIRST_LINES);
   const shown = outline.length > 0 ? outline : first.map((line) => `    ${shorten(line, LINE_LENGTH)}`);
   return [
-    `- ${path} (${count(total, "line")})${codeIs(path) ? `: ${purposeOf(lines)}` : ""}`,
+    `- ${path} (${countLabel(total, "line")})${codeIs(path) ? `: ${purposeOf(lines)}` : ""}`,
     ...shown.slice(0, OUTLINE),
-    ...(shown.length > OUTLINE ? [`    … and ${count(shown.length - OUTLINE, "more line")} of its outline`] : []),
+    ...(shown.length > OUTLINE ? [`    … and ${countLabel(shown.length - OUTLINE, "more line")} of its outline`] : []),
   ];
 }
 

@@ -6,7 +6,8 @@ import { stemOf } from "../keywords.ts";
 import type { SearchScope } from "../questions.ts";
 import { type RankedFile, rankFiles, wordBegins } from "../ranking.ts";
 import { type Listing, nameOf, numberedLines, readHits } from "../tool-outputs.ts";
-import { count, listed, shorten } from "../wording.ts";
+import { listed, shorten } from "../wording.ts";
+import { countLabel } from "../../../view/amounts.ts";
 
 const FILES_SHOWN = 4;
 const LINES_SHOWN = 2;
@@ -38,7 +39,7 @@ export function searchInquiry(
     actions: [...words.map(searchFor), ...(searched ? ranked.slice(0, 1).map(readAround) : [])],
     findings() {
       const counts = [...results].map(([word, { total, files }]) =>
-        total === 0 ? `${word} nowhere` : `${word} ${count(total, "line")} in ${count(files, "file")}`,
+        total === 0 ? `${word} nowhere` : `${word} ${countLabel(total, "line")} in ${countLabel(files, "file")}`,
       );
       const named = paths.filter((path) => words.some((word) => wordBegins(nameOf(path), stemOf(word))));
       const lines = ranked.slice(0, FILES_SHOWN).flatMap((file, index) => {
@@ -49,7 +50,7 @@ export function searchInquiry(
       return [
         ...(counts.length > 0 ? [`- ${counts.join("; ")}`] : []),
         ...lines,
-        ...(ranked.length > FILES_SHOWN ? [`- and ${count(ranked.length - FILES_SHOWN, "other file")}`] : []),
+        ...(ranked.length > FILES_SHOWN ? [`- and ${countLabel(ranked.length - FILES_SHOWN, "other file")}`] : []),
         ...(named.length > 0 && scope !== "documents"
           ? [`- named after it: ${listed(named, NAMES_SHOWN, `, … (${named.length})`)}`]
           : []),

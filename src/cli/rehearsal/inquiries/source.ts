@@ -3,7 +3,8 @@
 import type { Action, Evidence, Inquiry } from "../conversation.ts";
 import { codeIs, testIs, weightOf } from "../file-kinds.ts";
 import { byCount, fileLines, type Listing, nameOf, tally } from "../tool-outputs.ts";
-import { count, firstSentence, listed, shorten } from "../wording.ts";
+import { firstSentence, listed, shorten } from "../wording.ts";
+import { countLabel } from "../../../view/amounts.ts";
 
 const FILES_READ = 8;
 const FOLDERS_SHOWN = 6;
@@ -25,12 +26,12 @@ export function sourceInquiry({ paths }: Listing, evidence: Evidence): Inquiry {
     findings() {
       if (source.length === 0) return ["- no source files that a program is written in"];
       const folders = byCount(tally(source.map(folderOf))).map(([folder, number]) => `${folder} ${number}`);
-      const where = `${count(folders.length, "folder")}: ${listed(folders, FOLDERS_SHOWN)}`;
+      const where = `${countLabel(folders.length, "folder")}: ${listed(folders, FOLDERS_SHOWN)}`;
       const files = main.flatMap((path) => {
         const output = evidence.output(readBeginning(path));
         return output === null ? [] : [`- ${path}: ${purposeOf(fileLines(output))}`];
       });
-      return [`- ${count(source.length, "source file")} in ${where}`, ...files];
+      return [`- ${countLabel(source.length, "source file")} in ${where}`, ...files];
     },
   };
 }

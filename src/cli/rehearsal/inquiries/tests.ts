@@ -3,7 +3,8 @@
 import type { Action, Evidence, Inquiry } from "../conversation.ts";
 import { testIs } from "../file-kinds.ts";
 import { byCount, type Listing, readHits, tally } from "../tool-outputs.ts";
-import { count, listed, shorten } from "../wording.ts";
+import { listed, shorten } from "../wording.ts";
+import { countLabel } from "../../../view/amounts.ts";
 import { readAction, scriptsOf } from "./describe.ts";
 
 const FOLDERS_SHOWN = 6;
@@ -35,8 +36,8 @@ export function testsInquiry({ paths }: Listing, evidence: Evidence): Inquiry {
       );
       const scripts = scriptsOf(evidence).filter(([name]) => /^(test|e2e|spec)\b/.test(name));
       return [
-        `- ${count(files.length, "test file")}: ${listed(folders, FOLDERS_SHOWN)}`,
-        ...(hits.total > 0 ? [`- about ${count(hits.total, "test")}, going by the lines that begin one`] : []),
+        `- ${countLabel(files.length, "test file")}: ${listed(folders, FOLDERS_SHOWN)}`,
+        ...(hits.total > 0 ? [`- about ${countLabel(hits.total, "test")}, going by the lines that begin one`] : []),
         ...scripts
           .slice(0, SCRIPTS_SHOWN)
           .map(([name, command]) => `- run with: npm run ${name}  (${shorten(command, 80)})`),
