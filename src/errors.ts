@@ -1,9 +1,9 @@
 /**
- * One registry of the errors a user of Errand can meet. A code is stable, its page is docs/reference/errors.md, and a
- * test compares the two. A message says what happened and why; the remedy says what to do.
+ * The registry of all errors that users of Errand can get. A code is stable and documented in docs/reference/errors.md;
+ * a test compares the two. A message says what happened and why; the remedy says what to do.
  */
 
-/** Every code, with what it means in one sentence. */
+/** Every code, with its meaning in one sentence. */
 export const ERROR_CODES = {
   usage: "A command line or a call was given something it does not take.",
   "node-too-old": "The running Node.js is older than the oldest one Errand works with.",
@@ -72,14 +72,14 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 interface ErrandErrorOptions {
-  /** What the reader can do about it: one sentence. */
+  /** What the user can do: one sentence. */
   readonly remedy?: string;
   readonly cause?: unknown;
-  /** Machine-readable particulars, such as the reason a turn failed. */
+  /** Machine-readable details, such as the reason why a turn failed. */
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** The one class of error that Errand throws at its users. Anything else that is thrown is a bug. */
+/** The only class of errors that Errand throws to its users. Any other thrown value is a bug. */
 export class ErrandError extends Error {
   readonly code: ErrorCode;
   readonly remedy: string | undefined;
@@ -94,7 +94,7 @@ export class ErrandError extends Error {
   }
 }
 
-/** Failures of a store that pass by themselves, or as soon as a person has made room: what failed is tried again. */
+/** Temporary failures of a store, which end by themselves or after a person has made room. The work is tried again. */
 const PASSING: ReadonlySet<string> = new Set<ErrorCode>([
   "store-busy",
   "store-unreachable",
@@ -112,7 +112,7 @@ export function errorCode(thrown: unknown): string | null {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : null;
 }
 
-/** What a thrown value says, whatever it is. It never throws. */
+/** The message of any thrown value. Never throws. */
 export function errorText(thrown: unknown): string {
   try {
     if (thrown instanceof Error) {

@@ -1,13 +1,12 @@
 /**
- * A duty that a process does again and again: looking for mail, waking trees, telling others that it lives.
+ * A periodic duty of a process: looking for mail, waking trees, renewing its lease.
  *
  * Invariants:
- *  1. After every try another is armed, whatever came of it: it was done, it threw, or its time was over. Only `stop`
- *     ends that.
- *  2. Two tries overlap only if the first was given up because its time was over.
- *  3. After a failure the pause grows from `FIRST_PAUSE_MS` to `LONGEST_PAUSE_MS`: work goes on soon after the cause is
- *     gone.
- *  4. A failure that does not pass by itself is told at once, any other once it lasts; each is told once, and so is the
+ *  1. Every try is followed by another one: after a success, a failure and a timeout. Only `stop` ends that.
+ *  2. Two tries overlap only if the first one exceeded its time limit.
+ *  3. After a failure the pause grows from `FIRST_PAUSE_MS` to `LONGEST_PAUSE_MS`, so that work continues soon after
+ *     the cause is gone.
+ *  4. A permanent failure is reported at once, a temporary one once it lasts. Each is reported once, and so is the
  *     recovery.
  */
 
@@ -19,26 +18,26 @@ interface DutyTime {
 
 export interface DutyParts {
   readonly time: DutyTime;
-  /** One try. Resolves with the milliseconds until the next one, or with null if that one is asked for by `now`. */
+  /** One try. Resolves with the milliseconds until the next one, or with null if only `now` starts it. */
   readonly work: () => Promise<number | null>;
-  /** A try that takes longer is given up. */
+  /** The time limit of a try. */
   readonly tryWithinMs?: number;
-  /** A failure that is older than this lasts. */
+  /** A failure that is older than this is reported as lasting. */
   readonly lastingMs?: number;
-  /** True for an error that passes by itself, such as a server that cannot be reached. */
+  /** True for a temporary error, such as a server that cannot be reached. */
   readonly passes: (error: unknown) => boolean;
   readonly onFailing: (error: unknown, lateMs: number) => void;
   readonly onRecovered: (lateMs: number) => void;
 }
 
 export interface Duty {
-  /** Tries now, or once more when the try under way has ended. Resolves when a try has ended, however. */
+  /** Tries now, or again after the running try. Resolves when a try has ended, with or without success. */
   now(): Promise<void>;
-  /** Tries after so many milliseconds, unless a try is armed for an earlier time. */
+  /** Tries after this many milliseconds, unless a try is set for an earlier time. */
   later(milliseconds: number): void;
-  /** How long ago the first try began that no success followed; 0 if there is none. */
+  /** The time since the first failing try after the last success; 0 without a failure. */
   lateMs(): number;
-  /** Resolves when no try is under way any more. */
+  /** Resolves when no try is running. */
   stop(): Promise<void>;
 }
 
@@ -47,7 +46,7 @@ const LASTING_MS = 10_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** A try of a duty whose time was over. */
+/** A try exceeded its time limit. */
 export class DutyTimeout extends Error {
   constructor(milliseconds: number) {
     super(`it did not end within ${milliseconds / 1_000} s`);
@@ -61,10 +60,10 @@ export function createDuty(parts: DutyParts): Duty {
   let armed: { readonly at: number; readonly cancel: () => void } | null = null;
   let trying: Promise<void> | null = null;
   let again = false;
-  /** When the first try began that no success followed. */
+  /** When the first failing try after the last success began. */
   let since: number | null = null;
   let failures = 0;
-  const told = new Set<"lasting" | "failure">();
+  const reported = new Set<"lasting" | "failure">();
 
   function arm(milliseconds: number): void {
     if (stopped) return;
@@ -118,8 +117,8 @@ export function createDuty(parts: DutyParts): Duty {
     const late = lateMs();
     since = null;
     failures = 0;
-    if (told.size === 0) return;
-    told.clear();
+    if (reported.size === 0) return;
+    reported.clear();
     parts.onRecovered(late);
   }
 
@@ -127,8 +126,8 @@ export function createDuty(parts: DutyParts): Duty {
     failures += 1;
     if (stopped) return;
     const kind = error instanceof DutyTimeout || parts.passes(error) ? "lasting" : "failure";
-    if (told.has(kind) || (kind === "lasting" && lateMs() < lastingMs)) return;
-    told.add(kind);
+    if (reported.has(kind) || (kind === "lasting" && lateMs() < lastingMs)) return;
+    reported.add(kind);
     parts.onFailing(error, lateMs());
   }
 

@@ -1,6 +1,6 @@
 /**
- * Makes any value plain JSON, or says why it is none. Every value of a model or a tool goes through here before it is
- * an input.
+ * Converts any value to plain JSON, or says why it cannot. Every value of a model or a tool is converted here before it
+ * becomes an input.
  *
  * Invariants:
  *  1. Nothing throws, whatever the value: getters, proxies and cycles included. No `toJSON` is called.
@@ -15,7 +15,7 @@ import type { Json } from "./core/values/json.ts";
 export interface PlainBounds {
   /** Levels of arrays and objects. */
   readonly depth: number;
-  /** Characters of all strings and names, and 8 for every value. */
+  /** The characters of all strings and names, plus 8 for every value. */
   readonly size: number;
 }
 
@@ -38,7 +38,7 @@ export function plainJson(value: unknown, bounds: Partial<PlainBounds> = {}): Pl
   }
 }
 
-/** A whole number from 0 to `most`; null for what is no number or is below zero. */
+/** A whole number from 0 to `most`; null for other values and for negative numbers. */
 export function wholeNumber(value: unknown, most: number): number | null {
   if (typeof value !== "number" || Number.isNaN(value) || value < 0) return null;
   return Math.min(Math.ceil(value), most);

@@ -37,7 +37,7 @@ export interface Runner {
   /** Definitions name it: `runner: NAME`. */
   readonly name: string;
   /**
-   * What a session can be told. A run is not steered if `steer` is missing. If `report-refused` is missing, a report
+   * What can be sent to a session. A run is not steered if `steer` is missing. If `report-refused` is missing, a report
    * with data that do not fit ends the run as `invalid-output`. Questions are only for runners that take `answer`.
    */
   readonly takes: readonly RunnerMessage["type"][];
@@ -49,7 +49,7 @@ export interface Runner {
   secrets?(settings: RunnerSettings): readonly string[];
   start(request: RunnerRequest, events: RunnerEvents): RunnerSession;
   /**
-   * Goes on with the session that an earlier attempt of the run named with `resumable`. Absent if the runner cannot. A
+   * Continues the session that an earlier attempt of the run named with `resumable`. Absent if the runner cannot. A
    * session that is lost ends as `runner-died`.
    */
   resume?(request: RunnerRequest, token: string, events: RunnerEvents): RunnerSession;
@@ -194,7 +194,7 @@ export type RunnerEnd =
       readonly usage?: RunnerUsage;
     };
 
-/** What a session is told. */
+/** A message to a session. */
 export type RunnerMessage =
   /** The user's answer to a question; `text` is null if the user refused to answer. */
   | { readonly type: "answer"; readonly question: string; readonly text: string | null }

@@ -35,7 +35,7 @@ export interface TreeRecord {
   readonly hash: string;
   /** When an idle tree wants to be woken, or null. The owner of a busy tree has its timers in memory. */
   readonly wakeAt: number | null;
-  /** True while an effect is under way or work is queued: a restart must load this tree. */
+  /** True while an effect runs or work is queued: a restart must load this tree. */
   readonly busy: boolean;
   /** How many questions wait for a user's answer. */
   readonly questions: number;

@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  1. Facts are past tense. Intentions are effects (effect.ts).
- *  2. A fact holds no text for models or people. It holds an index into the row's texts, which stand in the body.
+ *  2. A fact holds no text for models or people. It holds an index into the row's texts, which are in the body.
  *  3. `n` is a fact's number in its step. With the step's sequence it is the key of an effect, a message or an
  *     announcement.
  *  4. An undefined member is not written, and means the same as an absent one.
@@ -29,7 +29,7 @@ interface Decisions {
     readonly announcement?: StepKey | undefined;
     readonly placed?: readonly RunNumber[] | undefined;
   };
-  /** Steers and silent messages that joined the context of a turn under way, or of an idle agent. */
+  /** Steers and silent messages that joined the context of a current turn, or of an idle agent. */
   "messages-joined": { readonly agent: AgentNumber; readonly take: readonly StepKey[] };
   "model-called": {
     readonly agent: AgentNumber;
@@ -37,9 +37,9 @@ interface Decisions {
     readonly purpose?: "compaction" | undefined;
     readonly reserved?: { readonly tokens: number; readonly cost: number } | undefined;
   };
-  /** The model call under way is dropped, because its context must become smaller first. */
+  /** The open model call is dropped, because its context must become smaller first. */
   "turn-model-dropped": { readonly agent: AgentNumber };
-  /** The tree's budget has no room until the usage of calls under way is known: the agent's next model call waits. */
+  /** The tree's budget has no room until the usage of running calls is known: the agent's next model call waits. */
   "budget-awaited": { readonly agent: AgentNumber };
   /** A tree used four fifths of a limit. Once for each limit. */
   "limit-neared": { readonly limit: "tokensPerTree" | "costPerTree" | "runsPerTree"; readonly used: number };
@@ -64,7 +64,7 @@ interface Decisions {
     readonly granted?: true | undefined;
     /** The mark of the file that the user saw. */
     readonly seen?: string | undefined;
-    /** A delegation tool whose answer stands in the store. */
+    /** A delegation tool whose answer is in the store. */
     readonly read?: true | undefined;
   };
   /**
@@ -167,7 +167,7 @@ interface Decisions {
     readonly n: number;
     readonly say?: number;
     readonly relay?: StepKey;
-    /** The reply also calls tools: the turn goes on after it (rule D13). */
+    /** The reply also calls tools: the turn continues after it (rule D13). */
     readonly commentary?: true | undefined;
   };
   "turn-ended": {
@@ -182,7 +182,7 @@ interface Decisions {
     /** The report that answers the posts. Without it the reply answers them. */
     readonly answer?: TextIndex | undefined;
   };
-  /** Text 0 is the summary of everything before the turn under way. */
+  /** Text 0 is the summary of everything before the current turn. */
   "context-compacted": { readonly agent: AgentNumber; readonly size: number };
   /** Results of the agent's tools longer than `keep` characters are cut, to make room in its context. */
   "results-shortened": { readonly agent: AgentNumber; readonly keep: number };

@@ -127,7 +127,7 @@ export interface WholeResult {
   readonly bytes: number;
   /** SHA-256, base64url. */
   readonly sha256: string;
-  /** Bytes of it that stand in the context. */
+  /** The bytes of it that are in the context. */
   readonly kept: number;
   /** Bytes that the tool returned, if more than were recorded. */
   readonly given?: number | undefined;

@@ -49,7 +49,7 @@ export interface Turn {
   /** The announcement it placed. */
   announcement: StepKey | null;
   posts: PostId[];
-  /** The model call under way. */
+  /** The open model call. */
   model: StepKey | null;
   /** Calls of the newest reply that are not answered yet. */
   calls: Map<string, OpenCall>;
@@ -197,7 +197,7 @@ export interface Question {
 /** Model calls since the newest request from outside the tree. */
 export interface RequestCalls {
   used: number;
-  /** The question whether it may go on, while it is open. */
+  /** The open question whether it may continue. */
   question: StepKey | null;
   /** True if the user said no. */
   refused: boolean;
@@ -274,7 +274,7 @@ export function stateEmpty(): TreeState {
   };
 }
 
-/** True while an effect is under way or a run is queued, which a restart must see to. */
+/** True while an effect runs or a run is queued: a restart must load the tree. */
 export function stateBusy(state: TreeState): boolean {
   return state.effects.size > 0 || state.queued > 0;
 }

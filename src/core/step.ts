@@ -57,7 +57,7 @@ export interface RunEnd {
 
 /** What is left to do before the step is over. */
 export type Task =
-  /** Calls of the agent's newest reply were answered: its turn may go on. */
+  /** Calls of the agent's newest reply were answered: its turn may continue. */
   | { readonly do: "continue-turn"; readonly agent: AgentNumber }
   /** The agent may be idle: its next turn starts, its run ends, or it waits. */
   | { readonly do: "next-turn"; readonly agent: AgentNumber }

@@ -19,7 +19,7 @@ import type { AskOptions, TaskOptions, TaskResult } from "./tasks/task-options.t
 import type { Tasks } from "./tasks/tasks.ts";
 
 export interface AwaitOptions extends PostOptions {
-  /** How long to wait for the answer. Default: 600 s. The turn goes on after it. */
+  /** How long to wait for the answer. Default: 600 s. The turn continues after it. */
   readonly timeoutMs?: number;
 }
 
@@ -35,24 +35,24 @@ export interface Agent {
    */
   postAndAwait(text: string, options?: AwaitOptions): Promise<Reply>;
   /**
-   * Posts, and waits until nothing in the tree is under way: children, announcements and relayed messages included.
+   * Posts, and waits until the whole tree is idle: children, announcements and relayed messages included.
    * Gives what came of it, and rejects if it did not end well.
    */
   ask(text: string, options?: AskOptions & Pick<TaskOptions, "onEvent">): Promise<TaskResult>;
   /** The same as a stream of events. */
   stream(text: string, options?: AskOptions & { readonly after?: string }): EventStream<TaskResult>;
-  /** Resolves once nothing in the tree is under way. */
+  /** Resolves once the whole tree is idle. */
   settled(): Promise<void>;
   /** Starts a background run below this agent. */
   spawn<Output = unknown>(options: SpawnOptions<Output>): Promise<SpawnedRun<Output>>;
   /**
-   * What the user said and was told, in order. With `internal`, also what only the model saw: nudges, announcements,
+   * The messages from and to the user, in order. With `internal`, also what only the model saw: nudges, announcements,
    * system messages.
    */
   history(options?: { readonly internal?: boolean }): Promise<readonly HistoryItem[]>;
-  /** Ends the turn under way and every run below. */
+  /** Ends the current turn and every run below. */
   cancel(): Promise<void>;
-  /** Takes no more messages. Runs below go on, those that wait for a slot are cancelled; their outcomes are kept. */
+  /** Takes no more messages. Runs below continue, queued runs are cancelled, and all outcomes are kept. */
   close(): Promise<void>;
   /**
    * Releases the channel that was given for this conversation. Messages stay in the outbox until a channel is attached

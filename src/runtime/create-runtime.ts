@@ -44,7 +44,7 @@ const DEFAULT_SLOTS = 64;
 const DEFAULT_RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Opens a store, and goes on with what an earlier process left unfinished in it. */
+/** Opens a store, and continues the unfinished work of an earlier process. */
 export async function createErrand(options: ErrandOptions): Promise<Errand> {
   requireStoreGiven(options);
   requireNumbers(options);

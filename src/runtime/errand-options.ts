@@ -67,7 +67,8 @@ export interface ErrandOptions {
   /** Kinds of artifacts that a report may hold. Default: all. */
   readonly artifactKinds?: readonly ArtifactKind[];
   /**
-   * Days for which an idle tree is kept; null for ever. Default: 30. Outcomes that no parent has read are always kept.
+   * Days for which an idle tree is kept; null for no limit. Default: 30. Outcomes that no parent has read are always
+   * kept.
    */
   readonly retentionDays?: number | null;
   /**
@@ -92,11 +93,11 @@ export interface ErrandOptions {
   /** Clocks, timers and randomness. Default: the system's. */
   readonly world?: World;
   /**
-   * True (default): this process goes on with what an earlier one left unfinished. In a shared database it becomes a
+   * True (default): this process continues the unfinished work of an earlier one. In a shared database it becomes a
    * worker: it takes trees that have work and that no process runs, now and later. False: a tree goes on when something
    * is posted to it.
    */
   readonly recover?: boolean;
-  /** False: trees of the store go on with the definitions and models they were recorded with. Default: true. */
+  /** False: trees of the store keep the definitions and models they were recorded with. Default: true. */
   readonly renewDefinitions?: boolean;
 }

@@ -69,7 +69,7 @@ export interface GivenAnswer {
 
 export interface Errand {
   /**
-   * Gives a task to an agent, waits until nothing of it is under way, and gives what came of it. Rejects if it did not
+   * Gives a task to an agent, waits until all of its work has ended, and returns the result. Rejects if it did not
    * end well. With `output` the task is one run of the agent, whose data are checked and typed.
    */
   run<Schema extends OutputSchema | undefined = undefined>(
@@ -124,8 +124,8 @@ export interface Errand {
   /** The lines of a file that holds the whole journal of a tree. */
   export(tree: string): AsyncGenerator<string, void, void>;
   /**
-   * A new agent that shares the history of `tree` up to step `at` and goes on from there; what was under way at that
-   * point is interrupted. With `agent` it goes on as another definition.
+   * A new agent that shares the history of `tree` up to step `at` and continues from there. Work that ran at that point
+   * is interrupted. With `agent` it continues as another definition.
    */
   fork(
     tree: string,
@@ -139,6 +139,6 @@ export interface Errand {
   treesInMemory(): number;
   /** Trees that an earlier process left unfinished and that were taken up when this one started. */
   readonly recovered: number;
-  /** Stops taking work, lets what is under way finish within the bound, parks the rest, and closes the store. */
+  /** Stops taking work, lets running work finish within the time limit, parks the rest, and closes the store. */
   close(options?: { readonly withinMs?: number }): Promise<void>;
 }

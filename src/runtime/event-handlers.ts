@@ -56,7 +56,7 @@ export function createEventHandlers(parts: HandlerParts): RuntimeEvents {
     if (tree !== null) submit(tree, { type: "slots-offered" });
   }
 
-  /** Goes on with a tree from the store: effects of its last process are lost, and its definitions may have changed. */
+  /** Continues a tree from the store: effects of its last process are lost, and its definitions may have changed. */
   function resume(loaded: LoadedTree): void {
     const { id, tree } = loaded;
     const { state } = tree;

@@ -1,4 +1,7 @@
-/** Where failures go that no caller waits for: `onFailure` if the store is lost, `onNotice` if the process goes on. */
+/**
+ * Reports failures that no caller waits for: to `onFailure` if the store is lost, to `onNotice` if the process
+ * continues.
+ */
 
 import type { Store } from "../contracts/store.ts";
 import { ErrandError, passesByItself } from "../errors.ts";
@@ -29,7 +32,7 @@ const CALLERS_ONLY: ReadonlySet<string> = new Set([
   "tree-unplaced",
   "store-too-new",
 ]);
-/** The store cannot be used any more. Any other failure costs one tree or one try, and the process goes on. */
+/** The store cannot be used any more. Any other failure costs one tree or one try, and the process continues. */
 const STORE_LOST: ReadonlySet<string> = new Set(["store-failed", "store-owned", "store-refused", "store-unreadable"]);
 
 export function createFailureReports({ store, onFailure, onNotice }: ReportParts): FailureReports {

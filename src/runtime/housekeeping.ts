@@ -53,7 +53,7 @@ const EXPIRE_AT_A_TIME = 100;
 export function createHousekeeping(parts: HousekeepingParts): Housekeeping {
   const { store, world, clock, placement, wakeTimer, trees, loop, posts, retentionMs, reports } = parts;
   let stopped = false;
-  /** The store said that there is mail, and it was not taken yet. */
+  /** The store reported mail that was not taken yet. */
   let mailThere = false;
   /** Trees that are being woken, and since when: each is woken once at a time. */
   const waking = new Map<TreeId, { readonly since: number; readonly woken: Promise<void> }>();

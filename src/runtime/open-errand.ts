@@ -40,7 +40,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
   const store = toldStore(parts.store);
   const listeners = new Map<(delta: TextDelta) => void, (delta: TextDelta) => void>();
   const watchers = new Map<DelegationListener, DelegationListener>();
-  /** Resolves when all delegations so far were told, in their order. */
+  /** Resolves when all delegations so far were reported, in order. */
   let told = Promise.resolve();
   const runtime = createRuntime({
     ...parts,
@@ -67,7 +67,7 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     try {
       await parts.store.flush?.();
     } catch {
-      // Nobody is told what may be lost; the runtime tells that the store failed.
+      // Events that may be lost are not delivered; the runtime reports that the store failed.
       return;
     }
     for (const watcher of watchers.values()) watcher(structuredClone(record));

@@ -28,11 +28,11 @@ export interface SpawnOptions<Output = unknown> {
   readonly maxIterations?: number;
   readonly timeoutSeconds?: number;
   readonly group?: string;
-  /** `delete`: the child's texts are erased once its outcome is told. Default: `keep`. */
+  /** `delete`: the child's texts are erased once its outcome is delivered. Default: `keep`. */
   readonly cleanup?: "keep" | "delete";
   /**
-   * How the agent's model is told. `together` (default): once all runs of its batch have ended. `each`: every report as
-   * it comes. `none`: not at all; you read `outcome()`.
+   * How the agent's model gets the outcome. `together` (default): once all runs of its batch have ended. `each`: every
+   * report as it comes. `none`: not at all; you read `outcome()`.
    */
   readonly announce?: "together" | "each" | "none";
   /** Schema of the data that the report must hold; the outcome's `data` has its type. */

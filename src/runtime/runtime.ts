@@ -54,16 +54,16 @@ export interface RuntimeParts {
   readonly rights: ProcessRights;
   readonly workspace: string;
   readonly slots: number;
-  /** How long an idle tree is kept, in milliseconds; null for ever. */
+  /** How long an idle tree is kept, in milliseconds; null for no limit. */
   readonly retentionMs: number | null;
   readonly sha256: Sha256;
   /** Removes configured secrets from what is recorded and from what is streamed. */
   readonly redactor: Redactor;
-  /** False: trees go on with the definitions they were recorded with. */
+  /** False: trees keep the definitions they were recorded with. */
   readonly renewDefinitions: boolean;
   readonly delegations: DelegationHook;
   readonly onFailure: (error: ErrandError) => void;
-  /** Gets what a person should know while the process goes on: a quarantined tree, a busy store and the like. */
+  /** Gets notices for a person while the process continues: a quarantined tree, a busy store and the like. */
   readonly onNotice: (notice: ErrandError) => void;
   readonly onText: (tree: TreeId, agent: string, delta: string) => void;
   readonly onDelegation: (tree: TreeId, record: DelegationRecord) => void;
@@ -80,7 +80,7 @@ export interface Runtime {
   readonly channels: Outbox["states"];
   /** From now on the tree's messages to the user stay in the outbox. */
   detach(tree: TreeId): void;
-  /** Loads trees that a dead process left unfinished, and goes on with them. Resolves with their number. */
+  /** Loads and continues the trees that a dead process left unfinished. Resolves with their number. */
   recover(): Promise<number>;
   newId(): string;
   readonly rows: Subscriptions["rows"];
@@ -91,7 +91,7 @@ export interface Runtime {
   close(withinMs: number): Promise<void>;
 }
 
-/** After the bound of `close`, how long a commit under way is waited for. Then it ends with its store. */
+/** How long `close` waits for a running commit after its time limit. Then the commit ends with its store. */
 const STORE_GRACE_MS = 2_000;
 
 export function createRuntime(parts: RuntimeParts): Runtime {
@@ -119,7 +119,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     rights,
     events,
     onStopped(error) {
-      // A commit that was under way when this runtime closed its store.
+      // A commit that was running when this runtime closed its store.
       if (error.code !== "store-closed") parts.onFailure(error);
     },
     onFailure,

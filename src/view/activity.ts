@@ -1,4 +1,4 @@
-/** In few words, what an agent is doing or how it ended. The words of models and tools are in it as they stand. */
+/** In few words, what an agent is doing or how it ended. Text of models and tools is in it unchanged. */
 
 import { codePointsPrefix } from "../core/text/index.ts";
 import { countLabel, elapsedLabel } from "./amounts.ts";

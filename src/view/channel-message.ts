@@ -27,7 +27,7 @@ export function answerOf(
   return parts.length === 0 ? null : parts.join("\n\n");
 }
 
-/** A part without the empty lines around it, so that one blank line stands between two. */
+/** A part without the empty lines around it, so that one blank line separates two parts. */
 function answerPart(text: string): string {
   return text.replace(/^\s*\n/, "").trimEnd();
 }

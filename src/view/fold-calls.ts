@@ -9,7 +9,7 @@ import type { ReadableEvent } from "./readable-event.ts";
 import { type FactOf, textAt, type TreeEvent } from "./tree-event.ts";
 import { type AgentModel, agentNamed, type EffectModel, type TreeModel } from "./tree-model.ts";
 
-/** The call that is under way under this key, with its agent; null if there is none. */
+/** The open call with this key, with its agent; null if there is none. */
 function openEffect(
   model: TreeModel,
   key: StepKey,

@@ -4,7 +4,7 @@
  * Invariants:
  *  1. The model and the readable events follow from the tree's events alone: the same events give the same results.
  *  2. An event whose input was rejected changed nothing in the tree and changes nothing here.
- *  3. Texts are passed on as they stand in the journal. The code that shows them makes them harmless first.
+ *  3. Texts are passed on as they are in the journal. The code that shows them makes them harmless first.
  */
 
 import type { Fact } from "../core/event.ts";

@@ -68,7 +68,7 @@ interface Before {
   readonly reply: Json | undefined;
 }
 
-/** Model calls under way of an agent without a user: no user is shown their replies. */
+/** Open model calls of agents without a user: no user is shown their replies. */
 function unseenReplies({ state, contexts }: Tree, number: AgentNumber): ReadonlySet<StepKey> {
   if (state.agents.get(number)?.kind !== "background" || contexts.agents.get(number)?.compacting !== false) return NONE;
   const keys = [...contexts.effects].filter(([, { agent, call }]) => agent === number && call === null);

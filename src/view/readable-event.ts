@@ -110,7 +110,7 @@ export interface ModelRetrySet extends AgentNamed {
   /** The number of the next attempt. */
   readonly attempt: number;
   readonly retryAt: number;
-  /** What the provider said. */
+  /** The provider's message. */
   readonly error: string | null;
 }
 

@@ -15,7 +15,7 @@ import type { AgentNamed, RunNamed } from "./readable-event.ts";
 
 export interface ToolUnderWay {
   readonly name: string;
-  /** The argument that says best what it works on; empty if there is none. */
+  /** The argument that best describes what it works on; empty if there is none. */
   readonly about: string;
 }
 
@@ -36,7 +36,7 @@ export interface AgentModel {
   readonly offline: boolean;
   /** The run that made it; null for the root. */
   readonly run: RunModel | null;
-  /** True while a turn is under way. */
+  /** True during a turn. */
   turn: boolean;
   turns: number;
   /** How the newest turn ended. */
@@ -46,7 +46,7 @@ export interface AgentModel {
   /** True while its model is called. */
   thinking: boolean;
   retry: ModelRetry | null;
-  /** What its provider said about the last failed call; null after a successful call. */
+  /** The provider's message about the last failed call; null after a successful call. */
   failure: string | null;
   tools: Map<StepKey, ToolUnderWay>;
   startedAt: number | null;
@@ -68,7 +68,7 @@ export interface RunModel {
   report: string | null;
 }
 
-/** A model call or a tool call that is under way. */
+/** An open model call or tool call. */
 export interface EffectModel {
   readonly agent: AgentNumber;
   readonly call: string | null;
@@ -166,18 +166,18 @@ export function offlineIs(model: string): boolean {
   return model.startsWith("offline/");
 }
 
-/** True once the root has had a turn and nothing in the tree is under way any more. */
+/** True once the root has had a turn and the whole tree is idle. */
 export function treeAtRest(model: TreeModel): boolean {
   return treeIdle(model) && model.agents.get(0)?.turns !== 0;
 }
 
-/** True while nothing in the tree is under way, also before its first turn. */
+/** True while the whole tree is idle, also before its first turn. */
 export function treeIdle(model: TreeModel): boolean {
   const root = model.agents.get(0);
   return root !== undefined && !root.turn && openRuns(model).length === 0;
 }
 
-/** True while nothing in the tree can go on before a user answers. */
+/** True while nothing in the tree can continue before a user answers. */
 export function treeParked(model: TreeModel): boolean {
   return (
     model.questions.size > 0 && model.effects.size === 0 && openRuns(model).every(({ run }) => run?.state !== "queued")

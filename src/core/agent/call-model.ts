@@ -1,5 +1,5 @@
 /**
- * Issuing a model call, and aborting what a turn has under way. A call is issued only within the iterations of the
+ * Issuing a model call, and aborting the open calls of a turn. A call is issued only within the iterations of the
  * turn, the model calls of the request, the budget of the tree and the window of the model.
  */
 
@@ -96,7 +96,7 @@ function callsUsedUp(d: Deciding, agent: AgentState, calls: number): void {
 
 interface Room {
   readonly refused: "token-limit" | "cost-limit" | null;
-  /** True if calls under way may leave enough room when their usage is known. */
+  /** True if running calls may leave enough room when their usage is known. */
   readonly mayWait: boolean;
   readonly reserved: { readonly tokens: number; readonly cost: number } | null;
 }
@@ -156,7 +156,7 @@ export function callModelAgain(d: Deciding, key: StepKey): void {
   d.effect({ type: "call-model", key, attempt, agent: effect.agent });
 }
 
-/** Aborts what the agent's turn has under way. The usage of an aborted model call is booked as an estimate. */
+/** Aborts the open calls of the agent's turn. The usage of an aborted model call is booked as an estimate. */
 export function abortTurn(d: Deciding, agent: AgentState): void {
   const { turn, number } = agent;
   if (turn === null) return;

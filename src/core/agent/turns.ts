@@ -1,5 +1,5 @@
 /**
- * Turns: when an agent starts one, how it goes on after each reply, and how it ends.
+ * Turns: when an agent starts one, how it continues after each reply, and how it ends.
  * In each table the first row that matches decides.
  *
  * Between turns (`nextTurn`):

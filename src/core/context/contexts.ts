@@ -6,9 +6,9 @@
  * Invariants:
  *  1. A context is append-only within a turn. It is rewritten only between turns, after an internal turn or by
  *     compaction.
- *  2. A tool call and its result stay paired, and results stand in call order.
+ *  2. A tool call and its result stay paired, and results are in call order.
  *  3. Messages are frozen: nothing that changes a request changes the context.
- *  4. The words of a child stand in its parent's context inside a frame with that child's id, or as a JSON string of a
+ *  4. The words of a child are in its parent's context inside a frame with that child's id, or as a JSON string of a
  *     result.
  */
 
@@ -36,7 +36,7 @@ export interface AgentContext {
   hash: string | null;
   /** Messages appended since then, which the next call hashes together. The array is never changed. */
   unhashed: readonly ContextMessage[];
-  /** The context when the turn under way began. A rewrite goes back to it. */
+  /** The context when the current turn began. A rewrite goes back to it. */
   turnStart: Pick<AgentContext, "hash" | "unhashed"> & {
     readonly length: number;
     readonly last: ContextMessage | undefined;
@@ -47,16 +47,16 @@ export interface AgentContext {
   announced: readonly RunTexts[];
   /** Messages that entered since the turn began, in order; null for the announcement. */
   joined: (string | null)[];
-  /** Runs that the turn under way started, and those of them that its newest reply started. */
+  /** Runs that the current turn started, and those of them that its newest reply started. */
   started: RunNumber[];
   startedNow: RunNumber[];
-  /** User-facing messages that the turn under way took. */
+  /** User-facing messages that the current turn took. */
   relays: StepKey[];
   /** The newest results that were cut. A summary that replaces them names them. */
   cutResults: readonly CutResult[];
-  /** The model call under way asks for a summary. */
+  /** The open model call asks for a summary. */
   compacting: boolean;
-  /** What the provider said when the newest model call failed; null once one succeeded. */
+  /** The provider's message when the newest model call failed; null once one succeeded. */
   failure: string | null;
 }
 
@@ -85,7 +85,7 @@ export interface Contexts {
   readonly announcements: Map<AgentNumber, { runs: RunNumber[]; stragglers: RunNumber[] }>;
   /** User-facing messages that have not reached the user. They are relayed if the agent does not present them. */
   readonly relays: Map<StepKey, { readonly name: string; readonly text: string }>;
-  /** The agent and call that an effect under way serves. */
+  /** The agent and call of an open effect. */
   readonly effects: Map<StepKey, { readonly agent: AgentNumber; readonly call: string | null }>;
 }
 
@@ -167,14 +167,14 @@ export function contextCopy(fresh: AgentContext, old: AgentContext): void {
   Object.assign(fresh, old, { system, tools, model, turnStart, hash, unhashed });
 }
 
-/** The messages before the turn under way, without what it added to the last of them. */
+/** The messages before the current turn, without what it added to the last of them. */
 export function contextEarlier({ messages, turnStart }: AgentContext): ContextMessage[] {
   const earlier = messages.slice(0, turnStart.length);
   if (turnStart.last !== undefined) earlier[turnStart.length - 1] = turnStart.last;
   return earlier;
 }
 
-/** What the turn under way added to a user message before it, or "". */
+/** The text that the current turn added to a user message before it, or "". */
 export function contextAdded({ messages, turnStart }: AgentContext): string {
   const now = messages[turnStart.length - 1];
   if (turnStart.last?.role !== "user" || now?.role !== "user") return "";

@@ -1,4 +1,4 @@
-/** The request of a model call: an agent's context, and lines that stand only at its end. */
+/** The request of a model call: an agent's context, and lines that are added only at its end. */
 
 import type { Sha256 } from "../journal/journal.ts";
 import type { AgentState, Run, TreeState } from "../state.ts";

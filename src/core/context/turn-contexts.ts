@@ -107,7 +107,7 @@ export const turnContexts = {
   "turn-started"(fold, { agent, take, announcement }) {
     const context = contextOf(fold, agent);
     if (context === undefined) return;
-    // A blocked announcement stays: the rewrite at the end of this turn must begin where it stands.
+    // A blocked announcement stays: the rewrite at the end of this turn must begin at its place.
     if (context.announced.length === 0) contextBeginTurn(context);
     placeMessages(fold, agent, take);
     if (announcement !== undefined) placeAnnouncement(fold, agent, context);
@@ -201,7 +201,7 @@ export const turnContexts = {
     if (words.length > 0) contextAppend(context, { role: "assistant", parts: words });
   },
 
-  /** The summary replaces every message before the turn under way. The turn, with the newest request, stays. */
+  /** The summary replaces every message before the current turn. The turn, with the newest request, stays. */
   "context-compacted"(fold, { agent }, textAt) {
     const context = contextOf(fold, agent);
     if (context === undefined) return;

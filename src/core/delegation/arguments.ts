@@ -34,7 +34,7 @@ export interface ArgumentSchema {
 
 export type Arguments = { readonly [name: string]: Json };
 
-/** The problem with the arguments, in one sentence, or null. `path`: where the object stands in them. */
+/** The problem with the arguments, in one sentence, or null. `path`: the place of the object in them. */
 export function argumentsProblem(schema: ArgumentSchema, value: Json, path = ""): string | null {
   const subject = path === "" ? "the arguments" : `\`${path}\``;
   if (typeof value === "string" && path === "") return "the arguments are not valid JSON; send one JSON object";

@@ -3,7 +3,7 @@
  * without a time limit.
  *
  * Invariants:
- *  1. A question belongs to one call of a turn under way, or to the turn's next model call; then all model calls of the
+ *  1. A question belongs to one call of a current turn, or to the turn's next model call; then all model calls of the
  *     tree wait. It ends with its answer or with the turn. A question about model calls also ends with the next
  *     request.
  *  2. The tool is started in the step that accepts the answer, and only if the rights in force then allow it (rule A9).

@@ -24,7 +24,7 @@ export interface ChildTexts {
   readonly messages: readonly ContextMessage[];
   /** Its last words in messages that a summary replaced. */
   readonly earlierWords: LastWords;
-  /** What the provider said when the newest model call failed; null once a call succeeded. */
+  /** The provider's message when the newest model call failed; null once a call succeeded. */
   readonly failure: string | null;
 }
 

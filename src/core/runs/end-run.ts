@@ -62,7 +62,7 @@ export function unansweredPosts(agent: AgentState | undefined): readonly PostId[
   return posts.length === 0 ? undefined : posts;
 }
 
-/** Aborts what the child has under way, and ends what it has started. */
+/** Aborts the child's open calls, and ends the runs that it started. */
 function stopChild(d: Deciding, child: AgentState): void {
   abortTurn(d, child);
   for (const run of [...child.live, ...child.queue])

@@ -16,9 +16,9 @@ export const FLOOR_DEPTH = 24;
 export const LAST_OF_ESCAPE = "0123456789abcdeftp;}";
 
 export interface Escape {
-  /** The code point that the sequence stands for. */
+  /** The code point of the sequence. */
   readonly value: number;
-  /** How many readings it takes up. */
+  /** How many readings it takes. */
   readonly length: number;
   readonly semicolonMayFollow: boolean;
 }
@@ -136,7 +136,7 @@ export function endsWithLeadingZero(codes: Uint8Array, size: number): boolean {
   return prefix === X && codes[size - 3] === HASH && codes[size - 4] === AMPERSAND;
 }
 
-/** Where the run of digits begins that ends at `end`; `end` itself if there is none. */
+/** The start of the run of digits that ends at `end`; `end` itself if there are no digits. */
 function firstDigit(codes: Uint8Array, end: number): number {
   let at = end;
   while (end - at < MAX_DIGITS && isHexDigit(codes[at - 1] ?? OPAQUE)) at--;

@@ -20,8 +20,8 @@ export function messageSaid(text: string): string {
 }
 
 /**
- * How many characters at the end of this text must be held back, because they are white space that may stand before the
- * word, or could become the word. `fresh` is true if nothing was said before this text.
+ * How many characters at the end of this text must be held back, because they are white space that may come before the
+ * word, or could become the word. `fresh` is true if no text came before this one.
  */
 export function noMessageHeld(text: string, fresh: boolean): number {
   const end = text.trimEnd();

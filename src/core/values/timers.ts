@@ -17,7 +17,7 @@ export function timersDue(timers: Timers, at: number): string[] {
     .map(([name]) => name);
 }
 
-/** Running time with a limit. It stands still while `since` is null. */
+/** Running time with a limit. It is paused while `since` is null. */
 export interface Clock {
   used: number;
   since: number | null;

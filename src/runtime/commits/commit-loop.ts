@@ -2,7 +2,7 @@
  * The commit loop: steps trees whose inputs are ready, commits the steps together, and then publishes them.
  *
  * Invariants:
- *  1. At most one commit is under way. Inputs that are ready together share it, within the time of a batch
+ *  1. At most one commit runs at a time. Inputs that are ready together share it, within the time of a batch
  *     (step-batch.ts). Between two commits the event loop runs once, so that I/O, timers and streams stay responsive.
  *  2. No effect, reply, acknowledgement or subscription sees a step before its commit.
  *  3. If a commit fails or its outcome is unknown, its trees are dropped from memory, and their inputs are taken again
@@ -49,7 +49,7 @@ export interface CommitLoop {
   submitDetached(submission: Submission, onFailure: (error: unknown) => void): void;
   /** Remembers that a channel has taken a message. The next commit records it. */
   acknowledge(key: OutboxKey): void;
-  /** Resolves when no input can be taken and no commit is under way. */
+  /** Resolves when no input can be taken and no commit runs. */
   idle(): Promise<void>;
   /** True while commits wait for the store to work again. */
   paused(): boolean;
@@ -88,7 +88,7 @@ interface CommitLoopParts {
   readonly events: CommitEvents;
   /** The store failed, and the loop accepts nothing more. */
   readonly onStopped: (error: ErrandError) => void;
-  /** Something failed, and the process goes on without it. */
+  /** Something failed, and the process continues without it. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Inputs on their way into their trees: those that wait for a step, in order, and those whose commit is under way.
+ * Inputs on their way into their trees: those that wait for a step, in order, and those whose commit runs.
  *
  * Invariants:
  *  1. Inputs of one tree keep their order, also when they come back after a failed commit or a load.
@@ -23,7 +23,7 @@ export interface QueuedInput {
   failures: number;
   /** True from a failed commit until the store was asked whether that commit became durable. */
   mayBeCommitted: boolean;
-  /** True while it waits for its step; false while its tree is loaded or its commit is under way. */
+  /** True while it waits for its step; false while its tree is loaded or its commit runs. */
   queued: boolean;
 }
 

@@ -88,8 +88,8 @@ export function treeCommit(part: AnyPart, trees: TreeCache): TreeCommit {
 }
 
 /**
- * The time that the store is told. A busy tree is in memory, and after a crash it is loaded for that: its times are
- * nobody else's to know.
+ * The wake time for the store. A busy tree is in memory, and a restart loads it because it is busy. So its process
+ * keeps the timers, and the store gets null.
  */
 export function wakeTime(state: TreeState): number | null {
   return stateBusy(state) ? null : timersNext(state.timers);

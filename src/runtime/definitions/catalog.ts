@@ -82,7 +82,7 @@ interface CatalogSource {
   readonly models: ModelProvider;
   /** The model of definitions that name none. */
   readonly defaultModel: string | undefined;
-  /** What roots are told about the project. */
+  /** The project context for roots. */
   readonly projectContext: string | undefined;
   readonly sha256: Sha256;
 }
@@ -164,7 +164,7 @@ export function toolsNarrowed({ facts, given }: Catalog, root: string): ErrandEr
   });
 }
 
-/** The catalog as a tree with this root records it: the root alone is told about the project. */
+/** The catalog as a tree with this root records it: only the root gets the project context. */
 export function catalogOfTree(catalog: Catalog, root: string): Pick<Catalog, "facts" | "blobs"> {
   const told = catalog.roots.get(root);
   if (told === undefined) return catalog;

@@ -12,7 +12,7 @@ import { type CheckedSchema, checkSchema } from "../schemas/check-schema.ts";
 import { dataFault } from "../schemas/data-fault.ts";
 import { jsonSchemaOf, type OutputSchema, standardSchemaIs, type StandardSchema } from "./output-schema.ts";
 
-/** The arguments that a schema stands for. */
+/** The type of the arguments that a schema describes. */
 export type InputOf<Schema> = Schema extends StandardSchema<infer Input> ? Input : { readonly [name: string]: Json };
 
 /** What became of a call that a crash interrupted. */
@@ -34,7 +34,7 @@ export interface ToolOptions<Schema extends OutputSchema | undefined> {
   run(input: InputOf<Schema>, context: ToolContext): unknown;
   /**
    * For a tool that is not safe to repeat: what became of a call that a crash interrupted. It changes nothing, and may
-   * be asked more than once. Without it, or if it throws, the model is told that the outcome is unknown.
+   * be asked more than once. Without it, or if it throws, the model reads that the outcome is unknown.
    */
   recover?(input: InputOf<Schema>, context: ToolContext): RecoveredCall | Promise<RecoveredCall>;
 }
@@ -69,7 +69,7 @@ export function tool<Schema extends OutputSchema | undefined = undefined>(option
           async needsApproval(input) {
             if (typeof needsApproval === "boolean") return needsApproval;
             const parsed = await parse(input);
-            // Nobody is asked about a call that cannot be made.
+            // A call with invalid arguments needs no approval: it will not be made.
             return "value" in parsed && (await needsApproval(parsed.value));
           },
         }),

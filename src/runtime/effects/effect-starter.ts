@@ -25,7 +25,7 @@ export interface EffectStarter {
   hasDeferred(tree: TreeId): boolean;
   /** Starts deferred effects that are still open under the same attempt. */
   startDeferred(loaded: LoadedTree): void;
-  /** This process goes on with the tree no more: aborts its effects, and forgets deferred ones. */
+  /** This process stops running the tree: aborts its effects, and forgets deferred ones. */
   abandon(tree: TreeId): void;
 }
 

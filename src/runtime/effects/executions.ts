@@ -32,7 +32,7 @@ export interface Executions {
   executing(tree: TreeId, key: StepKey): boolean;
   /** How many effects of the tree are being executed. */
   count(tree: TreeId): number;
-  /** Starts no more effects, and resolves when those under way have ended. */
+  /** Starts no more effects, and resolves when the running ones have ended. */
   drain(): Promise<void>;
 }
 

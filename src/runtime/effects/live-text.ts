@@ -30,7 +30,7 @@ export function holdBack(onText: (delta: string) => void): HeldText {
       say(text);
     },
     end() {
-      // Held text of a reply that was partly said begins with the white space before its last line.
+      // After a partly streamed reply, the held text begins with the white space before its last line.
       say(messageSaid(held));
       held = "";
     },

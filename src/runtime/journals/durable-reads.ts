@@ -1,5 +1,5 @@
 /**
- * The store as those outside are told of it: what they read is made durable before they have it, so that no loss of
+ * The store for readers outside the runtime: what they read is made durable before they get it, so that no loss of
  * power takes it back. The runtime itself reads the store as it is.
  */
 

@@ -16,9 +16,9 @@ export interface Subscriptions {
    * Rows after `after`, those to come included, until the reader stops, the signal aborts or the subscriptions close.
    */
   rows(tree: TreeId, after: number, signal?: AbortSignal): AsyncGenerator<JournalRow, void, void>;
-  /** The tree goes on no more: its readers get this error after the rows that are durable. */
+  /** The tree has stopped: its readers get this error after the durable rows. */
   giveUp(tree: TreeId, error: Error): void;
-  /** Trees whose rows somebody reads. */
+  /** Trees with readers. */
   watched(): Iterable<TreeId>;
   close(): void;
 }
@@ -70,7 +70,7 @@ export function createSubscriptions(store: Store): Subscriptions {
         while (signal?.aborted !== true) {
           const given = reader.buffer.splice(0).filter((row) => row.seq > seen);
           const missing = reader.behind || given.some((row, index) => row.seq !== seen + 1 + index);
-          // What was published before the end is still told.
+          // Events that were published before the end are still delivered.
           if (closed && (missing || given.length === 0)) return;
           reader.behind = false;
           const rows = missing ? await store.rows(tree, seen + 1, ROWS_AT_A_TIME) : given;

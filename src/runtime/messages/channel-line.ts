@@ -1,6 +1,6 @@
 /**
  * The messages of one tree on their way to one attached channel. Another attachment of the same tree has a line of its
- * own, which waits for the delivery under way.
+ * own, which waits for the running delivery.
  *
  * Invariants:
  *  1. Messages go out one after the other. A message that was not taken is tried again, and later ones wait for it.
@@ -53,7 +53,7 @@ export interface LineParts {
 export interface ChannelLine {
   readonly tree: TreeId;
   state(): ChannelState;
-  /** True while a delivery is under way. */
+  /** True while a delivery runs. */
   sending(): boolean;
   /** True if it was made for this attachment. */
   serves(attachment: Attachment): boolean;
@@ -74,9 +74,9 @@ export interface ChannelLine {
   release(): void;
   /** Ends the wait before the next try. */
   hurry(): void;
-  /** Ends the try under way, as a failed one. */
+  /** Ends the running try as failed. */
   giveUp(why: string): void;
-  /** Calls back when the delivery under way has ended. */
+  /** Calls back when the running delivery has ended. */
   whenIdle(callback: () => void): void;
   end(): void;
 }
@@ -217,7 +217,7 @@ export function createChannelLine(attachment: Attachment, parts: LineParts): Cha
     current = false;
     parts.onEnd(line);
     delivery?.hurry();
-    // A delivery under way keeps its place: later messages wait for it.
+    // A running delivery keeps its place: later messages wait for it.
     forget(queue.splice(sending ? 1 : 0));
   }
 

@@ -129,7 +129,7 @@ async function ownForAMoment(
   }
 }
 
-/** Stands for every model. A call waits until it is aborted, and the next owner calls again. */
+/** A placeholder for every model. A call waits until it is aborted, and the next owner calls again. */
 const waitingModels: ModelProvider = {
   resolve: () => ({
     facts: { window: null, price: null },

@@ -18,7 +18,7 @@ export interface MessageDelivery {
   readonly outcome: Promise<"taken" | "blocked" | "stopped">;
   /** Ends the pause before the next try. */
   hurry(): void;
-  /** Ends the try under way, as a failed one. */
+  /** Ends the running try as failed. */
   giveUp(why: string): void;
 }
 

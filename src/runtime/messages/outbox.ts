@@ -36,7 +36,7 @@ export interface Outbox {
   retryReads(): Promise<void>;
   /** A commit recorded that these were taken: the store's outbox holds them no more. */
   acknowledged(keys: readonly OutboxKey[]): void;
-  /** Tries no message again. Resolves when no delivery is under way, or after this many milliseconds. */
+  /** Tries no message again. Resolves when no delivery runs, or after this many milliseconds. */
   close(withinMs: number): Promise<void>;
 }
 

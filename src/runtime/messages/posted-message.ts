@@ -17,7 +17,7 @@ export interface PostOptions {
   readonly silent?: boolean;
 }
 
-/** Why a message was not taken, as the sender is told it. */
+/** The reason for the sender why a message was not taken. */
 export function notTaken(agent: string, late: string): ErrandError {
   const code = late === INBOX_FULL ? "inbox-full" : "agent-unknown";
   const remedy =

@@ -2,7 +2,7 @@
  * Posts: messages and requests from outside a tree. Each is taken once under its id.
  *
  * Invariants:
- *  1. The same id with the same content gives the first post's result, whether that is under way, done, or done before
+ *  1. The same id with the same content gives the first post's result, whether that is running, done, or done before
  *     a restart.
  *  2. The same id with other content is refused.
  */
@@ -81,7 +81,7 @@ export function createPosts(parts: PostsParts): Posts {
   const stuckTrees = new Set<TreeId>();
   /** Mail that cannot be read, so that each is reported once. */
   const unreadable = new Set<string>();
-  /** Posts under way, by tree and id: a repetition waits for the first. */
+  /** Running posts, by tree and id: a repetition waits for the first. */
   const posting = new Map<string, { readonly hash: string; readonly rejected: Promise<string | null> }>();
 
   function postOnce(posted: Posted, fresh: boolean, checked?: CheckedRequest): Promise<string | null> {

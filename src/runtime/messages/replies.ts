@@ -54,7 +54,7 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
 
   /** True if the turn in memory took the post: then it has not ended. False says nothing. */
   function inOpenTurn(tree: TreeId, post: PostId): boolean {
-    // In a shared store another process may go on with the tree.
+    // In a shared store another process may continue the tree.
     if (store.shared !== undefined || closed) return false;
     const agents = [...(trees.get(tree)?.tree.state.agents.values() ?? [])];
     return agents.some(({ turn }) => turn?.posts.includes(post));
@@ -70,8 +70,8 @@ export function createReplies({ store, world, trees, sha256 }: RepliesParts): Re
   }
 
   /**
-   * Loads the tree whose turn the caller waits for, and throws if it cannot go on: it is quarantined, cannot be read,
-   * or needs what this process lacks. In a shared store the workers load it (`trees/sharing.ts`).
+   * Loads the tree whose turn the caller waits for, and throws if it cannot continue: it is quarantined, cannot be
+   * read, or needs what this process lacks. In a shared store the workers load it (`trees/sharing.ts`).
    */
   async function requireLoaded(tree: TreeId): Promise<void> {
     if (store.shared !== undefined || trees.get(tree) !== undefined) return;

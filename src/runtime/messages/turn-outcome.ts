@@ -1,4 +1,4 @@
-/** What came of the turn that took a post, told by the step that ended it. */
+/** The outcome of the turn that took a post, read from the step that ended it. */
 
 import type { Decided, Input } from "../../core/event.ts";
 import type { PostId } from "../../core/values/ids.ts";
@@ -41,7 +41,7 @@ export interface EndingStep {
   readonly input: Input;
   readonly events: readonly Decided[];
   readonly texts: readonly Json[];
-  /** True: what is left of its texts is what other agents were told. */
+  /** True if only the texts that other agents received are left. */
   readonly erased: boolean;
 }
 

@@ -7,7 +7,7 @@ const SECRET = 'sk-live/9+Zq"x=ärger';
 
 const secrets = fc.string({ unit: "grapheme", minLength: 8, maxLength: 60 }).filter((text) => text.trim().length >= 8);
 
-test("I28: a secret is found as it is, in JSON, URL-encoded and in base64 with anything before and after it", () => {
+test("I28: a secret is found plain, in JSON, URL-encoded and in base64 with anything before and after it", () => {
   fc.assert(
     fc.property(secrets, fc.string(), fc.string(), (secret, before, after) => {
       const { text } = createRedactor([secret]);
@@ -26,7 +26,7 @@ test("I28: a secret is found as it is, in JSON, URL-encoded and in base64 with a
   );
 });
 
-test("a text without a secret comes back as it was, and redacting twice changes nothing", () => {
+test("a text without a secret is unchanged, and redacting twice has no further effect", () => {
   const { text, json } = createRedactor([SECRET]);
   const harmless = { a: ["sk-live", { b: "9+Zq" }], c: null };
   expect(json(harmless)).toBe(harmless);
@@ -40,17 +40,17 @@ test("names and values of nested JSON are redacted, and its shape stays", () => 
   expect(json({ list: [1, { [`x${SECRET}`]: SECRET }] })).toEqual({ list: [1, { [`x${REDACTED}`]: REDACTED }] });
 });
 
-test("values too short to be a secret are left alone, and so is everything where there is none", () => {
+test("short values are not secrets, and without secrets nothing is changed", () => {
   const { text } = createRedactor(["ollama", "", "  "]);
   expect(text("ollama runs here")).toBe("ollama runs here");
 });
 
-test("of two secrets where one is part of the other both are gone", () => {
+test("two secrets, one inside the other, are both removed", () => {
   const { text } = createRedactor(["abcdefgh", "xxabcdefghyy"]);
   expect(text("xxabcdefghyy abcdefgh")).toBe(`${REDACTED} ${REDACTED}`);
 });
 
-test("I28: a secret that arrives in pieces never reaches a reader, and all other text does", () => {
+test("I28: a secret that is streamed in pieces never reaches a reader, and all other text does", () => {
   fc.assert(
     fc.property(secrets, fc.array(fc.nat(7)), fc.string(), (secret, sizes, around) => {
       const key = secret.trim();

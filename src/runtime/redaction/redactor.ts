@@ -2,10 +2,10 @@
  * Owns the removal of configured secrets from texts, at the edge, before anything is recorded (invariant I28).
  *
  * Invariants:
- *  1. A secret is found as it is, in a JSON string, URL-encoded, and in base64 wherever it stands in the encoded bytes.
- *  2. A text without a secret comes back as it was; redacting twice changes nothing.
- *  3. Values of under MIN_LENGTH characters are not secrets: local servers take any key, and words such as `ollama`
- *     stand in ordinary texts.
+ *  1. A secret is found as it is, in a JSON string, URL-encoded, and in base64 at any offset of the encoded bytes.
+ *  2. A text without a secret is unchanged; redacting twice has no further effect.
+ *  3. Values shorter than MIN_LENGTH are not secrets: local servers take any key, and words such as `ollama` occur in
+ *     ordinary texts.
  */
 
 import type { Json } from "../../core/values/json.ts";
@@ -14,7 +14,7 @@ import { REDACTED } from "../../core/text/index.ts";
 export interface Redactor {
   text(text: string): string;
   json<Value extends Json | readonly Json[]>(value: Value): Value;
-  /** For text that comes in pieces: a piece that may be the beginning of a secret waits for the next one. */
+  /** For streamed text: a piece that may be the beginning of a secret waits for the next one. */
   stream(onText: (piece: string) => void): { onText(piece: string): void; end(): void };
 }
 
@@ -22,7 +22,7 @@ const MIN_LENGTH = 8;
 
 export function createRedactor(secrets: readonly string[]): Redactor {
   const wanted = secrets.map((secret) => secret.trim()).filter((secret) => secret.length >= MIN_LENGTH);
-  // A longer form first: a secret may be part of another.
+  // Longer forms first, because a secret may be part of another.
   const forms = [...new Set(wanted.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
 
   function text(given: string): string {
@@ -66,7 +66,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     json: (given) => (forms.length === 0 ? given : (value(given) as typeof given)),
     stream(onText) {
       let held = "";
-      const say = (clean: string): void => {
+      const emit = (clean: string): void => {
         if (clean !== "") onText(clean);
       };
       return {
@@ -75,10 +75,10 @@ export function createRedactor(secrets: readonly string[]): Redactor {
           const whole = text(held + piece);
           const open = openEnd(whole);
           held = whole.slice(whole.length - open);
-          say(whole.slice(0, whole.length - open));
+          emit(whole.slice(0, whole.length - open));
         },
         end() {
-          say(held);
+          emit(held);
           held = "";
         },
       };
@@ -93,7 +93,7 @@ function formsOf(secret: string): readonly string[] {
 }
 
 /**
- * The characters that encode nothing but the secret, for each of the three places at which it can begin in a group of
+ * The base64 characters that encode only the secret, for each of the three offsets at which it can begin in a group of
  * bytes.
  */
 function base64Forms(secret: string): readonly string[] {

@@ -1,11 +1,11 @@
 /**
- * Owns what a schema may hold before any data are checked by it.
+ * Checks a schema itself, before any data are checked against it.
  *
  * Invariants:
- *  1. A schema that a model wrote is of a subset without regular expressions, within the bounds of MODEL; anything else
- *     is named.
- *  2. References lead to a place in the same schema. Nothing is ever loaded.
- *  3. The walk is bounded by the size of the schema, which is bounded first.
+ *  1. A schema that a model wrote uses a subset without regular expressions, within the bounds for models. The problem
+ *     names anything else.
+ *  2. References point into the same schema. Nothing is ever loaded.
+ *  3. The size of the schema is limited first, which limits the walk.
  */
 
 import { type Json, jsonNestsDeeper, jsonObjectIs } from "../../core/values/json.ts";
@@ -17,14 +17,14 @@ export type SchemaAuthor = "model" | "user";
 export interface CheckedSchema {
   readonly schema: Json;
   readonly patterns: ReadonlyMap<string, RegExp>;
-  /** What a reference leads to. */
+  /** The targets of references. */
   readonly references: ReadonlyMap<string, Json>;
 }
 
 interface Bounds {
   readonly bytes: number;
   readonly depth: number;
-  /** Schemas in one `anyOf`, `oneOf` or `allOf`, and in all of them. */
+  /** The most schemas in one `anyOf`, `oneOf` or `allOf`, and in all of them together. */
   readonly alternatives: number;
   readonly allAlternatives: number;
   readonly values: number;
@@ -37,10 +37,10 @@ const BOUNDS: Readonly<Record<SchemaAuthor, Bounds>> = {
 const TYPES = ["null", "boolean", "object", "array", "number", "integer", "string"];
 const PATTERN_LENGTH = 1_000;
 
-/** Why a schema cannot be used; caught by checkSchema, and by nobody else. */
-class SchemaTrouble extends Error {}
+/** Why a schema cannot be used. Only `checkSchema` catches it. */
+class SchemaProblem extends Error {}
 
-/** The schema made ready, or why it cannot be used: a sentence that names the keyword. */
+/** The checked schema, or why it cannot be used: a sentence that names the keyword. */
 export function checkSchema(schema: Json, author: SchemaAuthor): CheckedSchema | { readonly problem: string } {
   const bounds = BOUNDS[author];
   const text = JSON.stringify(schema);
@@ -52,39 +52,39 @@ export function checkSchema(schema: Json, author: SchemaAuthor): CheckedSchema |
   const seen = new Set<Json>();
   let alternatives = 0;
 
-  function look(given: Json, keyword: string): void {
+  function checkAt(given: Json, keyword: string): void {
     if (typeof given === "boolean") return;
-    if (!jsonObjectIs(given)) throw new SchemaTrouble(`\`${keyword}\` must be a schema: an object, true or false`);
+    if (!jsonObjectIs(given)) throw new SchemaProblem(`\`${keyword}\` must be a schema: an object, true or false`);
     if (seen.has(given)) return;
     seen.add(given);
     for (const [name, value] of Object.entries(given)) {
       if (name === "$id" && author === "user" && given === schema) continue;
       const shape = keywordShape(name, author);
-      if (shape === "refused" || name === "$id") throw new SchemaTrouble(refusedKeyword(name, author));
-      if (shape !== "unknown") lookAt(name, shape, value);
+      if (shape === "refused" || name === "$id") throw new SchemaProblem(refusedKeyword(name, author));
+      if (shape !== "unknown") checkKeyword(name, shape, value);
     }
   }
 
-  function lookAt(name: string, shape: KeywordShape, value: Json): void {
+  function checkKeyword(name: string, shape: KeywordShape, value: Json): void {
     const wrong = (what: string): never => {
-      throw new SchemaTrouble(`\`${short(name)}\` must be ${what}`);
+      throw new SchemaProblem(`\`${short(name)}\` must be ${what}`);
     };
     switch (shape) {
       case "schema":
-        return look(value, name);
+        return checkAt(value, name);
       case "schema-list":
         if (!listIs(value) || value.length === 0) return wrong("a list of schemas");
         if (name !== "prefixItems") alternatives += value.length;
         if (value.length > bounds.alternatives || alternatives > bounds.allAlternatives)
           return wrong(`at most ${bounds.alternatives} schemas, and ${bounds.allAlternatives} in all such lists`);
-        for (const inner of value) look(inner, name);
+        for (const inner of value) checkAt(inner, name);
         return;
       case "pattern-map":
       case "schema-map":
         if (!jsonObjectIs(value)) return wrong("an object whose values are schemas");
         for (const [key, inner] of Object.entries(value)) {
           if (shape === "pattern-map") compile(name, key);
-          look(inner, name);
+          checkAt(inner, name);
         }
         return;
       case "pattern":
@@ -121,11 +121,11 @@ export function checkSchema(schema: Json, author: SchemaAuthor): CheckedSchema |
 
   function compile(name: string, pattern: string): void {
     if (pattern.length > PATTERN_LENGTH)
-      throw new SchemaTrouble(`a regular expression of \`${name}\` is longer than ${PATTERN_LENGTH} characters`);
+      throw new SchemaProblem(`a regular expression of \`${name}\` is longer than ${PATTERN_LENGTH} characters`);
     try {
       patterns.set(pattern, new RegExp(pattern, "u"));
     } catch {
-      throw new SchemaTrouble(`\`${name}\` holds ${JSON.stringify(short(pattern))}, which is no regular expression`);
+      throw new SchemaProblem(`\`${name}\` holds ${JSON.stringify(short(pattern))}, which is no regular expression`);
     }
   }
 
@@ -133,18 +133,18 @@ export function checkSchema(schema: Json, author: SchemaAuthor): CheckedSchema |
     if (references.has(reference)) return;
     const shown = JSON.stringify(short(reference));
     if (!reference.startsWith("#"))
-      throw new SchemaTrouble(`\`$ref\` ${shown} leads out of the schema; write "#/$defs/NAME"`);
+      throw new SchemaProblem(`\`$ref\` ${shown} leads out of the schema; write "#/$defs/NAME"`);
     const target = targetOf(schema, reference);
-    if (target === undefined) throw new SchemaTrouble(`\`$ref\` ${shown} leads nowhere; write "#/$defs/NAME"`);
+    if (target === undefined) throw new SchemaProblem(`\`$ref\` ${shown} leads nowhere; write "#/$defs/NAME"`);
     references.set(reference, target);
-    look(target, "$ref");
+    checkAt(target, "$ref");
   }
 
   try {
-    look(schema, "output_schema");
+    checkAt(schema, "output_schema");
     return { schema, patterns, references };
   } catch (error) {
-    if (error instanceof SchemaTrouble) return { problem: error.message };
+    if (error instanceof SchemaProblem) return { problem: error.message };
     throw error;
   }
 }
@@ -154,7 +154,7 @@ function refusedKeyword(name: string, author: SchemaAuthor): string {
   return author === "user" ? shown : `${shown}; those that can are ${modelKeywords().join(", ")}`;
 }
 
-/** Undefined when there is nothing at the place. */
+/** Undefined if the reference has no target. */
 function targetOf(schema: Json, reference: string): Json | undefined {
   let target: Json | undefined = schema;
   const steps = reference.slice(1).split("/");

@@ -1,13 +1,13 @@
 /**
- * Comparing values of JSON within a bound: `spend` is told of every step and may throw, and what nests too deep throws
- * too.
+ * Compares JSON values within a limit of work: `spend` is called for every step and may throw. Values that are nested
+ * too deeply throw too.
  */
 
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 
 export interface JsonComparison {
   equal(a: Json, b: Json): boolean;
-  /** A text that two values share exactly if they are equal. */
+  /** A text that is the same for two values only if they are equal. */
   textOf(value: Json): string;
 }
 
@@ -29,7 +29,7 @@ export function createJsonComparison(spend: (steps: number) => void, maxDepth: n
     spend(1);
     if (typeof value === "string") spend(value.length / 64);
     if (typeof value !== "object" || value === null) return JSON.stringify(value);
-    // More steps than anybody has.
+    // More than any limit.
     if (depth > maxDepth) spend(Infinity);
     if (!jsonObjectIs(value))
       return `[${listOf(value)

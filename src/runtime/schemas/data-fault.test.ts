@@ -1,6 +1,6 @@
 /**
- * The interpreter says what ajv says, for random schemas and data. Not of `unevaluated…`, which ajv gets wrong beside
- * `if`, and of which some of its code throws: those have a test of their own.
+ * The interpreter agrees with ajv for random schemas and data. `unevaluated…` has a separate test, because ajv gets it
+ * wrong beside `if`, and some of its code throws.
  */
 
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -11,7 +11,7 @@ import { dataFault } from "./data-fault.ts";
 
 const SCHEMAS = 150;
 
-/** Numbers from a seed (mulberry32), so that a schema that fails is made again. */
+/** Numbers from a seed (mulberry32), so that a failing schema can be reproduced. */
 function createRandom(seed: number) {
   let state = seed;
   const below = (limit: number): number => {
@@ -71,7 +71,7 @@ function createMaker(seed: number) {
     return Object.assign({}, ...many(3, () => one(keywords)())) as Json;
   }
 
-  /** References lead to schemas without references: those that lead in a circle have no answer. */
+  /** References point to schemas without references, because circular ones have no answer. */
   const target = (): Json => JSON.parse(JSON.stringify(schema(2)).replaceAll('"$ref"', '"title"')) as Json;
   return {
     whole: (): Json => ({ allOf: [schema(3)], $defs: { a: target(), "b/c": target() } }),
@@ -79,7 +79,7 @@ function createMaker(seed: number) {
   };
 }
 
-test("data fit or do not as ajv has it", () => {
+test("random data fit exactly when ajv says so", () => {
   let fitting = 0;
   for (let seed = 1; seed <= SCHEMAS; seed++) {
     const make = createMaker(seed);
@@ -98,7 +98,7 @@ test("data fit or do not as ajv has it", () => {
   expect(fitting).toBeLessThan(SCHEMAS * 9);
 });
 
-test("what no keyword beside or inside has looked at is unevaluated", () => {
+test("properties and items that no keyword evaluated are unevaluated", () => {
   const fits = (schema: Json, data: Json): boolean => {
     const ready = checkSchema(schema, "user");
     if ("problem" in ready) throw new Error(ready.problem);

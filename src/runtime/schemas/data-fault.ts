@@ -1,12 +1,12 @@
 /**
- * Owns the check of data by a JSON Schema (draft 2020-12): an interpreter, so that no text of a schema ever becomes
+ * Checks data against a JSON Schema (draft 2020-12). It interprets the schema, so that no text of a schema becomes
  * code.
  *
  * Invariants:
- *  1. At most STEPS steps are taken and calls nest at most DEPTH deep, whatever the schema and the data; past that the
- *     data are refused.
- *  2. Only regular expressions can take longer than their steps: whoever lets them in runs this under a watchdog.
- *  3. The first fault that is found is answered, with the place in the data.
+ *  1. It takes at most STEPS steps and nests at most DEPTH calls for any schema and data. Beyond that the data are
+ *     refused.
+ *  2. Only regular expressions can take longer than their steps. A caller that allows them uses a watchdog.
+ *  3. It returns the first fault, with its path in the data.
  */
 
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
@@ -21,8 +21,8 @@ export interface DataFault {
 }
 
 type JsonObject = { readonly [key: string]: Json };
-/** Which properties and items of one value some keyword has looked at. */
-interface Looked {
+/** The properties and items of one value that keywords have evaluated. */
+interface Evaluated {
   readonly names: Set<string>;
   items: number;
   readonly positions: Set<number>;
@@ -31,8 +31,8 @@ interface Looked {
 const STEPS = 200_000;
 const DEPTH = 256;
 
-/** Caught by dataFault, and by nobody else. */
-class TooMuch extends Error {}
+/** Only `dataFault` catches it. */
+class LimitReached extends Error {}
 
 /** Null if the data fit. */
 export function dataFault({ schema, patterns, references }: CheckedSchema, data: Json): DataFault | null {
@@ -42,34 +42,38 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
 
   function spend(steps: number): void {
     left -= steps;
-    if (left < 0) throw new TooMuch("too large for their schema to be checked");
+    if (left < 0) throw new LimitReached("too large for their schema to be checked");
   }
 
   const { equal, textOf } = createJsonComparison(spend, DEPTH);
   const fault = (message: string): DataFault => ({ path: [...path], message });
 
-  function inside(place: string | number, given: Json, value: Json): DataFault | null {
+  function checkMember(place: string | number, given: Json, value: Json): DataFault | null {
     path.push(place);
     const found = check(given, value);
     path.pop();
     return found;
   }
 
-  function check(given: Json, value: Json, looked: Looked = nothingLooked()): DataFault | null {
+  function check(given: Json, value: Json, evaluated: Evaluated = nothingEvaluated()): DataFault | null {
     spend(1);
     if (given === false) return fault("must not be there");
     if (!jsonObjectIs(given)) return null;
-    if (++depth > DEPTH) throw new TooMuch("nested too deep to be checked");
+    if (++depth > DEPTH) throw new LimitReached("nested too deep to be checked");
     spend(Object.keys(given).length);
     const found =
-      simple(given, value) ??
-      applicators(given, value, looked) ??
-      (Array.isArray(value) ? list(given, value, looked) : jsonObjectIs(value) ? object(given, value, looked) : null);
+      assertions(given, value) ??
+      applicators(given, value, evaluated) ??
+      (Array.isArray(value)
+        ? arrayKeywords(given, value, evaluated)
+        : jsonObjectIs(value)
+          ? objectKeywords(given, value, evaluated)
+          : null);
     depth--;
     return found;
   }
 
-  function simple(given: JsonObject, value: Json): DataFault | null {
+  function assertions(given: JsonObject, value: Json): DataFault | null {
     const { type, enum: values, const: only } = given;
     if (type !== undefined && !typeFits(type, value))
       return fault(
@@ -97,57 +101,57 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
     return message === null ? null : fault(message);
   }
 
-  function applicators(given: JsonObject, value: Json, looked: Looked): DataFault | null {
+  function applicators(given: JsonObject, value: Json, evaluated: Evaluated): DataFault | null {
     const { $ref, allOf, anyOf, oneOf, not } = given;
     const whole = [...(typeof $ref === "string" ? [references.get($ref) ?? false] : []), ...listOf(allOf)];
     for (const inner of whole) {
-      const found = attempt(inner, value, looked);
+      const found = trySchema(inner, value, evaluated);
       if (found !== null) return found;
     }
     if (anyOf !== undefined) {
-      const faults = listOf(anyOf).map((inner) => attempt(inner, value, looked));
+      const faults = listOf(anyOf).map((inner) => trySchema(inner, value, evaluated));
       if (!faults.includes(null)) return faults.length === 1 ? (faults[0] ?? null) : fault(`must match one of anyOf`);
     }
     if (oneOf !== undefined) {
-      const fits = listOf(oneOf).filter((inner) => attempt(inner, value, nothingLooked()) === null);
+      const fits = listOf(oneOf).filter((inner) => trySchema(inner, value, nothingEvaluated()) === null);
       const [one] = fits;
       if (one === undefined || fits.length > 1)
         return fault(`must match exactly one schema of oneOf, and matches ${fits.length}`);
-      attempt(one, value, looked);
+      trySchema(one, value, evaluated);
     }
-    if (not !== undefined && attempt(not, value, nothingLooked()) === null) return fault("must not match `not`");
-    return condition(given, value, looked);
+    if (not !== undefined && trySchema(not, value, nothingEvaluated()) === null) return fault("must not match `not`");
+    return condition(given, value, evaluated);
   }
 
-  function condition(given: JsonObject, value: Json, looked: Looked): DataFault | null {
+  function condition(given: JsonObject, value: Json, evaluated: Evaluated): DataFault | null {
     if (given["if"] === undefined) return null;
-    const next = attempt(given["if"], value, looked) === null ? given["then"] : given["else"];
-    return next === undefined ? null : attempt(next, value, looked);
+    const next = trySchema(given["if"], value, evaluated) === null ? given["then"] : given["else"];
+    return next === undefined ? null : trySchema(next, value, evaluated);
   }
 
   /**
-   * As check, for a schema beside others: it sees nothing of what they looked at, and its own counts only if the value
-   * fits.
+   * Like `check`, for one of several schemas: it does not see what the others evaluated, and its own evaluation counts
+   * only if the value fits.
    */
-  function attempt(given: Json, value: Json, looked: Looked): DataFault | null {
-    const own = nothingLooked();
+  function trySchema(given: Json, value: Json, evaluated: Evaluated): DataFault | null {
+    const own = nothingEvaluated();
     const length = path.length;
     const level = depth;
     const found = check(given, value, own);
     path.length = length;
     depth = level;
-    if (found === null) merge(looked, own);
+    if (found === null) merge(evaluated, own);
     return found;
   }
 
-  function merge(looked: Looked, own: Looked): void {
+  function merge(evaluated: Evaluated, own: Evaluated): void {
     spend(own.names.size + own.positions.size);
-    for (const name of own.names) looked.names.add(name);
-    for (const position of own.positions) looked.positions.add(position);
-    looked.items = Math.max(looked.items, own.items);
+    for (const name of own.names) evaluated.names.add(name);
+    for (const position of own.positions) evaluated.positions.add(position);
+    evaluated.items = Math.max(evaluated.items, own.items);
   }
 
-  function list(given: JsonObject, value: readonly Json[], looked: Looked): DataFault | null {
+  function arrayKeywords(given: JsonObject, value: readonly Json[], evaluated: Evaluated): DataFault | null {
     const { minItems, maxItems, uniqueItems, items, contains, unevaluatedItems } = given;
     if (typeof minItems === "number" && value.length < minItems) return fault(`must have at least ${minItems} items`);
     if (typeof maxItems === "number" && value.length > maxItems) return fault(`must have at most ${maxItems} items`);
@@ -157,31 +161,39 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
     for (const [index, item] of value.entries()) {
       const wanted = prefix[index] ?? items;
       if (wanted === undefined) break;
-      const found = inside(index, wanted, item);
+      const found = checkMember(index, wanted, item);
       if (found !== null) return found;
     }
-    looked.items = Math.max(looked.items, items === undefined ? Math.min(prefix.length, value.length) : value.length);
+    evaluated.items = Math.max(
+      evaluated.items,
+      items === undefined ? Math.min(prefix.length, value.length) : value.length,
+    );
     if (contains !== undefined) {
-      const found = containing(given, contains, value, looked);
+      const found = containsFault(given, contains, value, evaluated);
       if (found !== null) return found;
     }
     if (unevaluatedItems === undefined) return null;
     for (const [index, item] of value.entries()) {
       spend(1);
-      if (index < looked.items || looked.positions.has(index)) continue;
-      const found = inside(index, unevaluatedItems, item);
+      if (index < evaluated.items || evaluated.positions.has(index)) continue;
+      const found = checkMember(index, unevaluatedItems, item);
       if (found !== null) return found;
     }
-    looked.items = value.length;
+    evaluated.items = value.length;
     return null;
   }
 
-  function containing(given: JsonObject, wanted: Json, value: readonly Json[], looked: Looked): DataFault | null {
+  function containsFault(
+    given: JsonObject,
+    wanted: Json,
+    value: readonly Json[],
+    evaluated: Evaluated,
+  ): DataFault | null {
     const { minContains = 1, maxContains } = given;
     let count = 0;
     for (const [index, item] of value.entries()) {
-      if (attempt(wanted, item, nothingLooked()) !== null) continue;
-      looked.positions.add(index);
+      if (trySchema(wanted, item, nothingEvaluated()) !== null) continue;
+      evaluated.positions.add(index);
       count++;
     }
     if (count < Number(minContains)) return fault(`must contain at least ${Number(minContains)} items of a kind`);
@@ -190,7 +202,7 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
     return null;
   }
 
-  function object(given: JsonObject, value: JsonObject, looked: Looked): DataFault | null {
+  function objectKeywords(given: JsonObject, value: JsonObject, evaluated: Evaluated): DataFault | null {
     const names = Object.keys(value);
     const { minProperties, maxProperties, additionalProperties, propertyNames, unevaluatedProperties } = given;
     spend(names.length);
@@ -204,7 +216,7 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
     const byPattern = jsonObjectIs(given["patternProperties"]) ? Object.entries(given["patternProperties"]) : [];
     for (const name of names) {
       const inner = value[name] ?? null;
-      if (propertyNames !== undefined && attempt(propertyNames, name, nothingLooked()) !== null)
+      if (propertyNames !== undefined && trySchema(propertyNames, name, nothingEvaluated()) !== null)
         return fault(`must not have the property ${shown(name)}: its name does not fit`);
       const wanted = Object.hasOwn(properties, name) ? [properties[name] ?? null] : [];
       spend(byPattern.length);
@@ -214,22 +226,22 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
         if (additionalProperties === false) return fault(`must not have the property ${shown(name)}`);
         wanted.push(additionalProperties);
       }
-      if (wanted.length > 0) looked.names.add(name);
+      if (wanted.length > 0) evaluated.names.add(name);
       for (const schemaOf of wanted) {
-        const found = inside(name, schemaOf, inner);
+        const found = checkMember(name, schemaOf, inner);
         if (found !== null) return found;
       }
     }
     for (const [name, schemaOf] of entriesOf(given["dependentSchemas"])) {
-      const found = Object.hasOwn(value, name) ? attempt(schemaOf, value, looked) : null;
+      const found = Object.hasOwn(value, name) ? trySchema(schemaOf, value, evaluated) : null;
       if (found !== null) return found;
     }
     if (unevaluatedProperties === undefined) return null;
     for (const name of names) {
-      if (looked.names.has(name)) continue;
-      const found = inside(name, unevaluatedProperties, value[name] ?? null);
+      if (evaluated.names.has(name)) continue;
+      const found = checkMember(name, unevaluatedProperties, value[name] ?? null);
       if (found !== null) return found;
-      looked.names.add(name);
+      evaluated.names.add(name);
     }
     return null;
   }
@@ -245,12 +257,12 @@ export function dataFault({ schema, patterns, references }: CheckedSchema, data:
   try {
     return check(schema, data);
   } catch (error) {
-    if (error instanceof TooMuch) return { path: [], message: `are ${error.message}` };
+    if (error instanceof LimitReached) return { path: [], message: `are ${error.message}` };
     throw error;
   }
 }
 
-function nothingLooked(): Looked {
+function nothingEvaluated(): Evaluated {
   return { names: new Set(), items: 0, positions: new Set() };
 }
 

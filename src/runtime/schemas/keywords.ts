@@ -1,5 +1,5 @@
 /**
- * The keywords of JSON Schema (draft 2020-12) that are known here, what their values look like, and who may write them.
+ * The keywords of JSON Schema (draft 2020-12) that Errand supports, the shape of their values, and who may use them.
  */
 
 export type KeywordShape =
@@ -22,7 +22,7 @@ export type KeywordShape =
 
 interface Keyword {
   readonly shape: KeywordShape;
-  /** True: also in schemas that models write. */
+  /** True if models may use it too. */
   readonly models: boolean;
 }
 
@@ -57,7 +57,7 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ["$ref", forAll("reference")],
   ["$defs", forAll("schema-map")],
   ["definitions", forAll("schema-map")],
-  // Not checked: said to the child's model.
+  // Not checked; only the child's model reads it.
   ["$schema", forAll("text")],
   ["$comment", forAll("text")],
   ["title", forAll("text")],
@@ -81,7 +81,7 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ["unevaluatedItems", forUsers("schema")],
 ]);
 
-/** Keywords that change how or where a schema is looked up or run: nobody may write them. */
+/** Keywords that change how or where a schema is resolved or run. No author may use them. */
 const REFUSED: ReadonlySet<string> = new Set([
   "$async",
   "$anchor",
@@ -92,7 +92,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   "$vocabulary",
 ]);
 
-/** The shape of a keyword's value; "unknown" is ignored in schemas of users, "refused" is used by nobody. */
+/** The shape of a keyword's value. "unknown" keywords are ignored in schemas of users; "refused" ones are an error. */
 export function keywordShape(name: string, author: "model" | "user"): KeywordShape | "unknown" | "refused" {
   if (REFUSED.has(name)) return "refused";
   const known = KEYWORDS.get(name);
@@ -100,7 +100,7 @@ export function keywordShape(name: string, author: "model" | "user"): KeywordSha
   return known?.models === true ? known.shape : "refused";
 }
 
-/** What models may write, for the sentence that refuses the rest. */
+/** The keywords that models may use, for the message that refuses others. */
 export function modelKeywords(): readonly string[] {
   return [...KEYWORDS].filter(([, { models }]) => models).map(([name]) => name);
 }

@@ -1,11 +1,11 @@
 /**
- * Typed results: whether a child's data fit the schema that was asked for. A Standard Schema checks itself; every JSON
- * Schema is checked here.
+ * Typed results: whether a child's data fit the requested schema. A Standard Schema checks itself; a JSON Schema is
+ * checked here.
  *
  * Invariants:
- *  1. Nothing throws and nothing is left to reject, whatever the schema and the data.
- *  2. No check holds the event loop longer than TURN_MS. One that is not done by then gets a few more turns, for a
- *     machine may be busy, and then the data are refused.
+ *  1. No schema and no data make it throw or leave an unhandled rejection.
+ *  2. No check blocks the event loop longer than TRY_MS. A longer one is tried a few more times, because the machine may
+ *     be busy; then the data are refused.
  */
 
 import { errorText } from "../../errors.ts";
@@ -17,22 +17,22 @@ import { type CheckedSchema, checkSchema } from "./check-schema.ts";
 import { dataFault } from "./data-fault.ts";
 
 export interface SchemaChecker {
-  /** Why a schema that a model wrote cannot be used, naming the keyword, or null. */
+  /** Why a model's schema cannot be used, with the keyword, or null. */
   schemaProblem(schema: Json): string | null;
-  /** Why the data do not fit, naming the field, or null. */
+  /** Why the data do not fit, with the field, or null. */
   dataProblem(schema: Json, data: Json | undefined): Promise<string | null>;
-  /** What a Standard Schema says against the data, naming the field, or null. */
+  /** Why the data do not fit a Standard Schema, with the field, or null. */
   standardProblem(schema: StandardSchema, data: Json | undefined): Promise<string | null>;
 }
 
 const MAX_CHECKED = 256;
-const TURN_MS = 40;
-const TURNS = 3;
+const TRY_MS = 40;
+const TRIES = 3;
 const TOO_LONG = "`data` take too long to be checked by their schema; make them smaller";
 
 export function createSchemaChecker(world: Pick<World, "soon">): SchemaChecker {
   const checked = new Map<string, CheckedSchema | { readonly problem: string }>();
-  const watchdog = createWatchdog(TURN_MS);
+  const watchdog = createWatchdog(TRY_MS);
 
   function ready(schema: Json): CheckedSchema | { readonly problem: string } {
     const text = JSON.stringify(schema);
@@ -44,11 +44,11 @@ export function createSchemaChecker(world: Pick<World, "soon">): SchemaChecker {
     return found;
   }
 
-  /** Null if it was not done in any of its turns. */
-  async function inTurns<Result>(work: () => Result): Promise<{ readonly result: Result } | null> {
-    for (let turn = 1; ; turn++) {
+  /** Null if it did not finish in any of its tries. */
+  async function withTries<Result>(work: () => Result): Promise<{ readonly result: Result } | null> {
+    for (let attempt = 1; ; attempt++) {
       const done = watchdog(work);
-      if (done !== null || turn === TURNS) return done;
+      if (done !== null || attempt === TRIES) return done;
       await new Promise<void>((resolve) => world.soon(resolve));
     }
   }
@@ -64,15 +64,15 @@ export function createSchemaChecker(world: Pick<World, "soon">): SchemaChecker {
       const found = ready(schema);
       if ("problem" in found) return `\`data\` cannot be checked: their schema cannot be used: ${found.problem}`;
       const done =
-        found.patterns.size === 0 ? { result: dataFault(found, data) } : await inTurns(() => dataFault(found, data));
+        found.patterns.size === 0 ? { result: dataFault(found, data) } : await withTries(() => dataFault(found, data));
       if (done === null) return TOO_LONG;
       if (done.result === null) return null;
       const path = done.result.path.map((part) => `.${String(part)}`).join("");
       return `\`data${path.length > 200 ? `${path.slice(0, 200).toWellFormed()}…` : path}\` ${done.result.message}`;
     },
     async standardProblem(schema, data) {
-      // It gets a copy: some schemas write defaults into what they check. What it throws is told as it is.
-      const done = await inTurns(() => attempt(() => schema["~standard"].validate(structuredClone(data))));
+      // It gets a copy, because some schemas write defaults into their data. Its errors are reported unchanged.
+      const done = await withTries(() => captured(() => schema["~standard"].validate(structuredClone(data))));
       if (done === null) return TOO_LONG;
       try {
         const issue = (await done.result()).issues?.[0];
@@ -88,8 +88,8 @@ export function createSchemaChecker(world: Pick<World, "soon">): SchemaChecker {
   };
 }
 
-/** What the work gives or throws, to be given or thrown later. */
-function attempt<Result>(work: () => Result): () => Result {
+/** Runs the work, and returns a function that returns or throws its outcome later. */
+function captured<Result>(work: () => Result): () => Result {
   try {
     const result = work();
     return () => result;

@@ -1,4 +1,4 @@
-/** What a schema says of one number or one text, and of a value's type. */
+/** The keywords of JSON Schema for a value's type, for numbers and for texts. */
 
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 

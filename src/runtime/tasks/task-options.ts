@@ -7,7 +7,7 @@ import type { PostOptions } from "../messages/posted-message.ts";
 import type { StreamEvent } from "../../view/readable-event.ts";
 import type { TaskUsage, UserMessage } from "./task-reader.ts";
 
-/** The data that a schema stands for. */
+/** The type of the data that a schema describes. */
 export type OutputOf<Schema> =
   Schema extends StandardSchema<infer Output> ? Output : Schema extends object ? Json : undefined;
 
@@ -31,7 +31,7 @@ export interface StreamOptions<Schema extends OutputSchema | undefined = undefin
    * is recorded, and no model sees it.
    */
   readonly data?: unknown;
-  /** The cursor of the last event that is known: the stream goes on after it. */
+  /** The cursor of the last known event: the stream continues after it. */
   readonly after?: string;
 }
 
@@ -50,7 +50,7 @@ export interface TaskResult<Data = undefined> {
    * said.
    */
   readonly text: string;
-  /** Everything that was said to the user, in order. */
+  /** All messages to the user, in order. */
   readonly messages: readonly UserMessage[];
   /** The data of the report, with `output`. */
   readonly data: Data;

@@ -1,5 +1,5 @@
 /**
- * Follows one task in its tree until nothing of the tree is under way, and gathers what came of it.
+ * Follows one task in its tree until the whole tree is idle, and collects its result.
  *
  * Invariant: the result follows from the journal alone, so that a task that is asked for again after a restart has the
  * same result.
@@ -36,7 +36,7 @@ export interface TaskUsage {
 
 /** What the journal says of a task. */
 export interface TaskRecord {
-  /** What the turns ended with, joined by a blank line; null if nothing was said. */
+  /** The last texts of the turns, joined by a blank line; null if there are none. */
   readonly answer: string | null;
   readonly messages: readonly UserMessage[];
   readonly usage: TaskUsage;

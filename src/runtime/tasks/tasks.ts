@@ -1,5 +1,5 @@
 /**
- * Whole tasks: one call that begins the work and gives what came of it, once nothing of its tree is under way.
+ * Whole tasks: one call that starts the work and returns its result once the whole tree is idle.
  *
  * Invariants:
  *  1. A task that did not end well rejects; it never gives a result.
@@ -46,7 +46,7 @@ export interface Tasks {
   /** The same within a conversation. */
   streamOf(agent: Addressee, text: string, options: AskOptions & { readonly after?: string }): EventStream<TaskResult>;
   ask(agent: Addressee, text: string, options: AskOptions & Pick<TaskOptions, "onEvent">): Promise<TaskResult>;
-  /** Resolves once nothing in the tree is under way. */
+  /** Resolves once the whole tree is idle. */
   settled(tree: TreeId): Promise<void>;
   readonly begin: Begin;
   treeOfKey(key: string | undefined): TreeId;

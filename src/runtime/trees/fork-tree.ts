@@ -113,8 +113,8 @@ export async function forkTree(fork: Fork): Promise<Stepped> {
 }
 
 /**
- * Those rows whose body is not what their head promises because the origin erased texts of it, and said so, perhaps
- * after the last row that is shared.
+ * Rows whose body does not match the hash in their head because the origin erased texts of it, and recorded that,
+ * perhaps after the last row that is shared.
  */
 async function recordedErasures(
   { store, origin }: Fork,

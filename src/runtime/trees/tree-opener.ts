@@ -40,7 +40,7 @@ export interface TreeOpener {
    * the reason why the message changed nothing, or null.
    */
   start(opening: Opening, first: { readonly input: PostInput; readonly text: Json }): Promise<string | null>;
-  /** Creates a tree from the first rows of another, and goes on with it. */
+  /** Creates a tree from the first rows of another, and continues it. */
   fork(origin: TreeId, at: number, root: DefinitionFacts | undefined): Promise<TreeId>;
 }
 

@@ -22,7 +22,7 @@ interface Announced {
   readonly kind: AgentKind;
 }
 
-/** Stands for findings that are empty (rule D4). */
+/** Replaces empty findings (rule D4). */
 export const NO_OUTPUT = "(no output)";
 const MICRO = 1_000_000;
 

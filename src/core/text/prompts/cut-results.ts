@@ -5,7 +5,7 @@
  * Invariants:
  *  1. A handle names the row that holds the result, so it is unique in its tree and its forks. Call ids are not: models
  *     repeat them.
- *  2. The note stands before the text, so that it stays when the text is shortened later.
+ *  2. The note is before the text, so that it stays when the text is shortened later.
  */
 
 import type { FactOf } from "../../event.ts";
