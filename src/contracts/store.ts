@@ -12,8 +12,9 @@
  */
 
 import type { AgentKind } from "../core/input.ts";
-import type { AgentNumber, PostId, StepKey, TreeId } from "../core/values/ids.ts";
+import type { PostId, StepKey, TreeId } from "../core/values/ids.ts";
 import type { ErrandError } from "../errors.ts";
+import type { Mail, MailPut, OutboxMessage } from "./store-messages.ts";
 import type { JournalRow, RunPatch, RunRecord, RunState } from "../core/journal/journal.ts";
 
 /**
@@ -115,27 +116,9 @@ export interface PostRecord {
   readonly endedSeq: number | null;
 }
 
-/** A request of any process to the owner, which takes mail in the order of its arrival. */
-export interface Mail {
-  readonly tree: TreeId;
-  readonly id: PostId;
-  readonly hash: string;
-  /** JSON text of an input. */
-  readonly payload: string;
-}
-
-export type MailPut = { readonly status: "put" | "known" } | { readonly status: "id-reused" };
-
 export interface OutboxKey {
   readonly tree: TreeId;
   readonly key: StepKey;
-}
-
-export interface OutboxMessage {
-  readonly key: StepKey;
-  readonly agent: AgentNumber;
-  readonly text: string;
-  readonly at: number;
 }
 
 export interface TreeQuery {

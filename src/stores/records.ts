@@ -2,16 +2,8 @@
  * Between rows of the tables and records of the store. The same for every database, whose cells differ (`CellFormat`).
  */
 
-import type {
-  Anchor,
-  Blob,
-  Mail,
-  OutboxMessage,
-  PostRecord,
-  Snapshot,
-  StoredRun,
-  TreeRecord,
-} from "../contracts/store.ts";
+import type { Anchor, Blob, PostRecord, Snapshot, StoredRun, TreeRecord } from "../contracts/store.ts";
+import type { Mail, OutboxMessage } from "../contracts/store-messages.ts";
 import { asPostId, asStepKey, asTreeId, type TreeId } from "../core/values/ids.ts";
 import type { JournalRow, RunPatch } from "../core/journal/journal.ts";
 import { numberOf, optionalOf, type Row } from "./cells.ts";

@@ -3,7 +3,8 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Commit, Mail, TreeCommit } from "../../src/contracts/store.ts";
+import type { Commit, TreeCommit } from "../../src/contracts/store.ts";
+import type { Mail } from "../../src/contracts/store-messages.ts";
 import { asPostId, asTreeId, type TreeId, uuidOf } from "../../src/core/values/ids.ts";
 import type { JournalRow, RunRecord } from "../../src/core/journal/journal.ts";
 

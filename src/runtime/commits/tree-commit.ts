@@ -1,6 +1,7 @@
 /** What the steps of one tree contribute to a commit. */
 
-import type { Blob, OutboxMessage, PostRecord, TreeCommit, TreeCreation } from "../../contracts/store.ts";
+import type { Blob, PostRecord, TreeCommit, TreeCreation } from "../../contracts/store.ts";
+import type { OutboxMessage } from "../../contracts/store-messages.ts";
 import type { Input } from "../../core/event.ts";
 import type { PostId, TreeId } from "../../core/values/ids.ts";
 import type { JournalRow, RunPatch } from "../../core/journal/journal.ts";

@@ -11,7 +11,8 @@
  */
 
 import type { Channel } from "../../contracts/channel.ts";
-import type { OutboxKey, OutboxMessage, Store } from "../../contracts/store.ts";
+import type { OutboxKey, Store } from "../../contracts/store.ts";
+import type { OutboxMessage } from "../../contracts/store-messages.ts";
 import type { World } from "../../contracts/world.ts";
 import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import { ErrandError, passesByItself } from "../../errors.ts";

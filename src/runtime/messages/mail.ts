@@ -1,6 +1,6 @@
 /** Mail as the owner takes it (posts.ts): how a process that owns nothing puts a request into the store. */
 
-import type { Mail } from "../../contracts/store.ts";
+import type { Mail } from "../../contracts/store-messages.ts";
 import type { Input } from "../../core/event.ts";
 import type { PostId, TreeId } from "../../core/values/ids.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";

@@ -7,7 +7,8 @@
  *  2. The same id with other content is refused.
  */
 
-import type { Mail, PostRecord, Store } from "../../contracts/store.ts";
+import type { PostRecord, Store } from "../../contracts/store.ts";
+import type { Mail } from "../../contracts/store-messages.ts";
 import type { World } from "../../contracts/world.ts";
 import type { PostId, TreeId } from "../../core/values/ids.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";

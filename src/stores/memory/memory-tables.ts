@@ -4,16 +4,8 @@
  * Invariant: nothing is checked here. The caller has checked a commit (`check-commit.ts`) before it applies one.
  */
 
-import type {
-  Blob,
-  Mail,
-  OutboxMessage,
-  PostRecord,
-  Snapshot,
-  StoredRun,
-  TreeCommit,
-  TreeRecord,
-} from "../../contracts/store.ts";
+import type { Blob, PostRecord, Snapshot, StoredRun, TreeCommit, TreeRecord } from "../../contracts/store.ts";
+import type { Mail, OutboxMessage } from "../../contracts/store-messages.ts";
 import type { PostId, RunNumber, StepKey, TreeId } from "../../core/values/ids.ts";
 import type { JournalRow, RunPatch, RunRecord } from "../../core/journal/journal.ts";
 import { formatKnown } from "../formats.ts";

@@ -8,7 +8,7 @@
  *  2. Mail that is put while other mail of this process is being sent waits, and is then sent together.
  */
 
-import type { Mail, MailPut } from "../../contracts/store.ts";
+import type { Mail, MailPut } from "../../contracts/store-messages.ts";
 import { textCell, textOf } from "./cells.ts";
 import type { Database } from "./database.ts";
 import { arraysOf, type ColumnTypes, insertOf } from "./table-write.ts";

@@ -7,7 +7,7 @@
  *  2. Nothing is put into a store that was moved: no process would take it.
  */
 
-import type { Mail, MailPut } from "../../contracts/store.ts";
+import type { Mail, MailPut } from "../../contracts/store-messages.ts";
 import { hashCell, hashOf, idCell, textCell } from "./cells.ts";
 import type { Prepare, Transaction } from "./connection.ts";
 

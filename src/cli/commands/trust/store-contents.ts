@@ -1,6 +1,7 @@
 /** What the user should know of a store before it may run: its trees, their open questions, and its mail. */
 
-import type { Mail, Store } from "../../../contracts/store.ts";
+import type { Store } from "../../../contracts/store.ts";
+import type { Mail } from "../../../contracts/store-messages.ts";
 import { sha256 } from "../../../runtime/create-runtime.ts";
 import { mailContent } from "../../../runtime/messages/mail.ts";
 import { openQuestions } from "../../../runtime/messages/open-questions.ts";

@@ -1,0 +1,21 @@
+/** Messages in a store besides the journal: mail for trees, and the outbox of messages for channels. */
+
+import type { AgentNumber, PostId, StepKey, TreeId } from "../core/values/ids.ts";
+
+export interface OutboxMessage {
+  readonly key: StepKey;
+  readonly agent: AgentNumber;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** A request of any process to the owner, which takes mail in order of arrival. */
+export interface Mail {
+  readonly tree: TreeId;
+  readonly id: PostId;
+  readonly hash: string;
+  /** JSON text of an input. */
+  readonly payload: string;
+}
+
+export type MailPut = { readonly status: "put" | "known" } | { readonly status: "id-reused" };
