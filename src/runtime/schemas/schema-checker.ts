@@ -4,8 +4,8 @@
  *
  * Invariants:
  *  1. No schema and no data make it throw or leave an unhandled rejection.
- *  2. No check blocks the event loop longer than TRY_MS. A longer one is tried a few more times, because the machine may
- *     be busy; then the data are refused.
+ *  2. No check blocks the event loop longer than TRY_MS. A longer one is tried a few more times, because the machine
+ *     may be busy; then the data are refused.
  */
 
 import { errorText } from "../../errors.ts";
