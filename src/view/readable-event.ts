@@ -161,7 +161,7 @@ export type ReadableEvent = { readonly at: number } & (
   | QuestionAnswered
 );
 
-/** An event with its place in the journal, from which a reader can go on later. */
+/** An event with its place in the journal, from which a reader can continue later. */
 export type PlacedEvent = ReadableEvent & { readonly cursor: string };
 
 /** The events of one step with their places. */
@@ -178,7 +178,7 @@ export interface TextPiece {
   readonly text: string;
 }
 
-/** Nothing in the tree is under way any more. The last event of a task. */
+/** The whole tree is idle. The last event of a task. */
 export interface Rest {
   readonly type: "rest";
   readonly tree: string;
