@@ -13,6 +13,7 @@ import { agentFacts } from "./agent/agent-facts.ts";
 import { effectFacts } from "./agent/effect-facts.ts";
 import { announcementFacts } from "./announcements/batches.ts";
 import type { FactOf, FactType, Stamp } from "./event.ts";
+import { outsideFacts } from "./outside/outside-facts.ts";
 import { inboxFacts } from "./inbox/inbox.ts";
 import { questionFacts } from "./questions/questions.ts";
 import { runFacts } from "./runs/run-facts.ts";
@@ -28,6 +29,7 @@ const HANDLERS: StateHandlers = {
   ...questionFacts,
   ...runFacts,
   ...announcementFacts,
+  ...outsideFacts,
   "timers-due": ({ timers }, _fact, { at }) => {
     for (const name of timersDue(timers, at)) timers.delete(name);
   },

@@ -17,6 +17,8 @@ import { passBarrier } from "./announcements/batches.ts";
 import type { FactOf } from "./event.ts";
 import { messagePosted } from "./inbox/inbox.ts";
 import type { Inputs } from "./input.ts";
+import { runnerAsked, runnerEnded, runnerProgressed, runnerReported, runnerTold } from "./outside/outside-child.ts";
+import { passMessages } from "./outside/session.ts";
 import { answerGiven } from "./questions/questions.ts";
 import { cancelAsked, closeAsked } from "./runs/cancel.ts";
 import { endRun } from "./runs/end-run.ts";
@@ -58,7 +60,9 @@ function accepted(d: Deciding): null {
 const INPUTS: { readonly [Type in keyof Inputs]: (d: Deciding, input: FactOf<Type>) => string | null } = {
   "tree-opened"(d, { catalog, definition }) {
     if (d.state.settings !== null) return "the tree is open already";
-    return catalog.some(({ name }) => name === definition) ? accepted(d) : "its definition is unknown";
+    const root = catalog.find(({ name }) => name === definition);
+    if (root?.runner !== undefined) return "its definition has a runner, so it can only be a child";
+    return root === undefined ? "its definition is unknown" : accepted(d);
   },
   "catalog-changed": accepted,
   "rights-changed": accepted,
@@ -71,6 +75,11 @@ const INPUTS: { readonly [Type in keyof Inputs]: (d: Deciding, input: FactOf<Typ
   "tool-finished": toolFinished,
   "tool-not-run": toolNotRun,
   "effects-lost": effectsLost,
+  "runner-progressed": runnerProgressed,
+  "runner-asked": runnerAsked,
+  "runner-reported": runnerReported,
+  "runner-ended": runnerEnded,
+  "runner-told": runnerTold,
   "slots-offered"(d) {
     for (const agent of d.state.agents.values())
       if (agent.queue.length > 0) d.later({ do: "start-queued", agent: agent.number });
@@ -137,6 +146,8 @@ function runTask(d: Deciding, task: Task): void {
       return continueTurn(d, task.agent);
     case "next-turn":
       return nextTurn(d, task.agent);
+    case "pass-messages":
+      return passMessages(d, task.agent);
     case "end-turn":
       return endTurn(d, task.agent);
     case "fail-turn":

@@ -25,4 +25,8 @@ export type Effect =
   /** The store answers: `list_runs`, `read_result`, or a control of a run that has left the state. */
   | (CallAttempt & { readonly type: "read-store" })
   | (Attempt & { readonly type: "erase-texts"; readonly run: RunNumber })
+  /** Attempts after the first: an earlier session is resumed if its runner can, and else it is lost. */
+  | (Attempt & { readonly type: "start-runner"; readonly agent: AgentNumber })
+  /** A message for the session that effect `session` started. */
+  | (Attempt & { readonly type: "tell-runner"; readonly agent: AgentNumber; readonly session: StepKey })
   | { readonly type: "abort"; readonly key: StepKey };

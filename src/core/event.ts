@@ -12,7 +12,7 @@
 
 import type { Inputs } from "./input.ts";
 import type { ReportKind, RunMode, RunStatus } from "./journal/journal.ts";
-import type { DefinitionFacts } from "./values/definition.ts";
+import type { DefinitionFacts, RunnerMessageKind } from "./values/definition.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./values/ids.ts";
 import type { Usage } from "./values/message.ts";
 
@@ -68,13 +68,15 @@ interface Decisions {
     readonly read?: true | undefined;
   };
   /**
-   * A call waits for a user's answer; agent `to` speaks to that user. Without `call` the question is whether the
-   * request may use `calls` more model calls, and all model calls of the tree wait.
+   * A call waits for a user's answer; agent `to` speaks to that user. With `ask` an outside child has asked, under that
+   * name. Without both the question is whether the request may use `calls` more model calls, and all model calls of the
+   * tree wait.
    */
   "question-asked": {
     readonly agent: AgentNumber;
     readonly n: number;
     readonly call?: string | undefined;
+    readonly ask?: string | undefined;
     readonly calls?: number | undefined;
     readonly name: string;
     readonly to?: AgentNumber | undefined;
@@ -115,10 +117,28 @@ interface Decisions {
   /** The child's first turn begins. */
   "run-started": { readonly run: RunNumber };
   "run-state-changed": { readonly run: RunNumber; readonly state: "running" | "waiting" | "needs_input" };
-  /** The child's call `call` of this row's reply is a report. `final`: the other calls are answered first. */
-  "run-reported": { readonly run: RunNumber; readonly call: string; readonly final?: true | undefined };
+  /**
+   * The child's call `call` of this row's reply is a report; without `call` text 0 of the row, from an outside child.
+   * `final`: the other calls are answered first.
+   */
+  "run-reported": { readonly run: RunNumber; readonly call?: string | undefined; readonly final?: true | undefined };
   /** The child's report was refused: its artifacts or data do not fit. */
   "run-report-refused": { readonly run: RunNumber; readonly problem: TextIndex };
+  /** The turns of an outside child begin. */
+  "runner-started": { readonly agent: AgentNumber; readonly n: number };
+  /**
+   * A message for an outside child. `steer`: message `message`. `answer`: to what it asked under the name `ask`, with
+   * the words of this row; `declined` if the user does not answer. `report-refused`: with the problem.
+   */
+  "runner-message-sent": {
+    readonly agent: AgentNumber;
+    readonly n: number;
+    readonly kind: RunnerMessageKind;
+    readonly message?: StepKey | undefined;
+    readonly ask?: string | undefined;
+    readonly declined?: true | undefined;
+    readonly problem?: TextIndex | undefined;
+  };
   "run-ended": {
     readonly run: RunNumber;
     readonly status: RunStatus;

@@ -5,7 +5,7 @@ import type { FileFacts, PermissionRule } from "./permissions/permissions.ts";
 import type { Judgement, ProcessRights } from "./permissions/process-rights.ts";
 import type { AgentNumber, PostId, RunNumber, StepKey } from "./values/ids.ts";
 import type { Settings } from "./values/limits.ts";
-import type { Usage } from "./values/message.ts";
+import type { SessionUsage, Usage } from "./values/message.ts";
 
 /** `host`: the root of a program's tree. It calls no model and takes no messages; the program starts its runs. */
 export type AgentKind = "foreground" | "background" | "host";
@@ -94,9 +94,32 @@ export interface Inputs {
   "tool-not-run": { readonly effect: StepKey; readonly attempt: number };
   /** Effects whose process is gone, or that a shutdown parked. */
   "effects-lost": { readonly effects: readonly StepKey[] };
+  /** What an outside child does now. Text 0: a line for people, or "". Text 1: the token to resume its session with. */
+  "runner-progressed": SessionInput & {
+    readonly iterations?: number | undefined;
+    readonly resumable?: true | undefined;
+  };
+  /** An outside child asks the user. `ask`: the child's own name for it. Text 0: `{ text, choices? }`. */
+  "runner-asked": SessionInput & { readonly ask: string };
+  /** Text 0: the report, as arguments of `send_agent_message`. `problem`: its data do not fit their schema. */
+  "runner-reported": SessionInput & { readonly size: number; readonly problem?: string | undefined };
+  /**
+   * The session of an outside child is over. Text 0: its last report if `reported`, else null. Text 1: what went wrong.
+   * `lost`: the process that held it is gone, and nothing of it runs any more.
+   */
+  "runner-ended": SessionInput & {
+    readonly status: "ok" | "error" | "failed" | "lost";
+    /** Why it failed. */
+    readonly code?: string | undefined;
+    readonly reported?: true | undefined;
+    readonly size: number;
+    readonly problem?: string | undefined;
+  };
+  /** The session has taken a message. */
+  "runner-told": { readonly effect: StepKey; readonly attempt: number };
   "slots-offered": object;
   "timers-due": object;
-  /** A user's answer to a question. Text 0: the user's words, or "". */
+  /** A user's answer to a question. Text 0: the user's words, or "". They are the answer to a child's own question. */
   "answer-given": {
     readonly id: PostId;
     readonly question: StepKey;
@@ -107,6 +130,8 @@ export interface Inputs {
     readonly always?: true | undefined;
     /** A rule made from the call. It is in force for the whole tree from here on. */
     readonly grant?: PermissionRule | undefined;
+    /** The question has choices, and the words are none of them. */
+    readonly unfit?: true | undefined;
     /** The user allows the call, but the rights in force do not (rule A9). */
     readonly refused?: Exclude<Judgement, "allow" | "ask"> | undefined;
   };
@@ -114,6 +139,13 @@ export interface Inputs {
   "close-asked": { readonly id: PostId };
   /** The texts of a run that asked for cleanup are gone from the bodies of these rows. */
   "texts-erased": { readonly effect: StepKey; readonly rows: readonly ErasedRow[] };
+}
+
+/** From a session of an outside child. `used`: all that the session has used, if that is known. */
+interface SessionInput {
+  readonly effect: StepKey;
+  readonly attempt: number;
+  readonly used?: SessionUsage | undefined;
 }
 
 /** A row with an erased text, and the hash of what is left of its body. */

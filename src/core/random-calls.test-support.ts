@@ -8,7 +8,7 @@ import type { Json } from "./values/json.ts";
 export function spawnArguments(next: () => number): { [name: string]: Json } {
   return {
     task: ["one", "two", " ", "three"][next() % 4] ?? "",
-    ...(next() % 3 === 0 ? { agent: ["tagger", "worker", "nobody"][next() % 3] ?? "" } : {}),
+    ...(next() % 3 === 0 ? { agent: ["tagger", "worker", "nobody", "outer", "mute"][next() % 5] ?? "" } : {}),
     ...(next() % 4 === 0 ? { group: "g" } : {}),
     ...(next() % 4 === 0 ? { announce: "each" } : {}),
     ...(next() % 4 === 0 ? { timeout_seconds: 1 + (next() % 200) } : {}),

@@ -15,6 +15,7 @@ import type { Json } from "./values/json.ts";
 import { type LimitChoices, settingsOf } from "./values/limits.ts";
 import type { ProcessRights } from "./permissions/process-rights.ts";
 import { judgedAnswer } from "./questions/judged-answer.ts";
+import { outsideInput } from "./random-outside.test-support.ts";
 import { chooseCall, spawnArguments } from "./random-calls.test-support.ts";
 import { headRead } from "./journal/row.ts";
 import { type Stepped, type Tree, treeNew, type TreeSource, treeSource, treeStep } from "./tree.ts";
@@ -51,6 +52,15 @@ function testDefinition(name: string, more: Partial<DefinitionFacts> = {}): Defi
   };
 }
 
+const FULL: ProcessRights = { tools: ["look", "break"], runners: ["outside"] };
+/** Definitions whose turns are executed outside; the second one cannot be told anything. */
+const OUTSIDE = [
+  testDefinition("outer", {
+    runner: { name: "outside", takes: ["answer", "steer", "report-accepted", "report-refused"] },
+  }),
+  testDefinition("mute", { typed: true, runner: { name: "outside", takes: [] } }),
+];
+
 function testOpened(limits: LimitChoices = {}, more: Partial<Extract<Input, { type: "tree-opened" }>> = {}): Input {
   return {
     type: "tree-opened",
@@ -61,8 +71,10 @@ function testOpened(limits: LimitChoices = {}, more: Partial<Extract<Input, { ty
       testDefinition("boss"),
       testDefinition("worker", { permissions: [[{ decision: "allow", tool: "look" }]] }),
       testDefinition("tagger", { reporting: "tag", window: 3_000 }),
+      ...OUTSIDE,
     ],
     settings: settingsOf({ limits }),
+    rights: FULL,
     ...more,
   };
 }
@@ -126,7 +138,10 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
     const [key, effect] = picked;
     const attempt = next() % 15 === 0 ? effect.attempt + 1 : effect.attempt;
     if (effect.kind === "model") return modelInput(tree, key, attempt, next);
-    if (!effect.safe && next() % 3 === 0) return [{ type: "tool-not-run", effect: key, attempt }, []];
+    if (effect.kind === "tool" && !effect.safe && next() % 3 === 0)
+      return [{ type: "tool-not-run", effect: key, attempt }, []];
+    if (effect.kind === "runner") return outsideInput(key, attempt, next);
+    if (effect.kind === "tell") return [{ type: "runner-told", effect: key, attempt }, []];
     if (effect.kind === "erase") return [{ type: "texts-erased", effect: key, rows: [] }, []];
     const text = ["saw it", "", "x".repeat(next() % 300), "y".repeat(20 * (next() % 1_000))][next() % 4] ?? "";
     return toolInput(key, attempt, text, next);
@@ -142,7 +157,8 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
       allow: said % 2 === 0,
       ...(said % 6 === 0 ? { always: true, seen: "mark" } : {}),
     };
-    return [judgedAnswer(tree, given), [""]];
+    const texts = [["", "yes", "no", "something else"][next() % 4] ?? ""];
+    return [judgedAnswer(tree, given, texts), texts];
   }
   const [aborted] = tree.state.aborted;
   if (aborted !== undefined && next() % 2 === 0) {
@@ -213,12 +229,11 @@ function toolInput(effect: StepKey, attempt: number, text: string, next: () => n
   ];
 }
 
-const FULL: ProcessRights = { tools: ["look", "break"] };
 /** Of processes that execute the tree one after the other. */
 const RIGHTS: readonly ProcessRights[] = [
   FULL,
   FULL,
-  { tools: ["look"] },
+  { tools: ["look"], runners: ["outside"] },
   { tools: ["look", "break"], permissions: [{ decision: "deny", tool: "break" }], asks: true },
   { tools: ["look", "break"], permissions: [{ decision: "ask", tool: "*" }], asks: true },
 ];
@@ -230,7 +245,7 @@ function catalogChanged({ state }: Tree, next: () => number): Choice {
   const tagger = testDefinition("tagger", { reporting: "tag", window: 3_000, tools });
   const worker = next() % 4 === 0 ? [] : [testDefinition("worker", { tools, iterations: next() % 2 === 0 ? null : 2 })];
   const children = next() % 4 === 0 ? undefined : true;
-  const catalog = [root, ...worker, tagger];
+  const catalog = [root, ...worker, tagger, ...(next() % 4 === 0 ? [] : OUTSIDE)];
   return [{ type: "catalog-changed", catalog, ...(state.closed ? {} : { root }), children }, []];
 }
 

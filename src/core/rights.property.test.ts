@@ -67,12 +67,15 @@ test("a question is open while its call waits, and a run needs input while nothi
       const asked = waiting.map((call) => call.question).filter((key) => key !== null);
       const { question } = state.requestCalls;
       if (question !== null) expect(state.budgetQueue).toContain(state.questions.get(question)?.agent);
-      expect([...asked, ...(question === null ? [] : [question])].toSorted()).toEqual(
+      const own = [...state.questions].flatMap(([key, { ask }]) => (ask === null ? [] : [key]));
+      expect([...asked, ...own, ...(question === null ? [] : [question])].toSorted()).toEqual(
         [...state.questions.keys()].toSorted(),
       );
+      const asking = new Set(own.map((key) => state.questions.get(key)?.agent));
       const stuck = (number: number): boolean => {
         const agent = state.agents.get(number);
         if (agent === undefined || state.runs.get(number)?.state === "queued") return false;
+        if (agent.definition.runner !== undefined) return asking.has(number);
         if (question !== null && state.budgetQueue.includes(number)) return true;
         if (agent.turn === null) return agent.queue.length === 0 && agent.live.size > 0 && [...agent.live].every(stuck);
         const calls = [...agent.turn.calls.values()];

@@ -49,7 +49,7 @@ export interface Turn {
   /** The announcement it placed. */
   announcement: StepKey | null;
   posts: PostId[];
-  /** The open model call. */
+  /** The open model call, or the session of an outside child. */
   model: StepKey | null;
   /** Calls of the newest reply that are not answered yet. */
   calls: Map<string, OpenCall>;
@@ -165,7 +165,7 @@ export interface Run {
 
 /** An effect that was started and not answered. */
 export interface OpenEffect {
-  readonly kind: "model" | "tool" | "read" | "erase";
+  readonly kind: "model" | "tool" | "read" | "erase" | "runner" | "tell";
   readonly agent: AgentNumber;
   attempt: number;
   /** False between a failed attempt and the next one. */
@@ -182,14 +182,20 @@ export interface OpenEffect {
   readonly seen: string | null;
   readonly compaction: boolean;
   readonly reserved: { readonly tokens: number; readonly cost: number } | null;
+  /** What the session of an outside child has used, as it is booked. */
+  used: { readonly tokens: number; readonly cost: number };
   /** When it is repeated, while it waits for that. */
   retryAt: number | null;
 }
 
-/** A call that waits for the user's answer; `call` is null if the model calls of the whole tree wait. */
+/**
+ * A call that waits for the user's answer, or what an outside child asks under the name `ask`. Both are null if the
+ * model calls of the whole tree wait.
+ */
 export interface Question {
   readonly agent: AgentNumber;
   readonly call: string | null;
+  readonly ask: string | null;
   readonly name: string;
   readonly askedAt: number;
 }

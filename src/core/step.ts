@@ -61,6 +61,8 @@ export type Task =
   | { readonly do: "continue-turn"; readonly agent: AgentNumber }
   /** The agent may be idle: its next turn starts, its run ends, or it waits. */
   | { readonly do: "next-turn"; readonly agent: AgentNumber }
+  /** The session of the outside child gets the messages in its inbox. */
+  | { readonly do: "pass-messages"; readonly agent: AgentNumber }
   /** The agent has used the iteration that it was given to answer a nudge. */
   | { readonly do: "end-turn"; readonly agent: AgentNumber }
   | { readonly do: "fail-turn"; readonly agent: AgentNumber; readonly end: RunEnd }

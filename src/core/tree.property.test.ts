@@ -163,12 +163,23 @@ test("I17: live children, depth and runs of a tree stay within their limits", ()
 
 test("the ledger is the sum of known and estimated usage; later usage replaces its estimate", () => {
   let corrected = 0;
+  let outside = 0;
   fc.assert(
     fc.property(numbers, limits, (list, bounds) => {
       const { tree, rows } = drive(list, bounds);
       const aborted = new Map<string, number>();
+      /** What each session of an outside child has used, in the attempt under way. */
+      const sessions = new Map<string, number>();
       let tokens = 0;
       for (const fact of factsOf(rows)) {
+        if (fact.type === "effect-repeated") sessions.delete(fact.effect);
+        if ("used" in fact && "effect" in fact && fact.used !== undefined) {
+          const before = sessions.get(fact.effect) ?? 0;
+          const now = Math.max(before, fact.used.input + fact.used.output);
+          sessions.set(fact.effect, now);
+          tokens += now - before;
+          outside += now;
+        }
         if (!("usage" in fact) || fact.usage === null) continue;
         tokens += fact.usage.input + fact.usage.output;
         if (fact.type === "usage-estimated" && fact.aborted === true)
@@ -184,6 +195,7 @@ test("the ledger is the sum of known and estimated usage; later usage replaces i
     { numRuns: RUNS },
   );
   expect(corrected).toBeGreaterThan(0);
+  expect(outside).toBeGreaterThan(0);
 });
 
 test("the random driver reaches every kind of fact and every way to end", () => {
@@ -206,6 +218,8 @@ test("the random driver reaches every kind of fact and every way to end", () => 
       if (fact.type === "answer-given" && fact.refused !== undefined) facts.add(`${fact.type}/${fact.refused}`);
       if (fact.type === "answer-given" && fact.grant !== undefined) facts.add("answer granted for the tree");
       if (fact.type === "run-state-changed") facts.add(`${fact.type}/${fact.state}`);
+      if (fact.type === "runner-message-sent") facts.add(`${fact.type}/${fact.kind}`);
+      if (fact.type === "question-asked" && fact.ask !== undefined) facts.add(`${fact.type}/ask`);
       if (fact.type === "tool-finished" && fact.whole !== undefined) facts.add(`${fact.type}/whole`);
       if (fact.type === "turn-ended") facts.add(`${fact.type}/${fact.reason ?? ""}`);
       if (fact.type === "run-ended") ends.add(`${fact.status}/${fact.reason ?? ""}`);
@@ -226,7 +240,12 @@ test("the random driver reaches every kind of fact and every way to end", () => 
   expect(facts).toContain("answer granted for the tree");
   expect(facts).toContain("tool-finished/whole");
   expect(facts).toContain("turn-ended/turn-timeout");
-  expect(facts.size).toBeGreaterThanOrEqual(37);
+  expect(facts).toContain("question-asked/ask");
+  for (const kind of ["answer", "steer", "report-accepted", "report-refused"])
+    expect(facts).toContain(`runner-message-sent/${kind}`);
+  for (const type of ["started", "progressed", "asked", "reported", "ended", "told"])
+    expect(facts).toContain(`runner-${type}`);
+  expect(facts.size).toBeGreaterThanOrEqual(48);
   for (const end of [
     "ok/",
     "ok/no-report",
@@ -238,6 +257,10 @@ test("the random driver reaches every kind of fact and every way to end", () => 
     "timeout/queue-timeout",
     "cancelled/",
     "cancelled/parent-ended",
+    "interrupted/runner-lost",
+    "error/runner-died",
+    "error/runner-failed",
+    "error/invalid-output",
   ]) {
     expect(ends).toContain(end);
   }

@@ -152,7 +152,8 @@ function collect({ source, state, contexts }: Tree, recorded?: RecordedTexts): C
 export function treeStep(tree: Tree, step: Step, salt: string, recorded?: RecordedTexts): Stepped {
   const { input } = step;
   const { sha256 } = tree.source;
-  const result = input.type === "model-replied" || input.type === "tool-finished";
+  const { type } = input;
+  const result = type === "model-replied" || type === "tool-finished" || type === "runner-progressed";
   const effect = result ? tree.state.effects.get(input.effect) : undefined;
   const collected = collect(tree, recorded);
   const decision = decide(tree.state, step, collected);

@@ -3,13 +3,13 @@
 import { expect, test } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
-const MOST_LINES_OF_THE_KERNEL = 7_000;
+const MOST_LINES_OF_THE_KERNEL = 7_650;
 const MOST_LINES_OF_A_FILE = 300;
 const MOST_COLUMNS = 120;
 
 const linesOf = (text: string): readonly string[] => text.replace(/\n$/, "").split("\n");
 
-test("the kernel, src/core without its texts and tests, has at most 7,000 lines", () => {
+test("the kernel, src/core without its texts and tests, has at most 7,650 lines", () => {
   const kernel = sourceFiles("src/core").filter(
     ({ path }) => !path.startsWith("src/core/text/") && !/\.(?:test|test-support)\.ts$/.test(path),
   );

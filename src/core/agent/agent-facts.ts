@@ -76,8 +76,17 @@ function turnDrop(state: TreeState, agent: AgentState): void {
     if (call.effect !== null) effectDrop(state, call.effect);
     if (call.question !== null) state.questions.delete(call.question);
   }
+  if (agent.definition.runner !== undefined) outsideDrop(state, number);
   state.timers.delete(`turn:${number}`);
   agent.turn = null;
+}
+
+/** Messages under way to an outside child, and what it has asked. */
+function outsideDrop(state: TreeState, number: number): void {
+  for (const [key, { kind, agent }] of state.effects)
+    if (kind === "tell" && agent === number) state.effects.delete(key);
+  for (const [key, { ask, agent }] of state.questions)
+    if (ask !== null && agent === number) state.questions.delete(key);
 }
 
 export function budgetLeave(state: TreeState, number: number): void {

@@ -162,7 +162,10 @@ export function abortTurn(d: Deciding, agent: AgentState): void {
   if (turn === null) return;
   for (const { effect } of turn.calls.values()) if (effect !== null) d.effect({ type: "abort", key: effect });
   const { model } = turn;
-  if (model === null || d.state.effects.get(model)?.underWay !== true) return;
+  const effect = model === null ? undefined : d.state.effects.get(model);
+  if (model === null || effect?.underWay !== true) return;
   d.effect({ type: "abort", key: model });
+  // A session of an outside child has told what it used.
+  if (effect.kind === "runner") return;
   d.emit({ type: "usage-estimated", agent: number, effect: model, usage: estimatedUsage(agent), aborted: true });
 }

@@ -11,7 +11,7 @@ import { turnClockSet } from "./turn-clock.ts";
 /** How long an aborted call waits for the provider's usage report. */
 const USAGE_REPORT_MS = 60_000;
 
-function effectOpen(
+export function effectOpen(
   state: TreeState,
   key: StepKey,
   effect: Partial<OpenEffect> & Pick<OpenEffect, "kind" | "agent">,
@@ -27,6 +27,7 @@ function effectOpen(
     seen: null,
     compaction: false,
     reserved: null,
+    used: { tokens: 0, cost: 0 },
     retryAt: null,
     ...effect,
   });
@@ -174,6 +175,7 @@ export const effectFacts = {
     effect.retryAt = null;
     state.timers.delete(`retry:${fact.effect}`);
     if (effect.kind === "model") state.requestCalls.used += 1;
+    effect.used = { tokens: 0, cost: 0 };
   },
 
   "budget-awaited"(state, { agent }) {

@@ -7,6 +7,7 @@ import { delegationToolIs } from "../delegation/tools.ts";
 import type { FactOf } from "../event.ts";
 import type { CallFacts } from "../input.ts";
 import { callGranted } from "../permissions/grants.ts";
+import { tellAgain } from "../outside/session.ts";
 import { judgeCall, refusedCall, toolHeld } from "../permissions/process-rights.ts";
 import { askUser } from "../questions/questions.ts";
 import type { AgentState } from "../state.ts";
@@ -92,6 +93,8 @@ function effectLost(d: Deciding, key: StepKey): void {
   const attempt = effect.attempt + 1;
   d.emit({ type: "effect-repeated", effect: key, attempt });
   if (kind === "model") d.effect({ type: "call-model", key, attempt, agent: effect.agent });
+  else if (kind === "runner") d.effect({ type: "start-runner", key, attempt, agent: effect.agent });
+  else if (kind === "tell") tellAgain(d, key, effect.agent, attempt);
   else if (kind === "erase") d.effect({ type: "erase-texts", key, attempt, run: effect.agent });
   else if (call !== null && name !== null) {
     const type = kind === "read" ? "read-store" : effect.safe ? "call-tool" : "recover-tool";

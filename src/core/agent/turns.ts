@@ -56,6 +56,7 @@ import { agentHasOpenWork, inboxWaits } from "./open-work.ts";
 /** What an idle agent does next. */
 export function nextTurn(d: Deciding, number: AgentNumber): void {
   const agent = d.state.agents.get(number);
+  if (agent?.definition.runner !== undefined) return d.later({ do: "pass-messages", agent: number });
   if (agent === undefined || agent.turn !== null) return;
   const run = d.state.runs.get(number);
   if (run !== undefined && run.state === "queued") return;
@@ -151,7 +152,7 @@ function relayAll(d: Deciding, { number, turn }: AgentState): void {
 }
 
 /** The turn ended well. Its report answers its posts; without a report the reply does. */
-function completeTurn(
+export function completeTurn(
   d: Deciding,
   { number }: AgentState,
   { posts, reported }: Turn,

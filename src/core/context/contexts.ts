@@ -20,6 +20,7 @@ import type { FileFacts } from "../permissions/permissions.ts";
 import { mapsToText } from "../values/map-json.ts";
 import type { CutResult } from "../text/prompts/cut-results.ts";
 import { type LastWords, NO_WORDS } from "../reports/findings.ts";
+import type { OutsideMessage } from "./outside-contexts.ts";
 import type { RunTexts } from "./run-texts.ts";
 import { type Toolset, toolsetOf } from "./toolset.ts";
 
@@ -87,6 +88,8 @@ export interface Contexts {
   readonly relays: Map<StepKey, { readonly name: string; readonly text: string }>;
   /** The agent and call of an open effect. */
   readonly effects: Map<StepKey, { readonly agent: AgentNumber; readonly call: string | null }>;
+  /** Messages on their way to outside children. */
+  readonly told: Map<StepKey, { readonly agent: AgentNumber; readonly message: OutsideMessage }>;
 }
 
 export function contextsEmpty(): Contexts {
@@ -97,6 +100,7 @@ export function contextsEmpty(): Contexts {
     announcements: new Map(),
     relays: new Map(),
     effects: new Map(),
+    told: new Map(),
   };
 }
 
@@ -228,6 +232,8 @@ export function contextDrop(contexts: Contexts, number: AgentNumber): void {
   for (const key of contexts.agents.get(number)?.relays ?? []) contexts.relays.delete(key);
   contexts.agents.delete(number);
   contexts.announcements.delete(number);
+  for (const [key, { agent }] of contexts.effects) if (agent === number) contexts.effects.delete(key);
+  for (const [key, { agent }] of contexts.told) if (agent === number) contexts.told.delete(key);
   for (const [key, message] of contexts.messages) {
     if (message.to !== number) continue;
     contexts.messages.delete(key);

@@ -33,7 +33,8 @@ function renewTools(fold: Fold, number: AgentNumber): void {
   const context = contexts.agents.get(number);
   const agent = state.agents.get(number);
   if (context === undefined || agent === undefined) return;
-  const { hash, model } = agent.definition;
+  const { hash, model, runner } = agent.definition;
+  if (runner !== undefined) return;
   const tools = fold.toolsetFor(state, agent, fold.definition(hash), contexts.runs.get(number)?.schema);
   if (tools.hash === context.tools.hash && model === context.model) return;
   const fresh = contextNew(context.system, tools, model);

@@ -3,11 +3,18 @@
 import type { FactOf, FactType, Stamp } from "../event.ts";
 import { definitionContexts } from "./definition-contexts.ts";
 import type { ContextHandlers, Fold, TextAt } from "./fold.ts";
+import { outsideContexts } from "./outside-contexts.ts";
 import { messageContexts } from "./message-contexts.ts";
 import { runContexts } from "./run-contexts.ts";
 import { turnContexts } from "./turn-contexts.ts";
 
-const HANDLERS: ContextHandlers = { ...definitionContexts, ...messageContexts, ...turnContexts, ...runContexts };
+const HANDLERS: ContextHandlers = {
+  ...definitionContexts,
+  ...messageContexts,
+  ...turnContexts,
+  ...runContexts,
+  ...outsideContexts,
+};
 
 export function foldContexts<Type extends FactType>(
   fold: Fold,

@@ -11,6 +11,7 @@ import { promptOfChild, taskMessage } from "../text/prompts/system-prompts.ts";
 import { contextAppend, contextDrop, contextNew } from "./contexts.ts";
 import { argumentsOf, asText, type ContextHandlers, type Fold } from "./fold.ts";
 import { taskFacts } from "./run-texts.ts";
+import { toolsetOf } from "./toolset.ts";
 
 const NAME_LENGTH = 60;
 
@@ -49,9 +50,10 @@ export const runContexts = {
     const label = typeof args["label"] === "string" ? args["label"] : null;
     const text = fold.definition(child.definition.hash);
     const schema = outputSchemaOf(args) ?? text.output;
-    const tools = fold.toolsetFor(state, child, text, schema);
+    const outside = child.definition.runner !== undefined;
+    const tools = outside ? toolsetOf([], fold.sha256) : fold.toolsetFor(state, child, text, schema);
     const parent = state.agents.get(fact.parent)?.id ?? "";
-    const prompt = promptOfChild(text, { child, parent, run, label, schema });
+    const prompt = outside ? text.prompt : promptOfChild(text, { child, parent, run, label, schema });
     const context = contextNew(prompt, tools, child.definition.model);
     const files = Array.isArray(args["files"]) ? args["files"].map(asText) : [];
     const background = typeof args["context"] === "string" ? args["context"] : null;
@@ -67,6 +69,7 @@ export const runContexts = {
       final: null,
       refused: null,
       outcome: null,
+      outside: outside ? { task, context: background ?? "", files, token: null, asked: new Map() } : null,
     });
     const parentContext = contexts.agents.get(fact.parent);
     parentContext?.started.push(fact.run);

@@ -4,6 +4,7 @@ import type { ReportKind, RunStatus, Sha256 } from "../journal/journal.ts";
 import type { Report } from "../reports/report.ts";
 import type { RunResult } from "../reports/run-result.ts";
 import { codePointsPrefix } from "../text/index.ts";
+import type { OutsideTexts } from "./outside-contexts.ts";
 import type { Json } from "../values/json.ts";
 
 export interface TaskFacts {
@@ -47,4 +48,6 @@ export interface RunTexts {
   /** Why the newest report was refused; null if it was accepted. */
   refused: string | null;
   outcome: RunOutcome | null;
+  /** Null for a child whose turns are executed here. */
+  readonly outside: OutsideTexts | null;
 }

@@ -3,6 +3,7 @@
 import { type Answer, type Call, toolAnswer, toolError } from "../agent/answer.ts";
 import type { AgentState, Run } from "../state.ts";
 import type { Deciding } from "../step.ts";
+import { runnerTakes } from "../outside/session.ts";
 import { runsBelow } from "../runs/cancel.ts";
 import { sendText } from "../inbox/inbox.ts";
 
@@ -32,6 +33,8 @@ export function steerRun(d: Deciding, agent: AgentState, call: Call): Answer | "
   if (run === null) return "read";
   const child = d.state.agents.get(run.number);
   if (child === undefined) return toolError("steer_run: that run has ended; start another one");
+  if (child.definition.runner !== undefined && !runnerTakes(child, "steer"))
+    return toolError("steer_run: that run is executed outside and takes no messages; wait for it, or cancel it");
   sendText(d, agent, child, call, "steer");
   return toolAnswer({ status: "sent" });
 }

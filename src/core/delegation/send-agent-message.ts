@@ -77,7 +77,7 @@ function parentClosed(d: Deciding, agent: AgentState, agentId: Json | undefined)
 }
 
 /** What is wrong with the artifacts or the data, and where. */
-function reportProblem(d: Deciding, args: Call["args"], typed: boolean): string | undefined {
+export function reportProblem(d: Deciding, args: Call["args"], typed: boolean): string | undefined {
   const { artifacts, data_json: dataText } = args;
   const kinds: readonly string[] = d.settings.artifactKinds;
   for (const [index, artifact] of Array.isArray(artifacts) ? (artifacts as readonly Json[]).entries() : []) {

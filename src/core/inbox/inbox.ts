@@ -57,13 +57,13 @@ export function inboxTake(agent: AgentState, matches: (message: InboxMessage) =>
 export function joinMessages(
   d: Deciding,
   agent: AgentState,
-  which: { readonly silent?: true; readonly steers?: true; readonly awaited?: true },
+  which: { readonly silent?: true; readonly steers?: true; readonly awaited?: true; readonly everything?: true },
 ): number {
   const awaited = which.awaited === true ? messagesOfAwaited(agent) : new Set<StepKey>();
-  const steers = which.steers === true;
+  const { steers = false, everything = false } = which;
   const take = inboxTake(
     agent,
-    ({ kind, key }) => (steers && kind === "steer") || awaited.has(key),
+    ({ kind, key }) => everything || (steers && kind === "steer") || awaited.has(key),
     which.silent === true,
   );
   if (take.length > 0) d.emit({ type: "messages-joined", agent: agent.number, take });

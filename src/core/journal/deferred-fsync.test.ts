@@ -21,6 +21,7 @@ function effectOf(kind: OpenEffect["kind"], safe: boolean): OpenEffect {
     seen: null,
     compaction: false,
     reserved: null,
+    used: { tokens: 0, cost: 0 },
     retryAt: null,
   };
   return { kind, agent, attempt: 1, underWay: true, failures: 0, safe, ...nothing };

@@ -47,6 +47,7 @@ function deferrable(fact: Decided): boolean {
 /** `effect`: the effect whose result the input is, before the step. */
 export function fsyncDeferrable(input: Input, effect: OpenEffect | undefined, { rejected, events }: Decision): boolean {
   if (rejected !== null || effect === undefined) return false;
-  const repeatable = input.type === "model-replied" || (input.type === "tool-finished" && effect.safe);
+  const lossless = input.type === "model-replied" || input.type === "runner-progressed";
+  const repeatable = lossless || (input.type === "tool-finished" && effect.safe);
   return repeatable && events.every(deferrable);
 }

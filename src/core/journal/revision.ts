@@ -3,9 +3,9 @@
  * under these. `apply` must read every row ever written; its revision only says whether a snapshot is valid.
  */
 
-const DECIDE_REVISION = 7;
-const CONTEXT_REVISION = 9;
-const APPLY_REVISION = 8;
+const DECIDE_REVISION = 8;
+const CONTEXT_REVISION = 10;
+const APPLY_REVISION = 9;
 
 /** Written into each row. */
 export const ROW_REVISION = `${DECIDE_REVISION}.${CONTEXT_REVISION}`;

@@ -14,6 +14,7 @@
 
 import type { DefinitionFacts } from "../values/definition.ts";
 import type { Json } from "../values/json.ts";
+import type { Refusal } from "../step.ts";
 import { callGranted } from "./grants.ts";
 import { type FileFacts, type Permission, permissionOf, type PermissionRule, type Permissions } from "./permissions.ts";
 
@@ -21,6 +22,8 @@ import { type FileFacts, type Permission, permissionOf, type PermissionRule, typ
 export interface ProcessRights {
   /** Names of its tools. */
   readonly tools: readonly string[];
+  /** Names of its runners; none when left out. */
+  readonly runners?: readonly string[] | undefined;
   /** Rules for every call; without them it restricts nothing. */
   readonly permissions?: readonly PermissionRule[] | undefined;
   /** True: a person is there who can allow a request more model calls than its limit. */
@@ -48,6 +51,22 @@ export function judgeCall(
   if (rights !== null && !rights.tools.includes(name)) return "missing";
   const permission = permissionOf(permissionsInForce(rights, definition), name, input, file);
   return permission === "ask" && callGranted(grants, call) ? "allow" : permission;
+}
+
+/**
+ * Why a child with this definition cannot be run outside; null if it can, or if it has no runner. A rule that denies
+ * the tool `runner:NAME` forbids it. It is never asked about: a definition with a runner counts only if a person trusts
+ * it.
+ */
+export function runnerRefusal(rights: ProcessRights | null, definition: DefinitionFacts): Refusal | null {
+  const { runner, name } = definition;
+  if (runner === undefined) return null;
+  if (rights?.runners?.includes(runner.name) !== true) {
+    const error = `"${name}" needs the runner "${runner.name}", which the process that runs this conversation lacks`;
+    return { reason: "runner-unavailable", error };
+  }
+  if (permissionOf(permissionsInForce(rights, definition), `runner:${runner.name}`, {}) !== "deny") return null;
+  return { reason: "refused", error: `"${name}": the runner "${runner.name}" is not permitted here` };
 }
 
 /** The rules of the definition and those of the process, which must all agree. */

@@ -5,10 +5,12 @@
  */
 
 import type { Contexts } from "../context/contexts.ts";
+import { choicesOf } from "../context/outside-contexts.ts";
 import type { Input } from "../event.ts";
 import { exactRule } from "../permissions/grants.ts";
 import { judgeCall } from "../permissions/process-rights.ts";
 import type { TreeState } from "../state.ts";
+import type { Json } from "../values/json.ts";
 import { askedCall } from "../text/prompts/question-text.ts";
 
 interface JudgedTree {
@@ -16,12 +18,17 @@ interface JudgedTree {
   readonly contexts: Contexts;
 }
 
-export function judgedAnswer({ state, contexts }: JudgedTree, input: Input): Input {
+export function judgedAnswer({ state, contexts }: JudgedTree, input: Input, texts: readonly Json[]): Input {
   if (input.type !== "answer-given") return input;
   const { type, id, question, allow } = input;
   const plain = { type, id, question, allow };
   const asked = state.questions.get(question);
   const agent = asked === undefined ? undefined : state.agents.get(asked.agent);
+  if (allow && asked !== undefined && asked.ask !== null) {
+    const choices = choicesOf(contexts.runs.get(asked.agent)?.outside?.asked.get(asked.ask));
+    const words = texts[0];
+    return choices.length === 0 || choices.some((choice) => choice === words) ? plain : { ...plain, unfit: true };
+  }
   if (!allow || asked === undefined || asked.call === null || agent === undefined) return plain;
   const call = askedCall(contexts, asked.agent, asked.call);
   const file = contexts.agents.get(asked.agent)?.open?.files?.get(asked.call);

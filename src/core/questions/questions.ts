@@ -1,6 +1,6 @@
 /**
- * Questions: a call that the agent's permissions leave to the user waits for an answer. It waits in the journal only,
- * without a time limit.
+ * Questions: a call that the agent's permissions leave to the user waits for an answer, or an outside child waits for
+ * the user's words. They wait in the journal only, without a time limit.
  *
  * Invariants:
  *  1. A question belongs to one call of a current turn, or to the turn's next model call; then all model calls of the
@@ -14,6 +14,8 @@ import { agentWithUser } from "../delegation/send-user-message.ts";
 import type { FactOf } from "../event.ts";
 import { withGrant } from "../permissions/grants.ts";
 import { refusedCall } from "../permissions/process-rights.ts";
+import { tellSession } from "../outside/session.ts";
+import { refreshRunState } from "../runs/run-state.ts";
 import type { AgentState, StateHandlers } from "../state.ts";
 import type { Deciding } from "../step.ts";
 import { stepKey } from "../values/ids.ts";
@@ -30,7 +32,8 @@ export function answerGiven(d: Deciding, input: FactOf<"answer-given">): string 
   const question = d.state.questions.get(input.question);
   const agent = question === undefined ? undefined : d.state.agents.get(question.agent);
   if (question === undefined || (agent === undefined && question.call !== null)) return "no such question is open";
-  const { call: id, name } = question;
+  const { call: id, name, ask } = question;
+  if (ask !== null && agent !== undefined) return answerChild(d, agent, ask, input);
   d.accept();
   // A question about model calls has no call to answer. Waiting model calls are tried again after every input.
   if (id === null || agent === undefined) return null;
@@ -41,19 +44,31 @@ export function answerGiven(d: Deciding, input: FactOf<"answer-given">): string 
   return null;
 }
 
+/** Passes the user's words to the outside child that asked for them. */
+function answerChild(d: Deciding, agent: AgentState, ask: string, input: FactOf<"answer-given">): string | null {
+  const [words] = d.texts;
+  if (input.unfit === true) return "the answer is none of the choices";
+  if (input.allow && (typeof words !== "string" || words.trim() === "")) return "the answer is empty";
+  d.accept();
+  tellSession(d, agent, { kind: "answer", ask, declined: input.allow ? undefined : true });
+  refreshRunState(d, agent.number);
+  return null;
+}
+
 function refusalWords(note: Json | undefined): string {
   const words = typeof note === "string" && note.trim() !== "" ? ` and says: ${note.trim()}` : "; go on without it";
   return `the user does not allow this call${words}`;
 }
 
 export const questionFacts = {
-  "question-asked"(state, { agent, n, call = null, name }, { seq, at }) {
+  "question-asked"(state, { agent, n, call = null, ask = null, name }, { seq, at }) {
     const turn = state.agents.get(agent)?.turn ?? null;
     const key = stepKey(seq, n);
-    if (call === null) state.requestCalls.question = key;
+    if (call === null && ask === null) state.requestCalls.question = key;
     else if (turn === null) return;
-    else turn.calls.set(call, { id: call, name, effect: null, run: null, question: key, final: false });
-    state.questions.set(key, { agent, call, name, askedAt: at });
+    else if (call !== null)
+      turn.calls.set(call, { id: call, name, effect: null, run: null, question: key, final: false });
+    state.questions.set(key, { agent, call, ask, name, askedAt: at });
   },
 
   "answer-given"(state, { question: key, grant, allow }) {
@@ -61,6 +76,7 @@ export const questionFacts = {
     if (question === undefined) return;
     state.questions.delete(key);
     if (grant !== undefined) state.grants = withGrant(state.grants, grant);
+    if (question.ask !== null) return;
     if (question.call === null) {
       state.requestCalls.question = null;
       state.requestCalls.refused = !allow;

@@ -7,7 +7,7 @@
  *  2. The recorded result of the run stays, and so do messages to other agents: their contexts are made of them.
  */
 
-import type { Decided, TextIndex } from "../event.ts";
+import type { Decided, Input, TextIndex } from "../event.ts";
 import type { JournalRow } from "../journal/journal.ts";
 import { bodyRead, headRead, type RowHead } from "../journal/row.ts";
 import type { Run } from "../state.ts";
@@ -24,6 +24,17 @@ export function eraseIfAsked(d: Deciding, run: Run | undefined): void {
   d.effect({ type: "erase-texts", key: d.key(n), attempt: 1, run: run.number });
 }
 
+/** Inputs with the child's own words. */
+const OWN_WORDS: ReadonlySet<Input["type"]> = new Set([
+  "model-replied",
+  "model-failed",
+  "tool-finished",
+  "runner-progressed",
+  "runner-asked",
+  "runner-reported",
+  "runner-ended",
+]);
+
 /** The rows that hold the child's own words, also as rejected duplicates, with what is left of their bodies. */
 export function erasedBodies(run: RunNumber, rows: readonly JournalRow[]): { seq: number; body: string }[] {
   const effects = new Set<StepKey>();
@@ -31,10 +42,16 @@ export function erasedBodies(run: RunNumber, rows: readonly JournalRow[]): { seq
   for (const row of rows) {
     const head = headRead(row.head);
     const { input } = head;
-    const result = input.type === "model-replied" || input.type === "model-failed" || input.type === "tool-finished";
-    if (result && effects.has(input.effect)) erased.push({ seq: row.seq, body: bodyLeft(run, row, head) });
-    for (const event of head.events ?? []) {
-      if ((event.type === "model-called" || event.type === "tool-called") && event.agent === run)
+    const events = head.events ?? [];
+    // A report of an outside child that was posted to its parent stays.
+    const posted = events.some(
+      (event) => event.type === "message-sent" && event.from === run && event.call === undefined,
+    );
+    if (OWN_WORDS.has(input.type) && "effect" in input && effects.has(input.effect) && !posted)
+      erased.push({ seq: row.seq, body: bodyLeft(run, row, head) });
+    for (const event of events) {
+      const { type } = event;
+      if ((type === "model-called" || type === "tool-called" || type === "runner-started") && event.agent === run)
         effects.add(stepKey(row.seq, event.n));
     }
   }
@@ -45,7 +62,9 @@ function bodyLeft(run: RunNumber, { body }: JournalRow, { input, texts: ofInput 
   const { salt, texts } = bodyRead(body);
   const gone = textsOfChild(run, events);
   const left: Json[] = texts.map((text, index) => (index < ofInput || gone.has(index) ? null : text));
-  const sent = events.flatMap((event) => (event.type === "message-sent" && event.from === run ? event.call : []));
+  const sent = events.flatMap((event) =>
+    event.type === "message-sent" && event.from === run ? (event.call ?? []) : [],
+  );
   if (input.type === "model-replied" && sent.length > 0)
     left[0] = callsOf(texts[0]).filter(({ id }) => sent.includes(id));
   while (left.at(-1) === null) left.pop();
@@ -67,6 +86,7 @@ function textsOfChild(run: RunNumber, events: readonly Decided[]): ReadonlySet<T
   for (const event of events) {
     if (event.type === "tool-answered" && event.agent === run) gone.add(event.text);
     if (event.type === "run-report-refused" && event.run === run) gone.add(event.problem);
+    if (event.type === "runner-message-sent" && event.agent === run) gone.add(event.problem);
     if (event.type === "turn-ended" && event.agent === run && !ends) gone.add(event.answer).add(event.error);
   }
   return gone;

@@ -105,8 +105,9 @@ export const runFacts = {
     run.invalid = false;
     const turn = state.agents.get(number)?.turn ?? null;
     if (turn === null) return;
-    turn.replyReported = true;
     turn.reported = true;
+    if (id === undefined) return;
+    turn.replyReported = true;
     if (final !== true) return;
     turn.calls.set(id, { id, name: "send_agent_message", effect: null, run: null, question: null, final });
   },

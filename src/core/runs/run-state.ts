@@ -1,9 +1,9 @@
 /**
  * The state of an open run: it runs, it waits for its children, or it needs the input of a user to continue.
  *
- * Invariant: a run is `needs_input` while every call of its turn waits for an answer or for a run that is
- * `needs_input`, while its next model call waits for an answer, and, between turns, while all its children are
- * `needs_input`. Its clock stands still then.
+ * Invariant: the run of an outside child is `needs_input` while a question of it is open. Any other run is while every
+ * call of its turn waits for an answer or for a run that is `needs_input`, while its next model call waits for an
+ * answer, and, between turns, while all its children are `needs_input`. Its clock stands still then.
  */
 
 import type { AgentState } from "../state.ts";
@@ -30,7 +30,9 @@ export function refreshIfIdle(d: Deciding, number: AgentNumber): void {
   if (d.state.runs.get(number)?.state !== "running") refreshRunState(d, number);
 }
 
-function currentState(d: Deciding, { turn, live, queue, number }: AgentState): OpenState {
+function currentState(d: Deciding, { turn, live, queue, number, definition }: AgentState): OpenState {
+  if (definition.runner !== undefined)
+    return [...d.state.questions.values()].some(({ agent }) => agent === number) ? "needs_input" : "running";
   if (turn === null) {
     const asking = queue.length === 0 && live.size > 0 && [...live].every((run) => needsInput(d, run));
     return asking ? "needs_input" : "waiting";

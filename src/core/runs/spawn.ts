@@ -1,5 +1,6 @@
 /** Making and starting runs. Every new run goes through `spawn`, which checks depth, number, budget and arguments. */
 
+import { definitionWithin } from "../agent/rights.ts";
 import { callModel, priceUnknown, warnIfNear } from "../agent/call-model.ts";
 import { type Arguments, argumentsProblem } from "../delegation/arguments.ts";
 import { SPAWN_SCHEMA } from "../delegation/tools.ts";
@@ -7,6 +8,8 @@ import { outputSchemaOf, withSchemaText } from "../delegation/typed-data.ts";
 import type { FactOf } from "../event.ts";
 import type { CallFacts } from "../input.ts";
 import type { RunMode } from "../journal/journal.ts";
+import { startSession } from "../outside/session.ts";
+import { runnerRefusal } from "../permissions/process-rights.ts";
 import type { AgentState } from "../state.ts";
 import type { Deciding, Refusal } from "../step.ts";
 import type { DefinitionFacts } from "../values/definition.ts";
@@ -40,7 +43,8 @@ export function spawn(d: Deciding, parent: AgentState, request: SpawnRequest): R
     const unknown = { reason: "unknown-agent", error: `there is no agent definition "${name}" (known: ${known})` };
     return treeRefusal(d, parent, args) ?? unknown;
   }
-  const refusal = treeRefusal(d, parent, args) ?? callRefusal(d, definition, request);
+  const refusal =
+    treeRefusal(d, parent, args) ?? callRefusal(d, definition, request) ?? outsideRefusal(d, parent, definition, args);
   if (refusal !== null) return refusal;
   const model = textOf(args["model"]);
   const lowered: string[] = [];
@@ -121,6 +125,19 @@ function callRefusal(
   return null;
 }
 
+/** Why an outside child cannot be made: its runner, or a model that it could not be given. */
+function outsideRefusal(
+  { state }: Deciding,
+  parent: AgentState,
+  definition: DefinitionFacts,
+  args: Arguments,
+): Refusal | null {
+  if (definition.runner === undefined) return null;
+  if (args["model"] !== undefined)
+    return { reason: "refused", error: `leave \`model\` out: "${definition.name}" runs outside and has its own` };
+  return runnerRefusal(state.rights, definitionWithin(parent, definition));
+}
+
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
@@ -143,7 +160,8 @@ export function startQueued(d: Deciding, number: AgentNumber): void {
     if (run === undefined || !d.slotFree(number)) return;
     d.emit({ type: "run-started", run });
     const child = d.state.agents.get(run);
-    if (child !== undefined) callModel(d, child);
+    if (child?.definition.runner !== undefined) startSession(d, child);
+    else if (child !== undefined) callModel(d, child);
     refreshIfIdle(d, number);
   }
 }

@@ -30,6 +30,15 @@ export function modelCost(price: ModelPrice | null, usage: Usage): number {
   return Math.ceil((fresh * price.input + cached * price.cachedInput + usage.output * price.output) / 1_000_000);
 }
 
+/** The way to a child whose turns are executed outside the kernel. */
+export interface RunnerFacts {
+  readonly name: string;
+  /** What its sessions can be told. */
+  readonly takes: readonly RunnerMessageKind[];
+}
+
+export type RunnerMessageKind = "answer" | "steer" | "report-accepted" | "report-refused";
+
 export interface DefinitionFacts {
   readonly name: string;
   /** Hash of the definition's text. */
@@ -53,6 +62,8 @@ export interface DefinitionFacts {
   readonly skill?: "inline" | "isolated";
   /** True if only `<say>` blocks of a reply reach the user. */
   readonly say: boolean;
+  /** Set if its turns are executed outside. Such an agent is always a child. */
+  readonly runner?: RunnerFacts;
 }
 
 export interface DefinitionText {
@@ -62,6 +73,8 @@ export interface DefinitionText {
   readonly tools: readonly ToolSpec[];
   /** JSON Schema of the result's data. */
   readonly output?: Json;
+  /** Settings for its runner, which the kernel does not read. They stand here so that the hash covers them. */
+  readonly runner?: { readonly name: string; readonly settings: Json };
   /** About the project, for an agent that is not a child. */
   readonly project?: string;
 }

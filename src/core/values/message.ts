@@ -11,6 +11,11 @@ export interface Usage {
   readonly estimated?: true;
 }
 
+/** All that a session of an outside child has used so far. `cost` in micro-dollars, if the child knows it. */
+export interface SessionUsage extends Omit<Usage, "estimated"> {
+  readonly cost?: number;
+}
+
 export interface TextPart {
   readonly type: "text";
   readonly text: string;

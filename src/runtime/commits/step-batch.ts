@@ -78,7 +78,7 @@ export function createStepBatch(parts: StepBatchParts): () => readonly BatchPart
 
   function step(loaded: LoadedTree, { input: given, texts }: Submission): Stepped {
     const { tree, id } = loaded;
-    const input = judgedAnswer(tree, given);
+    const input = judgedAnswer(tree, given, texts);
     const held = tree.state.running;
     const at = Math.max(clock.now(), tree.state.at);
     const offered = input.type === "slots-offered";

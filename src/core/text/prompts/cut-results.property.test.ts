@@ -17,6 +17,8 @@ function checkTree(
     treeStep(tree, step, "salt");
     for (const [number, { tools, cutResults }] of tree.contexts.agents) {
       const agent = tree.state.agents.get(number);
+      // An outside child has no model that could see a tool.
+      if (agent?.definition.runner !== undefined) continue;
       const depth = agent?.depth ?? 0;
       const holds = agent?.hasCutResult === true;
       const seen = tools.specs.some((tool) => tool.name === "read_result");

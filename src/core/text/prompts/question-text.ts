@@ -26,14 +26,19 @@ export function modelCallsInput(calls: number): { readonly calls: number } {
   return { calls };
 }
 
+/** The name of a question that an outside child asks, in place of a tool's name. */
+export const CHILD_QUESTION = "child_question";
+
 interface Asked {
   readonly agent: AgentNumber;
   readonly call?: string | null | undefined;
+  readonly ask?: string | null | undefined;
   readonly name: string;
 }
 
 /** `calls`: how many more model calls a question about model calls asks for. */
-export function questionInput(contexts: Contexts, { agent, call }: Asked, calls: number): Json {
+export function questionInput(contexts: Contexts, { agent, call, ask }: Asked, calls: number): Json {
+  if (typeof ask === "string") return contexts.runs.get(agent)?.outside?.asked.get(ask) ?? null;
   return typeof call === "string" ? askedInput(contexts, agent, call) : modelCallsInput(calls);
 }
 
@@ -48,8 +53,17 @@ export function questionWords(who: string | null, tool: string, input: Json): st
     const calls = JSON.stringify(input["calls"]);
     return `This request has used ${calls} model calls. May it use ${calls} more? Answer yes or no.`;
   }
+  if (tool === CHILD_QUESTION) return `${JSON.stringify(who ?? "")} asks: ${askedWords(input)}`;
   const text = JSON.stringify(input);
   const rest = text.length - SHOWN;
   const shown = rest > 0 ? `${text.slice(0, SHOWN)} … (${rest} more characters)` : text;
   return `May ${who === null ? "I" : JSON.stringify(who)} use ${tool} with ${shown}? Answer yes or no.`;
+}
+
+/** What an outside child asks, with the answers that it takes. */
+function askedWords(input: Json): string {
+  const { text, choices } = jsonObjectIs(input) ? input : {};
+  const words = typeof text === "string" ? text : "";
+  if (!Array.isArray(choices) || choices.length === 0) return words;
+  return `${words} Answer one of: ${choices.map((choice) => JSON.stringify(choice)).join(", ")}.`;
 }
