@@ -36,6 +36,8 @@ export const ERROR_CODES = {
   "commit-unknown": "It is unknown whether a commit became durable. Errand looks it up before it repeats anything.",
   "id-reused": "An id was reused with different content.",
   "file-changed": "The file of a question has changed since its change was shown.",
+  "answer-unfit":
+    "The answer does not fit its question: words for a call, which needs yes or no, or none of the choices.",
   "question-closed": "The question is not open: it was answered, or its turn has ended.",
   "needs-input": "The work needs an answer, and there is no user to ask.",
   "tree-unknown": "There is no such tree in the store.",

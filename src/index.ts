@@ -11,6 +11,7 @@ export type {
   ModelRequest,
 } from "./contracts/model.ts";
 export type {
+  EarlierAttempts,
   Runner,
   RunnerArtifact,
   RunnerEnd,
@@ -23,6 +24,7 @@ export type {
   RunnerReport,
   RunnerRequest,
   RunnerSession,
+  RunnerSettings,
   RunnerUsage,
 } from "./contracts/runner.ts";
 export type { Store, StoredRun, TreeRecord } from "./contracts/store.ts";

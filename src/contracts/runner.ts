@@ -65,7 +65,8 @@ export interface EarlierAttempts {
   readonly tree: string;
   readonly run: string;
   readonly attempts: number;
-  readonly settings: RunnerSettings;
+  /** Null if the definition is not there any more. */
+  readonly settings: RunnerSettings | null;
 }
 
 export interface RunnerRequest {
@@ -120,12 +121,12 @@ export interface RunnerEvents {
 export interface RunnerProgress {
   /** One line; absent if only the numbers are new. */
   readonly text?: string;
-  /** So far in this session. Absent if unknown or unchanged. */
+  /** So far since this `start` or `resume`. Absent if unknown or unchanged. */
   readonly usage?: RunnerUsage;
   readonly iterations?: number;
 }
 
-/** All that a session has used so far: it never becomes less. */
+/** All that a session has used since its `start` or `resume`: it never becomes less. */
 export interface RunnerUsage {
   readonly input: number;
   readonly output: number;

@@ -58,10 +58,10 @@ function accepted(d: Deciding): null {
 }
 
 const INPUTS: { readonly [Type in keyof Inputs]: (d: Deciding, input: FactOf<Type>) => string | null } = {
-  "tree-opened"(d, { catalog, definition }) {
+  "tree-opened"(d, { catalog, definition, kind }) {
     if (d.state.settings !== null) return "the tree is open already";
     const root = catalog.find(({ name }) => name === definition);
-    if (root?.runner !== undefined) return "its definition has a runner, so it can only be a child";
+    if (root?.runner !== undefined && kind !== "host") return "its definition has a runner, so it can only be a child";
     return root === undefined ? "its definition is unknown" : accepted(d);
   },
   "catalog-changed": accepted,

@@ -119,11 +119,13 @@ export interface Inputs {
   "runner-told": { readonly effect: StepKey; readonly attempt: number };
   "slots-offered": object;
   "timers-due": object;
-  /** A user's answer to a question. Text 0: the user's words, or "". They are the answer to a child's own question. */
+  /** A user's answer to a question. Text 0: the user's words, or "". */
   "answer-given": {
     readonly id: PostId;
     readonly question: StepKey;
     readonly allow: boolean;
+    /** The words are the answer, to a question of an outside child. */
+    readonly text?: true | undefined;
     /** The mark of the file that the user saw (contracts/tool.ts). */
     readonly seen?: string | undefined;
     /** Not recorded: the user allows the same call for the whole tree. It becomes `grant`. */

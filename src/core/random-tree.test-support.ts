@@ -6,15 +6,14 @@
 
 import { createHash } from "node:crypto";
 import type { Step } from "./step.ts";
-import type { DefinitionFacts } from "./values/definition.ts";
 import type { Fact, Input } from "./event.ts";
 import type { AgentKind, CallFacts } from "./input.ts";
 import { asPostId, asStepKey, type StepKey } from "./values/ids.ts";
 import type { JournalRow } from "./journal/journal.ts";
 import type { Json } from "./values/json.ts";
 import { type LimitChoices, settingsOf } from "./values/limits.ts";
-import type { ProcessRights } from "./permissions/process-rights.ts";
 import { judgedAnswer } from "./questions/judged-answer.ts";
+import { catalogChanged, forked, FULL, OUTSIDE, RIGHTS, testDefinition } from "./random-definitions.test-support.ts";
 import { outsideInput } from "./random-outside.test-support.ts";
 import { chooseCall, spawnArguments } from "./random-calls.test-support.ts";
 import { headRead } from "./journal/row.ts";
@@ -31,35 +30,6 @@ export const testSource: TreeSource = treeSource(sha256, (hash) => ({
     { name: "break", description: "Break", schema: {} },
   ],
 }));
-
-function testDefinition(name: string, more: Partial<DefinitionFacts> = {}): DefinitionFacts {
-  return {
-    name,
-    hash: name,
-    reporting: "tool",
-    model: "scripted/x",
-    window: null,
-    price: { input: 3_000_000, output: 15_000_000, cachedInput: 300_000 },
-    tools: [
-      { name: "look", safe: true },
-      { name: "break", safe: false, ...(name === "worker" ? { recovers: true as const } : {}) },
-    ],
-    iterations: null,
-    timeoutSeconds: null,
-    typed: false,
-    say: false,
-    ...more,
-  };
-}
-
-const FULL: ProcessRights = { tools: ["look", "break"], runners: ["outside"] };
-/** Definitions whose turns are executed outside; the second one cannot be told anything. */
-const OUTSIDE = [
-  testDefinition("outer", {
-    runner: { name: "outside", takes: ["answer", "steer", "report-accepted", "report-refused"] },
-  }),
-  testDefinition("mute", { typed: true, runner: { name: "outside", takes: [] } }),
-];
 
 function testOpened(limits: LimitChoices = {}, more: Partial<Extract<Input, { type: "tree-opened" }>> = {}): Input {
   return {
@@ -155,6 +125,7 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
       id: asPostId(`answer-${count}`),
       question,
       allow: said % 2 === 0,
+      ...(said % 3 === 0 ? { text: true } : {}),
       ...(said % 6 === 0 ? { always: true, seen: "mark" } : {}),
     };
     const texts = [["", "yes", "no", "something else"][next() % 4] ?? ""];
@@ -226,36 +197,6 @@ function toolInput(effect: StepKey, attempt: number, text: string, next: () => n
   return [
     { type: "tool-finished", effect, attempt, failed, size: text.length, ...(long ? { whole: kept } : {}) },
     long ? [text, whole] : [text],
-  ];
-}
-
-/** Of processes that execute the tree one after the other. */
-const RIGHTS: readonly ProcessRights[] = [
-  FULL,
-  FULL,
-  { tools: ["look"], runners: ["outside"] },
-  { tools: ["look", "break"], permissions: [{ decision: "deny", tool: "break" }], asks: true },
-  { tools: ["look", "break"], permissions: [{ decision: "ask", tool: "*" }], asks: true },
-];
-
-/** Definitions that lose a tool, or have it again. */
-function catalogChanged({ state }: Tree, next: () => number): Choice {
-  const tools = [{ name: "look", safe: true }, ...(next() % 2 === 0 ? [] : [{ name: "break", safe: false }])];
-  const root = testDefinition("boss", { tools });
-  const tagger = testDefinition("tagger", { reporting: "tag", window: 3_000, tools });
-  const worker = next() % 4 === 0 ? [] : [testDefinition("worker", { tools, iterations: next() % 2 === 0 ? null : 2 })];
-  const children = next() % 4 === 0 ? undefined : true;
-  const catalog = [root, ...worker, tagger, ...(next() % 4 === 0 ? [] : OUTSIDE)];
-  return [{ type: "catalog-changed", catalog, ...(state.closed ? {} : { root }), children }, []];
-}
-
-function forked(tree: Tree, next: () => number): Choice {
-  const catalog = [testDefinition("boss"), testDefinition("worker")];
-  const agent = `0198c0de-0000-7000-8000-00000000${1_000 + (next() % 1_000)}`;
-  const root = testDefinition("boss", { model: "scripted/y" });
-  return [
-    { type: "tree-forked", agent, origin: tree.state.id, seq: tree.state.seq, hash: tree.hash, catalog, root },
-    [],
   ];
 }
 

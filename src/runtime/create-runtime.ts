@@ -59,6 +59,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     createModelRegistry({ env: process.env, world }),
   ]);
   const tools = isolateTools(read.tools);
+  const { runners = [] } = options;
   const redactor = createRedactor([
     ...(models.secrets ?? []),
     ...(typeof options.store === "string" ? storeSecrets(options.store) : []),
@@ -75,6 +76,7 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     skills,
     tools,
     sharedTools,
+    runners,
     models,
     defaultModel: read.defaultModel,
     projectContext: options.projectContext === undefined ? undefined : redactor.text(options.projectContext),
@@ -88,10 +90,12 @@ export async function createErrand(options: ErrandOptions): Promise<Errand> {
     clock: await clockOf(store, world),
     models,
     tools,
+    runners,
     catalog,
     settings: settingsOf(options),
     rights: {
       tools: tools.map((tool) => tool.name),
+      ...(runners.length === 0 ? {} : { runners: runners.map(({ name }) => name) }),
       ...(options.permissions === undefined ? {} : { permissions: normalizeRules(options.permissions) }),
       ...(options.onModelCallLimit === "ask" ? { asks: true } : {}),
     },

@@ -1,6 +1,7 @@
 /** The options of `createErrand`. */
 
 import type { ModelProvider } from "../contracts/model.ts";
+import type { Runner } from "../contracts/runner.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
@@ -39,6 +40,8 @@ export interface ErrandOptions {
    * Default: list, search and read files of the workspace.
    */
   readonly tools?: readonly Tool[] | ToolRecord;
+  /** How agents with a `runner` are executed outside this process. A definition names one of them. */
+  readonly runners?: readonly Runner[];
   /**
    * Which tool calls are allowed, asked about or denied, for every agent and tree that this process executes. The rules
    * of a definition can only narrow them. If the list is given, even empty, a call that no rule matches is allowed if

@@ -56,8 +56,15 @@ export interface Started {
   reply(options?: { readonly timeoutMs?: number }): Promise<Reply>;
 }
 
-/** A user's answer to a question. */
-export interface GivenAnswer {
+/** A user's answer to what an outside child asks: words, one of its choices if it gave any. */
+interface TextAnswer {
+  readonly text: string;
+}
+
+/** A user's answer to a question. A question of an outside child is refused with `allow: false`. */
+export type GivenAnswer = CallAnswer | TextAnswer;
+
+interface CallAnswer {
   readonly allow: boolean;
   /** What the agent reads when it is refused. */
   readonly note?: string | undefined;

@@ -3,6 +3,7 @@
 import type { Channel } from "../contracts/channel.ts";
 import type { StoredRun, TreeRecord } from "../contracts/store.ts";
 import { asPostId, asTreeId, type PostId, type TreeId, uuidIs } from "../core/values/ids.ts";
+import { ANSWER_UNFIT } from "../core/questions/questions.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import { ErrandError } from "../errors.ts";
 import { aiSdkTools } from "../host-tools/ai-sdk-tools.ts";
@@ -16,6 +17,7 @@ import { storedRows } from "./journals/stored-rows.ts";
 import { readHistory } from "./journals/read-history.ts";
 import { runResult } from "./journals/run-result.ts";
 import { toldStore } from "./journals/durable-reads.ts";
+import { answerInput, answerUnfit, questionClosed } from "./messages/answers.ts";
 import { openQuestions, questionNamed } from "./messages/open-questions.ts";
 import type { Attachment } from "./messages/channel-line.ts";
 import type { Errand, GivenAnswer, TextDelta } from "./errand.ts";
@@ -105,19 +107,13 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     return tree;
   }
 
-  async function answer(question: string, { allow, note = "", seen, always }: GivenAnswer): Promise<void> {
+  async function answer(question: string, given: GivenAnswer): Promise<void> {
     const named = questionNamed(question);
     const tree = named === null ? null : await store.tree(named.tree);
     if (named === null || tree === null) throw questionClosed(question);
-    const input = {
-      type: "answer-given",
-      id: postId(),
-      question: named.key,
-      allow,
-      ...(seen === undefined ? {} : { seen }),
-      ...(always === true ? { always } : {}),
-    } as const;
-    const rejected = await runtime.post(tree.id, input, [note]);
+    const { input, words } = answerInput(postId(), named.key, given);
+    const rejected = await runtime.post(tree.id, input, [words]);
+    if (rejected === ANSWER_UNFIT) throw answerUnfit(question);
     if (rejected !== null) throw questionClosed(question);
   }
 
@@ -226,10 +222,4 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       await told;
     },
   };
-}
-
-function questionClosed(question: string): ErrandError {
-  return new ErrandError("question-closed", `No question ${question} is open.`, {
-    remedy: "It was answered, or the turn it belonged to has ended. The open ones: errand answer",
-  });
 }

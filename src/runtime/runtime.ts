@@ -6,6 +6,7 @@
  */
 
 import type { ModelProvider } from "../contracts/model.ts";
+import type { Runner } from "../contracts/runner.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tool.ts";
 import type { World } from "../contracts/world.ts";
@@ -32,6 +33,7 @@ import { createSubscriptions, type Subscriptions } from "./journals/subscription
 import { createOutbox, type Outbox } from "./messages/outbox.ts";
 import { createPosts, type Posts } from "./messages/posts.ts";
 import { createReplies, type Replies } from "./messages/replies.ts";
+import { OUTSIDE_GRACE_MS } from "./outside/outside-request.ts";
 import type { Redactor } from "./redaction/redactor.ts";
 import { createRuntimeEvents } from "./runtime-events.ts";
 import { createSchemaChecker } from "./schemas/schema-checker.ts";
@@ -40,6 +42,7 @@ import { createPlacement } from "./trees/placement.ts";
 import { createSharing } from "./trees/sharing.ts";
 import { createTreeCache } from "./trees/tree-cache.ts";
 import { createTreeOpener, type TreeOpener } from "./trees/tree-opener.ts";
+import { waitUntil } from "./wait-until.ts";
 import { createWakeTimer } from "./wake-timer.ts";
 
 export interface RuntimeParts {
@@ -48,6 +51,8 @@ export interface RuntimeParts {
   readonly clock: Clock;
   readonly models: ModelProvider;
   readonly tools: readonly Tool[];
+  /** How children outside this process are run. */
+  readonly runners: readonly Runner[];
   readonly catalog: Catalog;
   readonly settings: Settings;
   /** What agents may do while this process executes them. */
@@ -104,7 +109,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const renewal = renewalOf(catalog, parts.renewDefinitions);
 
   const subscriptions = createSubscriptions(store);
-  const placement = createPlacement({ store, world, models: parts.models, tools: rights.tools, renewal, onNotice });
+  const placement = createPlacement({ store, world, models: parts.models, rights, renewal, onNotice });
   const slots = createSlots(parts.slots);
   const wakeTimer = createWakeTimer(world, clock, events.wakeTimeReached);
   const trees = createTreeCache({ store, source, library, placement, events });
@@ -130,6 +135,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const effects = createEffectRunner({
     models: parts.models,
     tools: parts.tools,
+    runners: parts.runners,
+    definitions: catalog.texts,
     schemas: createSchemaChecker(world),
     rights,
     outputs: catalog.outputs,
@@ -221,17 +228,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     }
   }
 
-  /** Waits for the work until this time at most. */
-  async function waitUntil(at: number, work: Promise<unknown> | undefined): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = world.after(Math.max(0, at - world.monotonic()), resolve);
-    try {
-      await Promise.race([work, late]);
-    } finally {
-      cancel();
-    }
-  }
-
   return {
     newId,
     rows: subscriptions.rows,
@@ -278,17 +274,19 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const until = world.monotonic() + withinMs;
       const storeUntil = until + STORE_GRACE_MS;
       slots.close();
-      await waitUntil(storeUntil, sharing?.stop());
+      await waitUntil(world, storeUntil, sharing?.stop());
       housekeeping.stop();
       wakeTimer.close();
-      await waitUntil(storeUntil, loop.idle());
-      if (withinMs > 0) await waitUntil(until, effects.drain());
+      await waitUntil(world, storeUntil, loop.idle());
+      if (withinMs > 0) await waitUntil(world, until, effects.drain());
       effects.abortAll();
-      await waitUntil(storeUntil, loop.idle());
+      const outside = waitUntil(world, world.monotonic() + OUTSIDE_GRACE_MS, effects.outsideStopped());
+      await waitUntil(world, storeUntil, loop.idle());
       // A channel that hangs keeps its message in the outbox: it goes out again, under the same id.
       await outbox.close(Math.max(0, until - world.monotonic()));
       try {
-        await waitUntil(storeUntil, loop.close());
+        await waitUntil(world, storeUntil, loop.close());
+        await outside;
       } finally {
         // A full disk must not keep the store open. Messages without an acknowledgement go out again.
         subscriptions.close();

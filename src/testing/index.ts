@@ -29,6 +29,13 @@ export {
 export { delegate, report, requestText, startInBackground } from "./delegating.ts";
 export { type Gate, gate } from "./gate.ts";
 export { errandMatchers, type ErrandMatchers, type MatcherResult } from "./matchers.ts";
+export {
+  createScriptedRunner,
+  type RunnerScript,
+  type ScriptedRunner,
+  type ScriptedRunnerOptions,
+  type ScriptedSession,
+} from "./scripted-runner.ts";
 export { createMemoryChannel, type MemoryChannel } from "./memory-channel.ts";
 export { misbehaving } from "./misbehaving.ts";
 export { createTestErrand, type TestErrand, type TestErrandOptions } from "./test-errand.ts";

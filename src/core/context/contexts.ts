@@ -20,7 +20,7 @@ import type { FileFacts } from "../permissions/permissions.ts";
 import { mapsToText } from "../values/map-json.ts";
 import type { CutResult } from "../text/prompts/cut-results.ts";
 import { type LastWords, NO_WORDS } from "../reports/findings.ts";
-import type { OutsideMessage } from "./outside-contexts.ts";
+import type { OutsideMessage } from "./outside-texts.ts";
 import type { RunTexts } from "./run-texts.ts";
 import { type Toolset, toolsetOf } from "./toolset.ts";
 

@@ -1,38 +1,14 @@
 /** How outside children enter the contexts: what they were given, what they do and ask, and what they are told. */
 
 import { NO_WORDS } from "../reports/findings.ts";
-import { type Json, jsonObjectIs } from "../values/json.ts";
 import { type StepKey, stepKey } from "../values/ids.ts";
 import { asText, type ContextHandlers, contextOf, type Fold } from "./fold.ts";
+import type { OutsideMessage } from "./outside-texts.ts";
 import type { RunTexts } from "./run-texts.ts";
-
-/** What the contexts hold of an outside child. */
-export interface OutsideTexts {
-  readonly task: string;
-  readonly context: string;
-  readonly files: readonly string[];
-  /** What another process resumes its session with. */
-  token: string | null;
-  /** What it asks, by its own name for it, as `{ text, choices? }`. */
-  readonly asked: Map<string, Json>;
-}
-
-/** A message for an outside child, on its way. */
-export type OutsideMessage =
-  | { readonly type: "answer"; readonly question: string; readonly text: string | null }
-  | { readonly type: "steer"; readonly text: string }
-  | { readonly type: "report-accepted" }
-  | { readonly type: "report-refused"; readonly problem: string };
 
 function runOf({ contexts }: Fold, effect: StepKey): RunTexts | undefined {
   const agent = contexts.effects.get(effect)?.agent;
   return agent === undefined ? undefined : contexts.runs.get(agent);
-}
-
-/** The choices of a question; none if any answer fits. */
-export function choicesOf(asked: Json | undefined): readonly string[] {
-  const choices = jsonObjectIs(asked) ? asked["choices"] : undefined;
-  return Array.isArray(choices) ? choices.filter((choice) => typeof choice === "string") : [];
 }
 
 export const outsideContexts = {

@@ -4,7 +4,7 @@ import type { ReportKind, RunStatus, Sha256 } from "../journal/journal.ts";
 import type { Report } from "../reports/report.ts";
 import type { RunResult } from "../reports/run-result.ts";
 import { codePointsPrefix } from "../text/index.ts";
-import type { OutsideTexts } from "./outside-contexts.ts";
+import type { OutsideTexts } from "./outside-texts.ts";
 import type { Json } from "../values/json.ts";
 
 export interface TaskFacts {

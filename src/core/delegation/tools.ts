@@ -144,7 +144,7 @@ export const MESSAGE_SCHEMA = object(message, "text");
 const MESSAGE_CHECKED = object({ ...message, final: { type: "boolean" } }, "text");
 
 /** A report may have data even if its run has no schema. They become an artifact. */
-const REPORT_SCHEMA = object({ ...report, data: { description: "Any JSON value." }, data_json: text }, "text");
+export const REPORT_SCHEMA = object({ ...report, data: { description: "Any JSON value." }, data_json: text }, "text");
 
 /** `read_result` of an agent that has no runs. */
 export const READ_CALL_SCHEMA = object({ call_id: runId, ...range }, "call_id");

@@ -14,7 +14,6 @@
 
 import type { DefinitionFacts } from "../values/definition.ts";
 import type { Json } from "../values/json.ts";
-import type { Refusal } from "../step.ts";
 import { callGranted } from "./grants.ts";
 import { type FileFacts, type Permission, permissionOf, type PermissionRule, type Permissions } from "./permissions.ts";
 
@@ -58,7 +57,10 @@ export function judgeCall(
  * the tool `runner:NAME` forbids it. It is never asked about: a definition with a runner counts only if a person trusts
  * it.
  */
-export function runnerRefusal(rights: ProcessRights | null, definition: DefinitionFacts): Refusal | null {
+export function runnerRefusal(
+  rights: ProcessRights | null,
+  definition: DefinitionFacts,
+): { readonly reason: string; readonly error: string } | null {
   const { runner, name } = definition;
   if (runner === undefined) return null;
   if (rights?.runners?.includes(runner.name) !== true) {

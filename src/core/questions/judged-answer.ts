@@ -5,7 +5,7 @@
  */
 
 import type { Contexts } from "../context/contexts.ts";
-import { choicesOf } from "../context/outside-contexts.ts";
+import { choicesOf } from "../context/outside-texts.ts";
 import type { Input } from "../event.ts";
 import { exactRule } from "../permissions/grants.ts";
 import { judgeCall } from "../permissions/process-rights.ts";
@@ -20,8 +20,8 @@ interface JudgedTree {
 
 export function judgedAnswer({ state, contexts }: JudgedTree, input: Input, texts: readonly Json[]): Input {
   if (input.type !== "answer-given") return input;
-  const { type, id, question, allow } = input;
-  const plain = { type, id, question, allow };
+  const { type, id, question, allow, text } = input;
+  const plain = { type, id, question, allow, ...(text === true ? { text } : {}) };
   const asked = state.questions.get(question);
   const agent = asked === undefined ? undefined : state.agents.get(asked.agent);
   if (allow && asked !== undefined && asked.ask !== null) {

@@ -34,6 +34,7 @@ export function answerGiven(d: Deciding, input: FactOf<"answer-given">): string 
   if (question === undefined || (agent === undefined && question.call !== null)) return "no such question is open";
   const { call: id, name, ask } = question;
   if (ask !== null && agent !== undefined) return answerChild(d, agent, ask, input);
+  if (input.text === true) return ANSWER_UNFIT;
   d.accept();
   // A question about model calls has no call to answer. Waiting model calls are tried again after every input.
   if (id === null || agent === undefined) return null;
@@ -44,11 +45,14 @@ export function answerGiven(d: Deciding, input: FactOf<"answer-given">): string 
   return null;
 }
 
+/** Recorded in journals, and compared by the runtime: the words must not change. */
+export const ANSWER_UNFIT = "the answer does not fit the question";
+
 /** Passes the user's words to the outside child that asked for them. */
 function answerChild(d: Deciding, agent: AgentState, ask: string, input: FactOf<"answer-given">): string | null {
   const [words] = d.texts;
-  if (input.unfit === true) return "the answer is none of the choices";
-  if (input.allow && (typeof words !== "string" || words.trim() === "")) return "the answer is empty";
+  const answered = input.text === true && input.unfit !== true && typeof words === "string" && words.trim() !== "";
+  if (input.allow && !answered) return ANSWER_UNFIT;
   d.accept();
   tellSession(d, agent, { kind: "answer", ask, declined: input.allow ? undefined : true });
   refreshRunState(d, agent.number);

@@ -74,7 +74,10 @@ export interface DefinitionText {
   /** JSON Schema of the result's data. */
   readonly output?: Json;
   /** Settings for its runner, which the kernel does not read. They stand here so that the hash covers them. */
-  readonly runner?: { readonly name: string; readonly settings: Json };
+  readonly runner?: {
+    readonly name: string;
+    readonly settings: { readonly origin: "code" | "trusted-file"; readonly value: Json };
+  };
   /** About the project, for an agent that is not a child. */
   readonly project?: string;
 }

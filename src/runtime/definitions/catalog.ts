@@ -2,13 +2,17 @@
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import type { Blob } from "../../contracts/store.ts";
+import type { Runner, RunnerSettings } from "../../contracts/runner.ts";
 import type { Tool } from "../../contracts/tool.ts";
+import type { Json } from "../../core/values/json.ts";
+import type { AgentKind } from "../../core/input.ts";
 import type { DefinitionFacts, DefinitionText, ToolFacts } from "../../core/values/definition.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
 import { GLOB_LENGTH } from "../../core/text/glob.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";
 import { ErrandError } from "../../errors.ts";
 import { wholeFrom } from "../check-options.ts";
+import { runnerOf } from "./agent-runner.ts";
 import { checkSchema } from "../schemas/check-schema.ts";
 import { jsonSchemaOf, type OutputSchema, type StandardSchema, standardSchemaIs } from "./output-schema.ts";
 
@@ -36,6 +40,15 @@ export interface AgentDefinition {
   readonly timeoutSeconds?: number;
   /** Only `<say>` blocks of its replies reach the user. */
   readonly say?: boolean;
+  /**
+   * The name of a runner: its turns are executed outside this process. Such an agent is always a child; it has its own
+   * tools and its own model. `model` only says by which price its tokens are counted.
+   */
+  readonly runner?: string;
+  /** What its runner needs, such as a command. Errand passes it on. */
+  readonly settings?: { readonly [name: string]: Json };
+  /** Who is responsible for them: this program (the default), or a file that the user trusts. */
+  readonly settingsFrom?: RunnerSettings["origin"];
 }
 
 /** Instructions that an agent can use when it needs them, usually a `SKILL.md`. */
@@ -79,6 +92,7 @@ interface CatalogSource {
   readonly tools: readonly Tool[];
   /** Those of definitions that name none. */
   readonly sharedTools: readonly Tool[];
+  readonly runners: readonly Runner[];
   readonly models: ModelProvider;
   /** The model of definitions that name none. */
   readonly defaultModel: string | undefined;
@@ -127,11 +141,16 @@ export function createCatalog(source: CatalogSource): Catalog {
   }
 }
 
-/** Throws if the definition of a new root cannot be used. */
-export function requireUsable(catalog: Catalog, definition: string): void {
+/** Throws if the definition of a new root cannot be used. A program's root calls no model, so it may have a runner. */
+export function requireUsable(catalog: Catalog, definition: string, kind: AgentKind): void {
   const { facts } = catalog;
   requireModel(catalog, definition);
-  if (facts.some(({ name }) => name === definition)) return;
+  const known = facts.find(({ name }) => name === definition);
+  if (known !== undefined && (known.runner === undefined || kind === "host")) return;
+  if (known !== undefined)
+    throw new ErrandError("definition-invalid", `The agent "${definition}" has a runner, so it can only be a child.`, {
+      remedy: "Start it as a run: errand.run(task, { agent, output }), or let another agent delegate to it.",
+    });
   throw new ErrandError("definition-unknown", `There is no agent definition "${definition}".`, {
     remedy: `Known: ${facts.map(({ name }) => name).join(", ")}.`,
   });
@@ -195,34 +214,41 @@ function resolve(
   for (const name of ["maxIterations", "timeoutSeconds"] as const)
     if (definition[name] !== undefined && !wholeFrom(1, definition[name]))
       throw invalid(definition, `${name} must be a whole number from 1`);
+  const fit = runnerOf(definition, source.runners);
+  if ("problem" in fit) throw invalid(definition, fit.problem);
+  const { runner } = fit;
   const tools =
-    definition.tools === undefined
-      ? source.sharedTools
-      : [...new Set(definition.tools)].map((name) => toolNamed(definition, source, name));
+    runner !== null
+      ? []
+      : definition.tools === undefined
+        ? source.sharedTools
+        : [...new Set(definition.tools)].map((name) => toolNamed(definition, source, name));
   const output = definition.output === undefined ? undefined : jsonSchemaOf(definition.output);
   if (output === null)
     throw invalid(definition, "its output schema cannot tell its JSON Schema; give a JSON Schema instead");
   const checked = output === undefined ? null : checkSchema(output, "user");
   if (checked !== null && "problem" in checked)
     throw invalid(definition, `its output schema cannot be used: ${checked.problem}`);
-  const model = definition.model ?? source.defaultModel;
-  if (model === undefined) return null;
-  const found = source.models.resolve(model);
-  if ("unavailable" in found) throw new ErrandError("model-unknown", found.unavailable);
+  const ofDefault = runner === null ? source.defaultModel : undefined;
+  const named = definition.model ?? ofDefault;
+  if (named === undefined && runner === null) return null;
+  const found = named === undefined ? null : source.models.resolve(named);
+  if (found !== null && "unavailable" in found) throw new ErrandError("model-unknown", found.unavailable);
   const text: DefinitionText = {
     name: definition.name,
     description: definition.description ?? "",
     prompt: definition.prompt,
     tools: tools.map(({ name, description, schema }) => ({ name, description, schema })),
     ...(output === undefined ? {} : { output }),
+    ...(runner === null ? {} : { runner: { name: runner.name, settings: fit.settings } }),
   };
   const facts: DefinitionFacts = {
     name: definition.name,
     hash: source.sha256(JSON.stringify(text)),
     reporting: definition.reporting ?? "tool",
-    model,
-    window: found.facts.window,
-    price: found.facts.price,
+    model: named ?? `runner:${runner?.name ?? ""}`,
+    window: found?.facts.window ?? null,
+    price: found?.facts.price ?? null,
     tools: tools.map(toolFacts),
     ...(definition.delegates === undefined
       ? {}
@@ -232,6 +258,7 @@ function resolve(
     timeoutSeconds: definition.timeoutSeconds ?? null,
     typed: output !== undefined,
     say: definition.say ?? false,
+    ...(runner === null ? {} : { runner: { name: runner.name, takes: [...runner.takes] } }),
   };
   return { facts, text };
 }

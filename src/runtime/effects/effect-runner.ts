@@ -1,12 +1,14 @@
 /** Executes effects: calls models and tools, reads the store, and submits what comes back as an input. */
 
 import type { ModelProvider } from "../../contracts/model.ts";
+import type { Runner } from "../../contracts/runner.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Tool, ToolOutput } from "../../contracts/tool.ts";
 import type { World } from "../../contracts/world.ts";
 import type { ContextRequest } from "../../core/context/request.ts";
 import type { Effect } from "../../core/effect.ts";
 import type { Sha256 } from "../../core/journal/journal.ts";
+import type { DefinitionText } from "../../core/values/definition.ts";
 import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { ToolCallPart } from "../../core/values/message.ts";
@@ -15,6 +17,7 @@ import { errorText } from "../../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Submission } from "../commits/tree-commit.ts";
 import type { StandardSchema } from "../definitions/output-schema.ts";
+import { createOutsideSessions } from "../outside/outside-sessions.ts";
 import { createStoreReader } from "../journals/store-reader.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { SchemaChecker } from "../schemas/schema-checker.ts";
@@ -29,6 +32,8 @@ import { createToolCaller } from "./tool-calls.ts";
 import { resultBounds, toolFinishedInput } from "./tool-results.ts";
 
 export interface EffectRunner extends Omit<Executions, "execute" | "abort"> {
+  /** Resolves when nothing of the outside children runs that were stopped. */
+  readonly outsideStopped: () => Promise<void>;
   /** Starts an effect whose decision is committed. */
   start(loaded: LoadedTree, effect: Effect, requests: ReadonlyMap<StepKey, ContextRequest>): void;
 }
@@ -36,6 +41,9 @@ export interface EffectRunner extends Omit<Executions, "execute" | "abort"> {
 interface EffectRunnerParts {
   readonly models: ModelProvider;
   readonly tools: readonly Tool[];
+  readonly runners: readonly Runner[];
+  /** The definitions of this process, by their hashes. */
+  readonly definitions: ReadonlyMap<string, DefinitionText>;
   /** What agents may do while this process executes them. */
   readonly rights: ProcessRights;
   readonly schemas: SchemaChecker;
@@ -62,6 +70,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
   const tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
   const executions = createExecutions(parts);
   const callModel = createModelCaller({ ...parts, callFacts: createCallFacts({ ...parts, tools }) });
+  const outside = createOutsideSessions(parts);
   const callTool = createToolCaller({ ...parts, tools });
   const inputs = new WeakMap<readonly ToolCallPart[], ReadonlyMap<string, Json>>();
 
@@ -101,6 +110,7 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
 
   return {
     ...executions,
+    outsideStopped: outside.stopped,
     start(loaded, effect, requests) {
       const { id, tree } = loaded;
       switch (effect.type) {
@@ -116,6 +126,10 @@ export function createEffectRunner(parts: EffectRunnerParts): EffectRunner {
         case "recover-tool":
         case "read-store":
           return executions.execute(id, effect, (signal) => answerCall(loaded, effect, signal));
+        case "start-runner":
+          return executions.execute(id, effect, (signal) => outside.run(loaded, effect, signal));
+        case "tell-runner":
+          return executions.execute(id, effect, () => outside.tell(loaded, effect));
         case "erase-texts":
           return executions.execute(id, effect, (signal) =>
             retryReads(world, signal, () => eraseTexts(store, sha256, loaded, effect)),

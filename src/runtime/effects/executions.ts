@@ -4,12 +4,13 @@
  * Invariants:
  *  1. An effect is executed once for each attempt. Starting it again aborts the earlier execution. It counts as
  *     executing from then on, also while it waits for its turn (pace.ts).
- *  2. An aborted effect submits nothing, except what its model call used and that a late reply came, without its text:
- *     the kernel has gone on without it.
+ *  2. An aborted effect submits nothing, except what its model call used, and that a late reply or a late result of an
+ *     outside child came, without its text: the kernel has gone on without it.
  *  3. No rejection is unhandled. An effect that fails in a way that becomes no input stays open, and is started again
  *     by the next process that loads the tree.
  */
 
+import type { Input } from "../../core/event.ts";
 import type { StepKey, TreeId } from "../../core/values/ids.ts";
 import type { Submission } from "../commits/tree-commit.ts";
 import type { World } from "../../contracts/world.ts";
@@ -34,6 +35,11 @@ export interface Executions {
   count(tree: TreeId): number;
   /** Starts no more effects, and resolves when the running ones have ended. */
   drain(): Promise<void>;
+}
+
+/** True for a result of an outside child. That it was stopped is none. */
+function resultIs(input: Input): boolean {
+  return input.type === "runner-ended" && (input.status === "ok" || input.status === "error");
 }
 
 interface ExecutionsParts {
@@ -68,7 +74,7 @@ export function createExecutions({ world, submit, onFailure }: ExecutionsParts):
   /** What an aborted effect still says. */
   function submitAborted({ tree, input }: Submission): void {
     if (draining) return;
-    if (input.type === "model-replied") submit({ tree, input, texts: [] });
+    if (input.type === "model-replied" || resultIs(input)) submit({ tree, input, texts: [] });
     if ((input.type !== "model-replied" && input.type !== "model-failed") || input.usage === null) return;
     const { effect, attempt, usage } = input;
     submit({ tree, input: { type: "usage-learnt", effect, attempt, usage }, texts: [] });

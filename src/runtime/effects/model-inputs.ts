@@ -5,8 +5,8 @@ import type { Input } from "../../core/event.ts";
 import type { StepKey } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
 import { type ReplyPart, replyText, type Usage } from "../../core/values/message.ts";
-import { codePointsPrefix } from "../../core/text/index.ts";
 import { errorText } from "../../errors.ts";
+import { cleanText } from "./clean-text.ts";
 import type { ReplyFacts } from "./call-facts.ts";
 import { parseFailure } from "./parse-reply.ts";
 
@@ -74,20 +74,6 @@ export function modelFailedInput({ key, attempt }: Attempt, failure: ModelFailur
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       usage,
     },
-    texts: [cleanMessage(errorText(failure))],
+    texts: [cleanText(errorText(failure))],
   };
-}
-
-/** In code points. The message is recorded, sent to parents and shown to people: a page of HTML helps none of them. */
-const LONGEST_MESSAGE = 1_000;
-// oxlint-disable-next-line no-control-regex
-const SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]/g;
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-
-/** A provider's message, without what could control a terminal, and not too long. */
-function cleanMessage(message: string): string {
-  const clean = message.toWellFormed().replace(SEQUENCES, "").replace(CONTROLS, "");
-  const short = codePointsPrefix(clean, LONGEST_MESSAGE);
-  return short.length < clean.length ? `${short}…` : clean;
 }

@@ -23,9 +23,12 @@ export interface OpenQuestion {
   readonly run: string | null;
   /** The name of its run; null for a root. */
   readonly who: string | null;
-  /** The tool; `model_calls` where it is asked whether the request may use more model calls. */
+  /**
+   * The tool; `model_calls` where it is asked whether the request may use more model calls; `child_question` for what
+   * an outside child asks, which is answered with words.
+   */
   readonly tool: string;
-  /** The call's arguments, as the model wrote them. */
+  /** The call's arguments, as the model wrote them; of a child's question `{ text, choices? }`. */
   readonly input: Json;
   /** The question in words. */
   readonly text: string;

@@ -65,7 +65,7 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
 
   return {
     agents(names) {
-      for (const name of names ?? []) requireUsable(catalog, name);
+      for (const name of names ?? []) requireUsable(catalog, name, "host");
       const { facts, texts, given } = catalog;
       return facts.flatMap(({ name, hash, skill }): HostAgent[] => {
         const description = texts.get(hash)?.description ?? "";

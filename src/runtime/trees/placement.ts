@@ -1,6 +1,6 @@
 /**
- * Whether this process has what a tree needs: the models and the tools of its living agents, by the definitions that
- * would be in force here (rule A9).
+ * Whether this process has what a tree needs: the models, the tools and the runners of its living agents, by the
+ * definitions that would be in force here (rule A9).
  *
  * Invariants:
  *  1. A tree that needs what this process lacks is not run here: nothing of it is decided. The reason is recorded in
@@ -13,6 +13,7 @@ import type { ModelProvider } from "../../contracts/model.ts";
 import type { Store, TreeRecord } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import { definitionsRenewed } from "../../core/agent/rights.ts";
+import type { ProcessRights } from "../../core/permissions/process-rights.ts";
 import type { DefinitionFacts } from "../../core/values/definition.ts";
 import type { TreeId } from "../../core/values/ids.ts";
 import type { TreeState } from "../../core/state.ts";
@@ -33,8 +34,8 @@ interface PlacementParts {
   readonly store: Store;
   readonly world: World;
   readonly models: ModelProvider;
-  /** Names of the tools that this process has. */
-  readonly tools: readonly string[];
+  /** Names the tools and the runners that this process has. */
+  readonly rights: ProcessRights;
   /** What the tree's definitions become here, or null if they stay as they are. */
   readonly renewal: (state: TreeState) => Renewal | null;
   readonly onNotice: (notice: ErrandError) => void;
@@ -54,7 +55,7 @@ const LONGEST_REASON = 1_000;
 
 export function createPlacement(parts: PlacementParts): Placement {
   const { store, world, models } = parts;
-  const tools = new Set(parts.tools);
+  const tools = new Set(parts.rights.tools);
   const refusals = new Map<TreeId, Refusal>();
   const noticed = new Set<string>();
 
@@ -77,10 +78,16 @@ export function createPlacement(parts: PlacementParts): Placement {
     const needs = `the agent "${definition.name}" needs the`;
     const missing = definition.tools.filter((tool) => !tools.has(tool.name));
     const reasons = missing.map(({ name }) => `${needs} tool "${name}", which is not installed`);
+    if (definition.runner !== undefined) return runnerLacked(definition.runner.name, needs);
     const found = models.resolve(definition.model);
     return "unavailable" in found
       ? [`${needs} model "${definition.model}": ${found.unavailable.replace(/\.$/, "")}`, ...reasons]
       : reasons;
+  }
+
+  function runnerLacked(name: string, needs: string): string[] {
+    const known = parts.rights.runners?.includes(name) === true;
+    return known ? [] : [`${needs} runner "${name}", which is not installed`];
   }
 
   function refuse({ id, hash }: TreeRecord, reason: string): ErrandError {

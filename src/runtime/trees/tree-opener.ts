@@ -67,7 +67,7 @@ export function createTreeOpener(parts: TreeOpenerParts): TreeOpener {
   const warned = new Set<string>();
 
   async function submissionOf({ definition, kind, tree, data }: Opening): Promise<Submission> {
-    requireUsable(catalog, definition);
+    requireUsable(catalog, definition, kind);
     const narrowed = kind === "host" || warned.has(definition) ? null : toolsNarrowed(catalog, definition);
     if (narrowed !== null) parts.onNotice(narrowed);
     warned.add(definition);
