@@ -71,6 +71,7 @@ export const ERROR_CODES = {
   "silent-await": "A silent message starts no turn, so there is no answer to wait for.",
 } as const;
 
+/** The codes of `ERROR_CODES`. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 interface ErrandErrorOptions {

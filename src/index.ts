@@ -27,18 +27,19 @@ export type {
   RunnerSettings,
   RunnerUsage,
 } from "./contracts/runner.ts";
-export type { Store, StoredRun, TreeRecord } from "./contracts/store.ts";
+export type { Store, StoredRun, TreeRecord, RunQuery, TreeQuery, TreeStatus } from "./contracts/store.ts";
 export type { CallRules, Recovered, Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
 export type { AiSdkTool, ToolRecord } from "./runtime/definitions/ai-sdk-tool.ts";
 export { type InputOf, type RecoveredCall, tool, type ToolOptions } from "./runtime/definitions/define-tool.ts";
-export type { World } from "./contracts/world.ts";
+export type { CancelTimer, World } from "./contracts/world.ts";
 export type { Fact } from "./core/event.ts";
 export type { HistoryItem } from "./view/history.ts";
 export type { RunState, RunStatus } from "./core/journal/journal.ts";
-export { LIMITS, type LimitName } from "./core/values/limits.ts";
+export type { Json } from "./core/values/json.ts";
+export { type ArtifactKind, type LimitChoices, LIMITS, type LimitName } from "./core/values/limits.ts";
 export type { ContextMessage, ReplyPart, ToolSpec, Usage } from "./core/values/message.ts";
-export type { PermissionRule } from "./core/permissions/permissions.ts";
-export { type ReplayReport, replayVerdict } from "./core/journal/replay.ts";
+export type { Permission, PermissionRule } from "./core/permissions/permissions.ts";
+export { type ReplayDifference, type ReplayReport, replayVerdict } from "./core/journal/replay.ts";
 export type { DelegationRecord } from "./core/runs/delegation-record.ts";
 export {
   type Envelope,
@@ -73,7 +74,29 @@ export type { RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/runs.ts";
 export type { EventStream } from "./runtime/tasks/event-stream.ts";
 export type { TaskUsage, UserMessage } from "./runtime/tasks/task-reader.ts";
 export type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./runtime/tasks/task-options.ts";
-export type { PlacedEvent, ReadableEvent, Rest, StreamEvent, TextPiece } from "./view/readable-event.ts";
+export type {
+  AgentOpened,
+  MessageSent,
+  ModelRetrySet,
+  PlacedEvent,
+  QuestionAnswered,
+  QuestionAsked,
+  ReadableEvent,
+  Rest,
+  RunCreated,
+  RunEnded,
+  RunReported,
+  RunStarted,
+  RunStateChanged,
+  StreamEvent,
+  TextPiece,
+  ToolEnded,
+  ToolStarted,
+  TurnEnded,
+  TurnStarted,
+  UsageBooked,
+} from "./view/readable-event.ts";
+export type { ChannelMessageKind } from "./view/channel-message.ts";
 export type {
   AgentOptions,
   LanguageModelObject,

@@ -15,6 +15,7 @@ export interface ChannelMessage {
   readonly repeated: boolean;
 }
 
+/** The way to a user: gets the messages of a conversation. */
 export interface Channel {
   /** Resolves once the message is where the user will see it: the message is acknowledged. */
   deliver(message: ChannelMessage): Promise<void>;

@@ -10,6 +10,7 @@
 
 import type { ContextMessage, ReplyPart, ToolSpec, Usage } from "../core/values/message.ts";
 
+/** What a model is sent. */
 export interface ModelRequest {
   readonly model: string;
   readonly system: string;
@@ -20,6 +21,7 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
 }
 
+/** A complete reply of a model. */
 export interface ModelReply {
   readonly parts: readonly ReplyPart[];
   readonly usage: Usage | null;
@@ -27,6 +29,7 @@ export interface ModelReply {
   readonly stop: "end" | "tools" | "length" | "refused";
 }
 
+/** How a model call can be ended, and where its text goes while it arrives. */
 export interface ModelCallOptions {
   readonly signal: AbortSignal;
   /** Live text as it arrives, for people. It is not recorded. */
@@ -38,6 +41,7 @@ export interface ModelCallOptions {
   readonly onReceived?: (bytes: number) => void;
 }
 
+/** A model, as Errand calls it. What it promises is in the file's header. */
 export interface Model {
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
 }

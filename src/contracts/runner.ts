@@ -33,6 +33,7 @@ export interface RunnerSettings {
   readonly value: Json;
 }
 
+/** Executes children outside this process, such as another program or a remote agent. */
 export interface Runner {
   /** Definitions name it: `runner: NAME`. */
   readonly name: string;
@@ -69,6 +70,7 @@ export interface EarlierAttempts {
   readonly settings: RunnerSettings | null;
 }
 
+/** What a child is started with. */
 export interface RunnerRequest {
   /** The id of the run: the correlation id of all that the child and Errand send each other. */
   readonly run: string;
@@ -93,6 +95,7 @@ export interface RunnerRequest {
   readonly settings: RunnerSettings;
 }
 
+/** What a child may use. */
 export interface RunnerLimits {
   /** How long the run may still work. Time that it waits for an answer does not count. */
   readonly timeoutSeconds: number;
@@ -118,6 +121,7 @@ export interface RunnerEvents {
   ended(end: RunnerEnd): void;
 }
 
+/** What a child has done so far. */
 export interface RunnerProgress {
   /** One line; absent if only the numbers are new. */
   readonly text?: string;
@@ -136,6 +140,7 @@ export interface RunnerUsage {
   readonly cost?: number;
 }
 
+/** A question of the child for the user. */
 export interface RunnerQuestion {
   readonly id: string;
   readonly text: string;
@@ -143,12 +148,14 @@ export interface RunnerQuestion {
   readonly choices?: readonly string[];
 }
 
+/** A piece of a child's report: a note, a path, a diff or JSON. */
 export interface RunnerArtifact {
   readonly kind: ArtifactKind;
   /** JSON text for `json`. */
   readonly value: string;
 }
 
+/** What a child found. */
 export interface RunnerReport {
   readonly text: string;
   readonly artifacts?: readonly RunnerArtifact[];
@@ -205,6 +212,7 @@ export type RunnerMessage =
   /** The newest report does not fit: the child should mend it and report again. */
   | { readonly type: "report-refused"; readonly problem: string };
 
+/** A child that runs. */
 export interface RunnerSession {
   /** Called only with messages that the runner `takes`. After the end it does nothing. */
   tell(message: RunnerMessage): void;

@@ -121,6 +121,7 @@ export interface OutboxKey {
   readonly key: StepKey;
 }
 
+/** Which trees are listed. */
 export interface TreeQuery {
   readonly status?: TreeStatus;
   /** Only trees in which a question waits for an answer. */
@@ -130,6 +131,7 @@ export interface TreeQuery {
   readonly limit: number;
 }
 
+/** Which runs are listed. */
 export interface RunQuery {
   readonly tree?: TreeId;
   readonly state?: RunState;
@@ -137,6 +139,7 @@ export interface RunQuery {
   readonly limit: number;
 }
 
+/** The record of a run. */
 export type StoredRun = RunRecord & { readonly tree: TreeId };
 
 /** The kernel's time was `at` when the two clocks showed `wall` and `monotonic` in boot `boot`. */
@@ -264,6 +267,7 @@ export interface StoreWrites {
   setAnchor(anchor: Anchor): Promise<void>;
 }
 
+/** Where journals are kept. What a store promises is in the file's header. */
 export interface Store extends StoreReads, StoreWrites {
   /** What and where this store is, for people. */
   readonly description: string;

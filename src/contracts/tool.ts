@@ -13,6 +13,7 @@
 import type { Json } from "../core/values/json.ts";
 import type { FileFacts, FileJudge } from "../core/permissions/permissions.ts";
 
+/** What a tool knows about its call. */
 export interface ToolContext {
   readonly signal: AbortSignal;
   /** The folder the agent works in: an absolute path. */
@@ -43,6 +44,7 @@ export interface CallRules {
   readonly file: FileFacts;
 }
 
+/** What a model reads of a call. */
 export interface ToolOutput {
   readonly text: string;
   readonly failed: boolean;
@@ -51,6 +53,7 @@ export interface ToolOutput {
 /** What became of a call that a crash interrupted: its result, or that it never happened. */
 export type Recovered = ToolOutput | "never-happened";
 
+/** A tool of agents, as Errand calls it. `tool()` makes one from typed arguments. */
 export interface Tool {
   readonly name: string;
   readonly description: string;

@@ -8,6 +8,7 @@
 /** Cancels the timer. Does nothing after it has fired. */
 export type CancelTimer = () => void;
 
+/** Clocks, timers and randomness. */
 export interface World {
   /** Wall-clock milliseconds since 1970. May jump. */
   wall(): number;

@@ -21,6 +21,7 @@ export interface AiSdkInputSchema {
   };
 }
 
+/** A delegation tool as the AI SDK takes it. */
 export interface AiSdkHostTool {
   readonly description: string;
   readonly inputSchema: AiSdkInputSchema;

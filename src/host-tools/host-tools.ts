@@ -26,6 +26,7 @@ import {
   WAIT_SECONDS,
 } from "./tool-specs.ts";
 
+/** Which tools a host gets, and what its model may name. */
 export interface HostToolsOptions {
   /** Names of the definitions that the host's model may name. Default: all but skills. */
   readonly agents?: readonly string[];
@@ -48,6 +49,7 @@ export interface HostProgress {
   readonly text: string;
 }
 
+/** How a call of a delegation tool is carried out. */
 export interface HostCallOptions {
   /** `subagent`: cancels the run. `subagent_wait`: ends the wait. */
   readonly signal?: AbortSignal | undefined;
@@ -72,6 +74,7 @@ export interface HostTool extends HostToolSpec {
   execute(input: unknown, options?: HostCallOptions): Promise<HostToolOutput>;
 }
 
+/** The delegation tools for a loop that is not Errand's. */
 export interface HostTools {
   readonly tools: readonly HostTool[];
   /** Carries out a call. Never rejects. */

@@ -17,6 +17,7 @@ export const HOST_STATUSES = [
   "refused",
 ] as const;
 
+/** How a run stands, for a host. */
 export type HostStatus = (typeof HOST_STATUSES)[number];
 
 /** A question of a run, to answer with `subagent_send`. */
@@ -36,6 +37,7 @@ export interface CutResult {
   readonly next_offset?: number;
 }
 
+/** What the tools for one run give. */
 export interface HostRunOutput {
   readonly status: HostStatus;
   /** The handle of the run: valid in every process that opens the store. */
@@ -55,6 +57,7 @@ export interface HostRunOutput {
   readonly cut?: CutResult;
 }
 
+/** A run in a list. */
 export interface ListedRun {
   readonly run_id: string;
   readonly status: HostStatus;
@@ -63,6 +66,7 @@ export interface ListedRun {
   readonly created_at: string;
 }
 
+/** What `subagent_list` gives. */
 export interface HostListOutput {
   readonly runs?: readonly ListedRun[];
   /** True if there are older runs that are not listed. */
@@ -72,6 +76,7 @@ export interface HostListOutput {
   readonly reason?: string;
 }
 
+/** What a delegation tool gives. */
 export type HostToolOutput = HostRunOutput | HostListOutput;
 
 const text = { type: "string" } as const;

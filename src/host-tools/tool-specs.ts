@@ -7,6 +7,7 @@ import type { Json } from "../core/values/json.ts";
 import type { HostAgent } from "./host-runtime.ts";
 import { LIST_OUTPUT_SCHEMA, RUN_OUTPUT_SCHEMA } from "./output-schemas.ts";
 
+/** The names of the delegation tools for hosts. */
 export type HostToolName =
   | "subagent"
   | "subagent_start"

@@ -15,6 +15,7 @@ import { type Json, jsonNestsDeeper, jsonObjectIs } from "../core/values/json.ts
 import type { ArtifactKind } from "../core/values/limits.ts";
 import { utf8Length } from "../core/text/index.ts";
 
+/** The version of the envelope format. */
 export const ENVELOPE_VERSION = 1;
 
 /** The most UTF-8 bytes of an envelope, by type. */
@@ -28,6 +29,7 @@ export const ENVELOPE_BYTES = {
 /** The most levels of arrays and objects, including the envelope itself. */
 export const ENVELOPE_DEPTH = 128;
 
+/** The kinds of envelopes. */
 export type EnvelopeType = "request" | "result" | "progress" | "report";
 
 interface Addressed<Type extends EnvelopeType> {
@@ -37,6 +39,7 @@ interface Addressed<Type extends EnvelopeType> {
   readonly correlation_id: string;
 }
 
+/** What a child used. */
 export interface EnvelopeUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -44,6 +47,7 @@ export interface EnvelopeUsage {
   readonly cost_micro_dollars?: number;
 }
 
+/** A piece of a report. */
 export interface EnvelopeArtifact {
   readonly kind: ArtifactKind;
   /** JSON text for `json`. */
@@ -89,6 +93,7 @@ export interface ReportEnvelope extends Addressed<"report"> {
   readonly data?: Json;
 }
 
+/** A message between Errand and a child outside this process. */
 export type Envelope = RequestEnvelope | ResultEnvelope | ProgressEnvelope | ReportEnvelope;
 
 /** The problems of outside children and their envelopes. The codes are stable. */
@@ -100,8 +105,10 @@ export const ENVELOPE_PROBLEMS = {
   "runner-unavailable": "The runner that the child needs is not available.",
 } as const;
 
+/** The codes of `ENVELOPE_PROBLEMS`. */
 export type EnvelopeProblemCode = keyof typeof ENVELOPE_PROBLEMS;
 
+/** Why a text is no envelope. */
 export interface EnvelopeProblem {
   readonly problem: EnvelopeProblemCode;
   readonly message: string;
@@ -199,6 +206,7 @@ export function envelopeSizeProblem(type: EnvelopeType, written: string): Envelo
   );
 }
 
+/** Reads a text as an envelope. It never throws: a text that is none gives its problem. */
 export function envelopeRead(written: string): Envelope | EnvelopeProblem {
   // Before parsing the type is unknown, so the largest limit applies. The type's own limit is checked below.
   const oversized = envelopeSizeProblem("result", written);
@@ -226,6 +234,7 @@ export function envelopeRead(written: string): Envelope | EnvelopeProblem {
   return misfit === null ? (value as unknown as Envelope) : problem("envelope-json", misfit);
 }
 
+/** True if the text could not be read as an envelope. */
 export function envelopeProblemIs(read: Envelope | EnvelopeProblem): read is EnvelopeProblem {
   return "problem" in read;
 }

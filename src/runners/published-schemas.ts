@@ -50,6 +50,7 @@ function envelopeOf(type: EnvelopeType): Json {
   return { ...schema, properties: { ...schema.properties, v: { const: ENVELOPE_VERSION } } };
 }
 
+/** JSON Schemas of the arguments and the result of the `subagent` tool, for other programs. */
 export const SUBAGENT_SCHEMAS = {
   input: { $schema: DIALECT, ...DELEGATION_TOOLS.subagent.schema },
   output,

@@ -18,6 +18,7 @@ import type { EventStream } from "./tasks/event-stream.ts";
 import type { AskOptions, TaskOptions, TaskResult } from "./tasks/task-options.ts";
 import type { Tasks } from "./tasks/tasks.ts";
 
+/** How a message is posted, and how long its answer is waited for. */
 export interface AwaitOptions extends PostOptions {
   /** How long to wait for the answer. Default: 600 s. The turn continues after it. */
   readonly timeoutMs?: number;

@@ -13,6 +13,7 @@ import type { ToolRecord } from "./definitions/ai-sdk-tool.ts";
 import type { SkillDefinition } from "./definitions/catalog.ts";
 import type { BeforeDelegation } from "./effects/before-delegation.ts";
 
+/** The options of `createErrand`. */
 export interface ErrandOptions {
   /**
    * Where journals are kept: the path of a SQLite file, `{ path, durability }`, the URL of a PostgreSQL database,

@@ -18,6 +18,7 @@ import type { OutputOf, StreamOptions, TaskOptions, TaskResult } from "./tasks/t
 
 export type { TreeEvent } from "../view/tree-event.ts";
 
+/** What a conversation is opened with. */
 export interface OpenAgentOptions {
   /**
    * Makes the conversation idempotent: the same key gives the same conversation, in this process or a later one. The
@@ -74,6 +75,7 @@ interface CallAnswer {
   readonly always?: true | undefined;
 }
 
+/** A store whose trees this process runs: give it tasks, open conversations, look at runs and journals. */
 export interface Errand {
   /**
    * Gives a task to an agent, waits until all of its work has ended, and returns the result. Rejects if it did not
@@ -100,7 +102,8 @@ export interface Errand {
   hostTools(options?: HostToolsOptions): HostTools;
   /** An agent of the store, by its id. */
   agent(id: string, options?: { readonly channel?: Channel }): Promise<Agent>;
-  listTrees(query?: Partial<TreeQuery>): Promise<readonly TreeRecord[]>;
+  /** The newest trees first; 100 unless `limit` says otherwise. `before` is the id of the last one that is known. */
+  listTrees(query?: Omit<Partial<TreeQuery>, "before"> & { readonly before?: string }): Promise<readonly TreeRecord[]>;
   /**
    * Runs of one tree or of all: in spawn order within a tree, the newest tree first; 100 unless `limit` says otherwise.
    */

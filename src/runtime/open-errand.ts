@@ -170,7 +170,14 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
       if (run === null) throw new ErrandError("agent-unknown", `There is no agent ${id} in ${store.description}.`);
       return createAgent(agentParts, run.tree, run.number, id);
     },
-    listTrees: (query = {}) => store.trees({ limit: LIST_LIMIT, ...query }),
+    async listTrees({ before, ...query } = {}) {
+      if (before !== undefined && !uuidIs(before)) return [];
+      return store.trees({
+        limit: LIST_LIMIT,
+        ...query,
+        ...(before === undefined ? {} : { before: asTreeId(before) }),
+      });
+    },
     async listRuns({ tree, ...query } = {}) {
       if (tree !== undefined && !uuidIs(tree)) return [];
       return store.runs({ limit: LIST_LIMIT, ...query, ...(tree === undefined ? {} : { tree: asTreeId(tree) }) });

@@ -16,6 +16,7 @@ import { runResult } from "./journals/run-result.ts";
 import type { Runtime } from "./runtime.ts";
 import { checkSchema } from "./schemas/check-schema.ts";
 
+/** What a run is started with. */
 export interface SpawnOptions<Output = unknown> {
   /** Makes the spawn idempotent: asking again under the same id gives the same run. */
   readonly id?: string;

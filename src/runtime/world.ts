@@ -9,6 +9,7 @@ import type { World } from "../contracts/world.ts";
 const MAX_SLEEP_MS = 60_000;
 const POOL_BYTES = 4_096;
 
+/** The clocks, timers and randomness of the system. */
 export function createSystemWorld(): World {
   let pool = "";
   let used = 0;

@@ -2,12 +2,14 @@
 
 import type { Channel, ChannelMessage } from "../contracts/channel.ts";
 
+/** A channel that keeps its messages for the test. */
 export interface MemoryChannel extends Channel {
   readonly messages: readonly ChannelMessage[];
   /** Resolves with all messages when there are at least `count`. */
   received(count: number): Promise<readonly ChannelMessage[]>;
 }
 
+/** A channel that collects the messages of a conversation. */
 export function createMemoryChannel(): MemoryChannel {
   const messages: ChannelMessage[] = [];
   let waiting: { readonly count: number; readonly resolve: (messages: readonly ChannelMessage[]) => void }[] = [];

@@ -22,6 +22,7 @@ import { defineArguments, flag, optionalText, textList, wholeNumber } from "./to
 import { createWorkspaceTool } from "./workspace-tool.ts";
 import { escapedPath, type Refusal, type Workspace } from "./workspace.ts";
 
+/** What commands of agents may see and do. */
 export interface RunCommandOptions {
   readonly world: Pick<World, "after" | "random" | "wall">;
   /** Usually `process.env`. Commands only get the variables of the allow-list. */

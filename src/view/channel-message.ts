@@ -10,6 +10,7 @@ import type { FactOf } from "../core/event.ts";
 import type { Json } from "../core/values/json.ts";
 import { replyPartsOf } from "../core/values/message.ts";
 
+/** Why a message was sent to the user. */
 export type ChannelMessageKind = "answer" | "relay" | "commentary";
 
 /** `reply`: the first text of the row, the reply that was sent. Rows of decide revision 3 do not mark commentary. */

@@ -15,6 +15,7 @@ import { channelText } from "../core/text/prompts/channel-text.ts";
 import { type ChannelMessageKind, channelMessageKind } from "./channel-message.ts";
 import { type Tree, treeFold, treeNew, type TreeSource } from "../core/tree.ts";
 
+/** A message of a conversation, of the user or of the agent. */
 export interface HistoryItem {
   readonly seq: number;
   readonly at: number;

@@ -50,6 +50,7 @@ export interface RunStarted extends RunNamed {
   readonly type: "run-started";
 }
 
+/** The run waits for children or for an answer, or goes on. */
 export interface RunStateChanged extends RunNamed {
   readonly type: "run-state-changed";
   readonly state: RunState;
@@ -60,6 +61,7 @@ export interface RunReported extends RunNamed {
   readonly type: "run-reported";
 }
 
+/** The run has ended, in one of the ways of `RunStatus`. */
 export interface RunEnded extends RunNamed {
   readonly type: "run-ended";
   readonly status: RunStatus;
@@ -73,12 +75,14 @@ export interface RunEnded extends RunNamed {
   readonly cost: number;
 }
 
+/** An agent begins to work. */
 export interface TurnStarted extends AgentNamed {
   readonly type: "turn-started";
   /** True: the turn is about an announcement, not about a message of the user. */
   readonly internal: boolean;
 }
 
+/** The agent's turn has ended. */
 export interface TurnEnded extends AgentNamed {
   readonly type: "turn-ended";
   readonly outcome: "done" | "failed" | "cancelled";
@@ -114,6 +118,7 @@ export interface ModelRetrySet extends AgentNamed {
   readonly error: string | null;
 }
 
+/** An agent calls a tool. */
 export interface ToolStarted extends AgentNamed {
   readonly type: "tool-started";
   readonly call: string;
@@ -122,6 +127,7 @@ export interface ToolStarted extends AgentNamed {
   readonly about: string;
 }
 
+/** A tool call has its result. */
 export interface ToolEnded extends AgentNamed {
   readonly type: "tool-ended";
   readonly call: string;
@@ -137,12 +143,14 @@ export interface QuestionAsked extends AgentNamed {
   readonly input: Json;
 }
 
+/** The user answered a question. */
 export interface QuestionAnswered extends AgentNamed {
   readonly type: "question-answered";
   readonly id: string;
   readonly allow: boolean;
 }
 
+/** Something that happened in a tree, with its time. */
 export type ReadableEvent = { readonly at: number } & (
   | AgentOpened
   | RunCreated
@@ -184,4 +192,5 @@ export interface Rest {
   readonly tree: string;
 }
 
+/** What a stream gives: events of the journal, live text, and the rest at the end. */
 export type StreamEvent = PlacedEvent | TextPiece | Rest;

@@ -24,7 +24,7 @@ export interface ReplayDifference {
   readonly expected: string;
 }
 
-export interface ReplayReport {
+/** What replay found in a journal. */ export interface ReplayReport {
   readonly rows: number;
   readonly facts: number;
   readonly agents: number;

@@ -25,9 +25,9 @@ import { commandAllowed, commandIsPrefix, commandRestricted, firstWords } from "
 import { createPathPattern, type JudgedPath, judgedPath, type PathPattern } from "./judged-path.ts";
 import { configurationFileIs } from "./configuration-files.ts";
 
-export type Permission = "allow" | "ask" | "deny";
+/** What a rule says of a call. */ export type Permission = "allow" | "ask" | "deny";
 
-export interface PermissionRule {
+/** Says whether a call is allowed, asked about or denied. */ export interface PermissionRule {
   readonly decision: Permission;
   /** A tool's name, or `*`. */
   readonly tool: string;

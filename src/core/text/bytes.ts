@@ -14,6 +14,7 @@ function bytesAt(text: string, at: number): 1 | 2 | 3 | 4 {
   return next >= 0xdc00 && next <= 0xdfff ? 4 : 3;
 }
 
+/** The number of bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length;) {

@@ -7,10 +7,13 @@
 //    repair would give two values one text), NaN, undefined, holes, and objects that are not plain.
 // 3. No value overflows the stack: nesting beyond CANONICAL_MAX_DEPTH, also by a cycle, is an error like the others.
 
+/** A value may be nested so deep. */
 export const CANONICAL_MAX_DEPTH = 1000;
 
+/** Why a value has no canonical JSON: too deep, a lone surrogate, or not JSON. */
 export type CanonicalJsonErrorCode = "canonical-depth" | "canonical-surrogate" | "canonical-value";
 
+/** The value has no canonical JSON. */
 export class CanonicalJsonError extends Error {
   override readonly name = "CanonicalJsonError";
   readonly code: CanonicalJsonErrorCode;
@@ -21,6 +24,7 @@ export class CanonicalJsonError extends Error {
   }
 }
 
+/** The JSON text of a value with sorted keys (RFC 8785). Throws a `CanonicalJsonError`. */
 export function canonicalJson(value: unknown): string {
   const out: string[] = [];
   write(value, 0, out);

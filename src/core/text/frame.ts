@@ -17,13 +17,16 @@
 
 import { MARK, reservedTagOpenings } from "./reserved-tag.ts";
 
+/** The frames that models read. */
 export type FrameName = "system_message" | "message_for_user" | "findings";
 
+/** A text that was in a frame, and who spoke. */
 export interface Framed {
   readonly text: string;
   readonly origin: string;
 }
 
+/** A frame needs an origin. */
 export class FrameOriginError extends Error {
   override readonly name = "FrameOriginError";
   readonly code = "frame-origin";
@@ -35,6 +38,7 @@ export class FrameOriginError extends Error {
 
 const ORIGIN = /^[A-Za-z0-9_.:-]+$/;
 
+/** A text in a frame that says who speaks. Frames within the text are made harmless. */
 export function frameBuild(name: FrameName, origin: string | undefined, text: string): string {
   if (typeof origin !== "string" || !ORIGIN.test(origin)) throw new FrameOriginError();
   return `<${name} origin="${origin}">\n${mark(text)}\n</${name}>`;
@@ -88,6 +92,7 @@ export function messageBuildSystemText(text: string, origin: string | undefined)
   return frameBuild("system_message", origin, text);
 }
 
+/** The text of a system message and its origin; `null` if it is none. */
 export function messageParseSystemText(text: string): Framed | null {
   return frameParse("system_message", text);
 }
@@ -97,6 +102,7 @@ export function messageBuildUserFacing(text: string, origin: string | undefined)
   return frameBuild("message_for_user", origin, text);
 }
 
+/** The text for the user and its origin; `null` if the message is none. */
 export function messageIsUserFacing(text: string): Framed | null {
   return frameParse("message_for_user", text);
 }

@@ -7,6 +7,7 @@
 
 const WORDS = ["NO_MESSAGE", "NO_REPLY"] as const;
 
+/** True if a model said that it has nothing to say. */
 export function messageNoMessageIs(text: string): boolean {
   const trimmed = text.trim();
   return WORDS.some((word) => trimmed === word);

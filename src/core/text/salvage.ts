@@ -8,6 +8,7 @@ import { nextCloseTag, openTagFinder } from "./tag-scan.ts";
 
 const HIDDEN = ["thinking", "tool_call"] as const;
 
+/** A model's text without its thinking and its written-out tool calls. */
 export function salvageText(text: string): string {
   const nextOpen = openTagFinder(text, HIDDEN);
   /** Names without a further close tag. Each is searched once, so that many open tags stay cheap. */

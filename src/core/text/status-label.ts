@@ -1,11 +1,13 @@
 // The words for how a run ended (D4, B2). They come from the recorded outcome, never from the child's text.
 
+/** How a run ended. */
 export interface LabelledOutcome {
   readonly status: "ok" | "error" | "timeout" | "cancelled" | "interrupted";
   readonly reason?: string;
   readonly error?: string;
 }
 
+/** How a run ended, in words for a model. */
 export function statusLabel(outcome: LabelledOutcome | null | undefined): string {
   if (outcome === null || outcome === undefined) return "completed with unknown status";
   switch (outcome.status) {

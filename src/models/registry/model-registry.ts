@@ -15,6 +15,7 @@ import { createBoundedFetch } from "./bounded-fetch.ts";
 import { type Environment, firstOf, MODEL_SOURCES, type ModelSource, registrySecrets } from "./model-sources.ts";
 import { installCommand, packageIsInstalled } from "./provider-packages.ts";
 
+/** Keys, base URLs and prices of the registry. */
 export interface ModelRegistryOptions {
   /** The keys and base URLs. */
   readonly env: Environment;
@@ -28,6 +29,7 @@ export interface ModelRegistryOptions {
   readonly installed?: (packageName: string) => boolean;
 }
 
+/** Models by `provider/name`. It loads the provider's package when a model is called first. */
 export function createModelRegistry(options: ModelRegistryOptions): ModelProvider {
   const { env, prices, installed = packageIsInstalled } = options;
   const models = new Map<string, Model>();

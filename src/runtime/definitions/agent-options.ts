@@ -18,6 +18,7 @@ export type ModelOption = string | LanguageModelObject;
 /** Tools: names of shared ones, and tools of the agent's own; or tools by their names, as the AI SDK takes them. */
 export type ToolsOption = readonly (string | Tool)[] | ToolRecord;
 
+/** What an agent is: its prompt, model, tools, limits and permissions. */
 export interface AgentOptions extends Omit<AgentDefinition, "name" | "tools" | "delegates" | "model"> {
   /** What it calls. Default: all shared tools. */
   readonly tools?: ToolsOption;

@@ -18,6 +18,7 @@ export type InputOf<Schema> = Schema extends StandardSchema<infer Input> ? Input
 /** What became of a call that a crash interrupted. */
 export type RecoveredCall = { readonly happened: false } | { readonly happened: true; readonly result: unknown };
 
+/** What a tool is, and what it does. */
 export interface ToolOptions<Schema extends OutputSchema | undefined> {
   readonly name: string;
   /** When to use it: models read this. */

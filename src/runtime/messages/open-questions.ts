@@ -13,6 +13,7 @@ import { createDefinitionLibrary } from "../definitions/definition-library.ts";
 import { everyTree } from "../trees/every-tree.ts";
 import { readTree } from "../trees/read-tree.ts";
 
+/** A call that waits for a user's answer. */
 export interface OpenQuestion {
   /** What an answer names. The message that a channel delivers for it has the same id. */
   readonly id: string;

@@ -5,6 +5,7 @@ import type { PostId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import type { PostInput } from "./mail.ts";
 
+/** How a message is posted. */
 export interface PostOptions {
   /** Makes the message idempotent: posting again under the same id gives the first post's result. */
   readonly id?: string;

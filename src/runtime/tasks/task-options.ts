@@ -11,6 +11,7 @@ import type { TaskUsage, UserMessage } from "./task-reader.ts";
 export type OutputOf<Schema> =
   Schema extends StandardSchema<infer Output> ? Output : Schema extends object ? Json : undefined;
 
+/** What a task is given besides its text, as a stream. */
 export interface StreamOptions<Schema extends OutputSchema | undefined = undefined> {
   /** Name of the definition. Default: `orchestrator`; with `output`: `worker`. */
   readonly agent?: string;
@@ -35,6 +36,7 @@ export interface StreamOptions<Schema extends OutputSchema | undefined = undefin
   readonly after?: string;
 }
 
+/** What a task is given besides its text. */
 export interface TaskOptions<Schema extends OutputSchema | undefined = undefined> extends Omit<
   StreamOptions<Schema>,
   "after"
@@ -62,6 +64,7 @@ export interface TaskResult<Data = undefined> {
   readonly tree: string;
 }
 
+/** How a question within a conversation is posted. */
 export interface AskOptions extends Pick<PostOptions, "id" | "kind"> {
   /** Cancels the turn and everything below it. */
   readonly signal?: AbortSignal;
