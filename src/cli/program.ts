@@ -118,7 +118,8 @@ const PROGRAM_EXAMPLES = `
 Examples:
   errand demo                                   a process is killed at work, another one finishes; offline
   errand run "where is the store opened?"       your own task
-  errand ps --all                               the trees of the store, to look into with show, logs and result
+  errand ps --all                               the trees of the store, with their short ids and titles
+  errand show last                              the newest tree and its runs; logs, result and chat take last too
   errand run --help                             everything about a command
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 limit or timeout, 130 interrupted.

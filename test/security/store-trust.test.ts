@@ -111,7 +111,10 @@ describe("a store given by path", () => {
     expect(await said("answer")).toMatchObject({ code: 0, out: expect.stringContaining("run_command") });
     expect(await said("replay", tree)).toMatchObject({ code: 0, out: expect.stringContaining("proven") });
     expect((await said("export", tree)).out.split("\n").length).toBeGreaterThan(3);
-    expect(records((await said("completion", "trees", "--json")).out)).toMatchObject([{ id: tree }]);
+    expect(records((await said("completion", "trees", "--json")).out)).toMatchObject([
+      { id: tree, short: "last" },
+      { id: tree, short: tree.slice(-6) },
+    ]);
     const check = records((await said("doctor", "--json")).out).find(({ name }) => name === "store");
     expect(check).toMatchObject({ level: "warning", text: expect.stringContaining("does not run") });
     expect(contentsOf(site.folder)).toEqual(before);

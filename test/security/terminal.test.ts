@@ -216,6 +216,22 @@ describe("a model server", () => {
     await harmless(["run", "--json", "--debug", ...asked(server), "--store", "memory", "hello"], project);
   });
 
+  test("Markdown around it, as it is written and at the end", async () => {
+    const cell = HOSTILE_TEXT.replaceAll("|", "");
+    const parts = [
+      `# ${HOSTILE_TEXT}\n\n- **${HOSTILE_TEXT}** \`${HOSTILE_TEXT}\`\n> ${HOSTILE_TEXT}`,
+      `[${HOSTILE_TEXT}](http://owned.example/${HOSTILE_WORD.replaceAll(/\s/g, "")}) <http://${HOSTILE_TEXT}>`,
+      `| ${cell} | b |\n|---|---|\n| \`${cell}\` | ${cell} |\n`,
+      `\`\`\`${HOSTILE_TEXT}\n${HOSTILE_TEXT}\n`,
+    ];
+    const text = parts.join("\n\n");
+    const server = await openWireServer((exchange) => stream(exchange, openaiChat.frames({ text })));
+    const [piped, shown] = await harmless(["run", ...asked(server), "--store", "marked.db", "hello"], project);
+    expect(piped?.out).toContain("# begin ");
+    if (shown !== undefined) expect(shown.out).toMatch(/│ .{0,5}begin .*hidden/);
+    await harmless(["result", "last", "--store", "marked.db"], project);
+  });
+
   test("--json keeps every character, escaped", async () => {
     const server = await openWireServer((exchange) => stream(exchange, openaiChat.frames({ text: HOSTILE_TEXT })));
     const { out } = await runErrand(["run", "--json", ...asked(server), "--store", "memory", "hello"], project);

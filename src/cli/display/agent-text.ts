@@ -16,7 +16,11 @@ const WIDEST = 100;
 
 export function agentText(text: string, host: Terminal): string {
   const view = viewOf(host);
-  return view === null ? terminalText(text).trim() : markdownRows(text, view).join("\n");
+  return view === null ? withoutEmptyEnds(terminalText(text)) : markdownRows(text, view).join("\n");
+}
+
+function withoutEmptyEnds(text: string): string {
+  return text.replace(/^\s*\n/, "").trimEnd();
 }
 
 /** Null where the text is shown as it was written. */

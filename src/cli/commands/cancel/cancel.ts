@@ -9,6 +9,8 @@ import { print } from "../../display/jsonl.ts";
 import { EXIT } from "../../exit-code.ts";
 import { deliver, newPostId } from "../../../runtime/messages/deliver.ts";
 import { findId, type Found } from "../../store/find-id.ts";
+import { readTitle } from "../../store/titles.ts";
+import { terminalLine } from "../../text/terminal-text.ts";
 import { requireTrusted, withView } from "../../store/open-view.ts";
 import { countLabel } from "../../../view/amounts.ts";
 
@@ -42,7 +44,8 @@ export const cancelCommand: CommandAction = (call) =>
     if (late !== null) throw run === null ? resting(tree) : ended(run);
     const left = taken ? await openRuns(store, found) : open;
     const runs = Math.max(0, open.length - left.length);
-    const what = run === null ? `tree ${tree}` : `run ${run.id}`;
+    const { words } = await readTitle(store, found.tree);
+    const what = run === null ? `tree ${tree} "${words}"` : `run ${run.id} "${terminalLine(run.name)}"`;
     print(call, { type: "cancelled", tree, run: run?.id ?? null, runs, by, taken }, () =>
       taken ? `cancelled ${what}: ${countLabel(runs, "run")} ended` : `asked the owner to cancel ${what}`,
     );

@@ -11,13 +11,14 @@ import { sha256 } from "../../../runtime/create-runtime.ts";
 import { readHistory } from "../../../runtime/journals/read-history.ts";
 import { runResult } from "../../../runtime/journals/run-result.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
+import { agentText } from "../../display/agent-text.ts";
 import { jsonLine } from "../../display/jsonl.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { outcomeOf } from "../../running/tree-outcome.ts";
 import { findId } from "../../store/find-id.ts";
 import { requireJournal, withView } from "../../store/open-view.ts";
 import { readTree } from "../../store/read-tree.ts";
-import { endedWords, terminalLine, terminalText } from "../../text/terminal-text.ts";
+import { endedWords, terminalLine } from "../../text/terminal-text.ts";
 import { treeIdle } from "../../../view/tree-model.ts";
 
 export const resultCommand: CommandAction = (call) =>
@@ -43,7 +44,7 @@ async function printRun(store: Store, run: StoredRun, { options, host }: Command
   } else {
     const how = endedWords(status ?? "unknown", reason, error);
     host.err(terminalLine(`${run.definition} "${name}" ended: ${how} (report: ${report ?? "none"})`) + "\n");
-    host.out(`${terminalText(findings).trimEnd()}\n`);
+    host.out(`${agentText(findings, host)}\n`);
   }
   return status === "ok" ? EXIT.done : EXIT.failed;
 }
@@ -65,7 +66,7 @@ async function printTree(store: Store, tree: TreeRecord, { options, host }: Comm
     const rest = { status: "ok", reason: null, error: null, report: null, text, artifacts: [], data: null };
     host.out(jsonLine({ type: "result", run: null, tree: tree.id, name: tree.agent, ...rest }));
   } else if (text === null) host.err("the agent has said nothing\n");
-  else host.out(`${terminalText(text).trimEnd()}\n`);
+  else host.out(`${agentText(text, host)}\n`);
 }
 
 /** What `run` would have printed as the answer to the user's last message (rule D13). */

@@ -58,7 +58,7 @@ async function showTree(
     terminalLine(`${tree.agent} (${tree.kind}), ${treeWord(tree)}${failures}`),
     `${countLabel(tree.nextSeq - 1, "row")}, ${sums}`,
     `created ${dateLabel(tree.createdAt)}, last activity ${agoLabel(tree.updatedAt, now)}`,
-    ...(tree.status === "quarantined" ? [`release it with: errand resume ${short}`] : []),
+    ...(tree.status === "quarantined" ? [`release it with: errand resume ${tree.id}`] : []),
     "",
     ...runLines({ root: tree.agent, short, runs, now, colours, width: host.screen?.size().columns }),
     ...(await failureLines(store, tree, runs)),
