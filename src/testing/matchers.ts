@@ -82,7 +82,7 @@ async function factsOf(errand: Errand, tree: string): Promise<readonly Fact[]> {
     const { seq, head, body = null, hash } = row;
     if (seq === undefined || head === undefined || hash === undefined) continue;
     const event = treeEventOf(tree, { seq, head, body, hash });
-    if (event.late === null) facts.push(...event.facts);
+    if (event.rejected === null) facts.push(...event.facts);
   }
   return facts;
 }

@@ -34,7 +34,7 @@ import { agentNamed, endAgentWork, newAgent, offlineIs, runNamed, type TreeModel
 export function foldEvent(model: TreeModel, event: TreeEvent): ReadableEvent[] {
   model.tree = event.tree;
   model.at = Math.max(model.at, event.at);
-  if (event.late !== null) return [];
+  if (event.rejected !== null) return [];
   return event.facts.flatMap((fact) => foldFact(model, fact, event));
 }
 

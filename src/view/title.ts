@@ -11,9 +11,9 @@ export interface Asked {
 
 /** What was asked in these first events of a tree. */
 export function firstAsked(events: readonly TreeEvent[]): Asked {
-  for (const { facts, texts, late } of events) {
+  for (const { facts, texts, rejected } of events) {
     const [input] = facts;
-    if (late !== null || input === undefined) continue;
+    if (rejected !== null || input === undefined) continue;
     if (input.type === "message-posted" && input.to === 0 && input.kind !== "system")
       return { found: true, text: textAt(texts, 0) };
     if (input.type === "run-asked" && input.parent === 0) {

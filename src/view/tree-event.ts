@@ -10,8 +10,8 @@ export interface TreeEvent {
   readonly tree: string;
   readonly seq: number;
   readonly at: number;
-  /** Why the input changed nothing, or null. */
-  readonly late: string | null;
+  /** Why the input was rejected and changed nothing, or null. */
+  readonly rejected: string | null;
   /** The input and what was decided because of it. */
   readonly facts: readonly Fact[];
   /** What models and people read of it; empty once it was erased. */
@@ -19,12 +19,12 @@ export interface TreeEvent {
 }
 
 export function treeEventOf(tree: string, row: JournalRow): TreeEvent {
-  const { at, rejected: late, input, events = [] } = headRead(row.head);
+  const { at, rejected, input, events = [] } = headRead(row.head);
   return {
     tree,
     seq: row.seq,
     at,
-    late: late ?? null,
+    rejected: rejected ?? null,
     facts: [input, ...events],
     texts: bodyRead(row.body).texts,
   };

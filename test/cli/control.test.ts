@@ -75,7 +75,7 @@ describe("with a live owner", () => {
       JSON.stringify(event["facts"]).includes('"message-posted"'),
     );
     expect(posted.map((event) => event["texts"])).toEqual([["the store"], ["and the tests?"]]);
-    expect(posted[1]).toMatchObject({ late: null });
+    expect(posted[1]).toMatchObject({ rejected: null });
     expect(posted[1]?.["facts"]).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ type: "message-posted", id: sent?.["id"], to: 0, kind: "user" }),
@@ -166,7 +166,7 @@ describe("without an owner", () => {
     expect(out).toBe(`kept in the store; no process works on it now: errand resume ${tree}\n`);
     expect(code).toBe(0);
     const events = records((await errand("logs", "--json", "--store", "s.db", tree)).out);
-    expect(events.at(-1)).toMatchObject({ texts: ["and the tests?"], late: null });
+    expect(events.at(-1)).toMatchObject({ texts: ["and the tests?"], rejected: null });
     const resumed = await errand("resume", "--store", "s.db");
     expect(resumed.out).toContain("You asked: and the tests?");
     expect(resumed.code).toBe(0);

@@ -112,7 +112,7 @@ test("the same events give the same changes; a rejected one gives none", async (
   expect(events.map((event) => foldEvent(again, event))).toEqual(changes);
   const before = structuredClone(again);
   const [first] = events;
-  if (first !== undefined) expect(foldEvent(again, { ...first, late: "no such effect is open" })).toEqual([]);
+  if (first !== undefined) expect(foldEvent(again, { ...first, rejected: "no such effect is open" })).toEqual([]);
   expect(again).toEqual(before);
 });
 

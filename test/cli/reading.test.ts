@@ -98,7 +98,12 @@ describe("logs", () => {
     const [run = ""] = project.runs;
     const lines = records((await errand("logs", "--json", run)).out);
     expect(lines.map((line) => line["seq"])).toEqual(lines.map((_, index) => index + 1));
-    expect(lines[0]).toMatchObject({ type: "event", tree: project.tree, late: null, facts: [{ type: "tree-opened" }] });
+    expect(lines[0]).toMatchObject({
+      type: "event",
+      tree: project.tree,
+      rejected: null,
+      facts: [{ type: "tree-opened" }],
+    });
     expect(lines[1]).toMatchObject({ texts: ["what opens the store?"] });
   });
 });

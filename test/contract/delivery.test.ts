@@ -103,7 +103,7 @@ test("scenario 8: the same end signalled many times gives one terminal state and
   expect(answers.filter(Boolean)).toHaveLength(1);
   await eventsUntil(errand, agent.id, turnsEnded(2));
   expect(await errand.cancel(id)).toBe(false);
-  const live = allFacts((await eventsNow(errand, agent.id)).filter((event) => event.late === null));
+  const live = allFacts((await eventsNow(errand, agent.id)).filter((event) => event.rejected === null));
   expect(factsOfType(live, "run-ended")).toHaveLength(1);
   expect(factsOfType(live, "announcement-queued")).toHaveLength(1);
   expect(models.model("scripted/parent").requests).toHaveLength(3);

@@ -73,7 +73,7 @@ const expected: Record<Way, readonly [status: string, reason: string | null]> = 
 function roads(events: readonly TreeEvent[]): Map<number, string[]> {
   const found = new Map<number, string[]>();
   const add = (run: number, road: string): void => void found.set(run, [...(found.get(run) ?? []), road]);
-  for (const fact of events.flatMap((event): readonly Fact[] => (event.late === null ? event.facts : []))) {
+  for (const fact of events.flatMap((event): readonly Fact[] => (event.rejected === null ? event.facts : []))) {
     if (fact.type === "tool-answered" && fact.run !== undefined) add(fact.run, "answer");
     if (fact.type === "message-sent" && fact.run !== undefined) add(fact.run, "line");
     if (fact.type === "turn-started") for (const run of fact.placed ?? []) add(run, "announcement");
@@ -176,8 +176,8 @@ test("I1–I6, I13, I14: each of 1,000 delegations that report, fail or crash is
 function inOrder(events: readonly TreeEvent[]): void {
   const modes = new Map(acceptedFacts(events, "run-created").map((fact) => [fact.run, fact]));
   const over = new Set<number>();
-  for (const { facts, late } of events) {
-    if (late !== null) continue;
+  for (const { facts, rejected } of events) {
+    if (rejected !== null) continue;
     for (const fact of facts) {
       if (fact.type === "run-reported") expect(over.has(fact.run)).toBe(false);
       if (fact.type === "turn-started") for (const run of fact.placed ?? []) expect(over.has(run)).toBe(true);

@@ -164,12 +164,12 @@ test("B10: what a run says after its end is refused and logged, and changes noth
   speaking.open();
   expect(await cancelled).toBe(true);
   const events = await eventsUntil(errand, agent.id, turnsEnded(2));
-  expect(factsOfType(allFacts(events.filter((event) => event.late === null)), "run-reported")).toEqual([]);
+  expect(factsOfType(allFacts(events.filter((event) => event.rejected === null)), "run-reported")).toEqual([]);
   expect((await errand.listRuns())[0]).toMatchObject({ status: "cancelled", report: "missing" });
   expect(await errand.result(run?.id ?? "")).toBe("");
 });
 
-test("B10: a reply of a model that does not heed its abort is logged as late, and changes nothing", async () => {
+test("B10: a reply of a model that does not heed its abort is logged as rejected, and changes nothing", async () => {
   const speaking = gate();
   const deaf: Model = {
     async call() {
@@ -201,7 +201,7 @@ test("B10: a reply of a model that does not heed its abort is logged as late, an
   await eventsUntil(errand, agent.id, turnsEnded(1));
   const before = await errand.getRun(run.id);
   speaking.open();
-  const events = await eventsUntil(errand, agent.id, (event) => event.late !== null);
+  const events = await eventsUntil(errand, agent.id, (event) => event.rejected !== null);
   expect(events.at(-1)?.facts.map((fact) => fact.type)).toEqual(["model-replied"]);
   expect(JSON.stringify(events.at(-1))).not.toContain("too late");
   expect(await errand.getRun(run.id)).toEqual(before);
@@ -213,7 +213,7 @@ test("B10: a run that has ended accepts no message", async () => {
   const child = await errand.agent(run.agent);
   await expect(child.post("one more", { id: "late" })).rejects.toMatchObject({ code: "agent-unknown" });
   const events = await eventsNow(errand, root);
-  const logged = events.filter((event) => event.late !== null && event.facts[0]?.type === "message-posted");
+  const logged = events.filter((event) => event.rejected !== null && event.facts[0]?.type === "message-posted");
   expect(logged).toHaveLength(1);
 });
 

@@ -49,6 +49,6 @@ describe.each(WIRES)("$title", (wire) => {
     });
     const exchange = server.exchanges.find((one) => !parentIs(one));
     expect(await exchange?.closed).toBe(false);
-    expect((await eventsNow(errand, id)).filter((event) => event.late !== null)).toEqual([]);
+    expect((await eventsNow(errand, id)).filter((event) => event.rejected !== null)).toEqual([]);
   });
 });

@@ -34,5 +34,5 @@ export function acceptedFacts<Type extends Fact["type"]>(
   events: readonly TreeEvent[],
   type: Type,
 ): Extract<Fact, { type: Type }>[] {
-  return factsOfType(allFacts(events.filter((event) => event.late === null)), type);
+  return factsOfType(allFacts(events.filter((event) => event.rejected === null)), type);
 }

@@ -15,8 +15,8 @@ export async function callResult(
   const seq = resultHandleRow(handle);
   const [row] = seq === null ? [] : await store.rows(tree, seq, 1);
   if (row === undefined || row.seq !== seq) return "unknown";
-  const { input, rejected: late } = headRead(row.head);
-  if (late !== undefined || input.type !== "tool-finished" || input.whole === undefined) return "unknown";
+  const { input, rejected } = headRead(row.head);
+  if (rejected !== undefined || input.type !== "tool-finished" || input.whole === undefined) return "unknown";
   const owner = await callerOf(store, tree, input.effect);
   if (owner === null || !(await allowed(owner))) return "unknown";
   const whole = bodyRead(row.body).texts[1];

@@ -42,7 +42,7 @@ export interface Delivered {
   /** False while no owner has taken the mail. */
   readonly taken: boolean;
   /** Why it changed nothing, or null. */
-  readonly late: string | null;
+  readonly rejected: string | null;
 }
 
 /** How long an owner is waited for. A live one looks for mail every 50 ms. */
@@ -58,8 +58,8 @@ export async function deliver(
   const workers = (await recipient.store.workers?.()) ?? [];
   if (workers.some((worker) => worker.takes)) return putMail(recipient.store, request, world, true);
   try {
-    const late = await ownForAMoment(recipient.path, request, world, tools);
-    return { by: "owner", taken: true, late };
+    const rejected = await ownForAMoment(recipient.path, request, world, tools);
+    return { by: "owner", taken: true, rejected };
   } catch (thrown) {
     if (!(thrown instanceof ErrandError)) throw thrown;
     switch (thrown.code) {
@@ -93,8 +93,8 @@ async function putMail(
   for (let waited = 0; ; waited += POLL_MS) {
     const post = await store.post(tree, mail.id);
     const [row] = post === null ? [] : await store.rows(tree, post.seq, 1);
-    if (row !== undefined) return { by: "mail", taken: true, late: headRead(row.head).rejected ?? null };
-    if (waited >= waitMs) return { by: "mail", taken: false, late: null };
+    if (row !== undefined) return { by: "mail", taken: true, rejected: headRead(row.head).rejected ?? null };
+    if (waited >= waitMs) return { by: "mail", taken: false, rejected: null };
     await new Promise<void>((resolve) => world.after(POLL_MS, resolve));
   }
 }
@@ -119,11 +119,11 @@ async function ownForAMoment(
     onFailure: (error) => void failures.push(error),
   });
   try {
-    const late = await request.asOwner(errand);
+    const rejected = await request.asOwner(errand);
     await errand.close({ withinMs: 0 });
     const [failure] = failures;
     if (failure !== undefined) throw failure;
-    return late;
+    return rejected;
   } finally {
     await errand.close({ withinMs: 0 });
   }

@@ -19,13 +19,13 @@ export interface PostOptions {
 }
 
 /** The reason for the sender why a message was not taken. */
-export function notTaken(agent: string, late: string): ErrandError {
-  const code = late === INBOX_FULL ? "inbox-full" : "agent-unknown";
+export function notTaken(agent: string, reason: string): ErrandError {
+  const code = reason === INBOX_FULL ? "inbox-full" : "agent-unknown";
   const remedy =
     code === "inbox-full"
       ? "Wait until the agent has read some of its messages, then send it again; or raise limits.inboxMessages."
       : "errand ps --all lists the trees that can be written to.";
-  return new ErrandError(code, `Agent ${agent} did not take the message: ${late}.`, { remedy });
+  return new ErrandError(code, `Agent ${agent} did not take the message: ${reason}.`, { remedy });
 }
 
 /** The input that brings a message to an agent of a tree. */

@@ -127,9 +127,10 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
   const note = choice.type === "no" ? choice.note : "";
   const given = { tree, input, texts: [host.redactor.text(note)] };
   if (await differentAnswerPending(file.store, given)) throw answeredAlready(question);
-  const { taken, late } = await deliverAsMail(file, given, host.world);
+  const { taken, rejected } = await deliverAsMail(file, given, host.world);
   // Of two answers that came at the same time the first one in the mail counts.
-  if (late !== null || (!taken && (await differentAnswerPending(file.store, given)))) throw answeredAlready(question);
+  if (rejected !== null || (!taken && (await differentAnswerPending(file.store, given))))
+    throw answeredAlready(question);
   if (choice.type === "project" && shown.rule !== null) host.out(`${await keepProjectRule(host, shown.rule)}\n`);
   const next = taken ? `watch it with: errand logs -f ${tree}` : `go on with: errand resume ${tree}`;
   print(

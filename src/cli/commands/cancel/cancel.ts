@@ -27,7 +27,7 @@ export const cancelCommand: CommandAction = (call) =>
     const tree = found.tree.id;
     const run = found.kind === "run" ? found.run : null;
     const input: PostInput = { type: "cancel-asked", id: newPostId(host.world), run: run?.number ?? null };
-    const { by, taken, late } = await deliver(
+    const { by, taken, rejected } = await deliver(
       file,
       {
         tree,
@@ -41,7 +41,7 @@ export const cancelCommand: CommandAction = (call) =>
       },
       { world: host.world, tools: workspaceTools({ world: host.world, environment: {} }) },
     );
-    if (late !== null) throw run === null ? resting(tree) : ended(run);
+    if (rejected !== null) throw run === null ? resting(tree) : ended(run);
     const left = taken ? await openRuns(store, found) : open;
     const runs = Math.max(0, open.length - left.length);
     const { words } = await readTitle(store, found.tree);

@@ -34,8 +34,8 @@ export async function proveDemo(store: Store, tree: TreeRecord, killed: RowMark)
   for await (const row of storedRows(store, tree.id)) {
     if (row.seq === killed.seq && row.hash !== killed.hash)
       problems.push(`row ${row.seq} is not what it was at the kill`);
-    const { late, facts } = readEvent(tree.id, row);
-    if (late === null) counted.push(...facts);
+    const { rejected, facts } = readEvent(tree.id, row);
+    if (rejected === null) counted.push(...facts);
   }
   if (report.rows <= killed.seq) problems.push("no row was written after the kill");
   if (verdict !== "proven") problems.push(`the replay is ${verdict}`);

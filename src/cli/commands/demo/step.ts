@@ -39,7 +39,7 @@ export type Step =
 /** The steps of one event; `changes` and `model` are what it was folded into. */
 export function stepsOf(event: TreeEvent, changes: readonly ReadableEvent[], model: TreeModel): Step[] {
   const { seq: row } = event;
-  if (event.late !== null) return [];
+  if (event.rejected !== null) return [];
   const named = (agent: number): string => model.agents.get(agent)?.name ?? "";
   const told = event.facts.flatMap((fact): Step[] => {
     switch (fact.type) {

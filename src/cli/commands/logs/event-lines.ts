@@ -21,12 +21,12 @@ export function createEventLines(colours: Colours): (event: TreeEvent) => string
     const known = input !== undefined && "effect" in input ? model.effects.get(input.effect) : undefined;
     const effect = known === undefined ? undefined : { ...known };
     foldEvent(model, event);
-    const late = event.late === null ? "" : ` [late: ${event.late}]`;
+    const rejected = event.rejected === null ? "" : ` [rejected: ${event.rejected}]`;
     return event.facts.map((fact, index) => {
       const head = index === 0 ? `${clockLabel(event.at)} ${String(event.seq).padStart(SEQ_WIDTH)}` : "";
       const place = head.padEnd(clockLabel(0).length + 1 + SEQ_WIDTH);
       const text = factText(fact, { model, texts: event.texts, effect });
-      return `${colours.dim(place)}  ${fact.type.padEnd(TYPE_WIDTH)}  ${text}${index === 0 ? late : ""}`.trimEnd();
+      return `${colours.dim(place)}  ${fact.type.padEnd(TYPE_WIDTH)}  ${text}${index === 0 ? rejected : ""}`.trimEnd();
     });
   };
 }

@@ -26,7 +26,7 @@ export const sendCommand: CommandAction = (call) =>
     const id = newPostId(host.world);
     const to = found.kind === "tree" ? 0 : found.run.number;
     const input: PostInput = { type: "message-posted", id, to, kind: "user", size: text.length };
-    const { by, taken, late } = await deliver(
+    const { by, taken, rejected } = await deliver(
       file,
       {
         tree,
@@ -39,7 +39,7 @@ export const sendCommand: CommandAction = (call) =>
       },
       { world: host.world, tools: workspaceTools({ world: host.world, environment: {} }) },
     );
-    if (late !== null) throw notTaken(agent, late);
+    if (rejected !== null) throw notTaken(agent, rejected);
     print(call, { type: "sent", agent, tree, id, by, taken }, () => {
       if (by === "owner") return `kept in the store; no process works on it now: errand resume ${tree}`;
       return taken
