@@ -7,7 +7,8 @@ export const layers = [
   ["contracts", "plain-json.ts", "processes"],
   ["models", "tools", "runners", "stores", "definitions", "view", "host-tools"],
   ["runtime"],
-  ["mcp", "server", "cli", "testing"],
+  ["mcp", "server", "testing"],
+  ["cli"],
 ];
 /**
  * The folders that the runtime is given. `view` and `host-tools` only work with what they are handed, so every higher

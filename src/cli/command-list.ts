@@ -12,6 +12,7 @@ import { DOCTOR } from "./commands/doctor/words.ts";
 import { EXPORT } from "./commands/export/words.ts";
 import { FORK } from "./commands/fork/words.ts";
 import { LOGS } from "./commands/logs/words.ts";
+import { MCP } from "./commands/mcp/words.ts";
 import { MIGRATE } from "./commands/migrate/words.ts";
 import { PS } from "./commands/ps/words.ts";
 import { REPLAY } from "./commands/replay/words.ts";
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   CANCEL,
   RESUME,
   WORKER,
+  MCP,
   FORK,
   EXPORT,
   REPLAY,

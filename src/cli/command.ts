@@ -36,6 +36,7 @@ export interface CommandOptions {
   readonly to?: string;
   readonly finish?: boolean;
   readonly seen?: string;
+  readonly write?: boolean;
 }
 
 export interface CommandCall {

@@ -74,6 +74,8 @@ export interface HostRuntime {
   agents(names: readonly string[] | undefined): readonly HostAgent[];
   /** Resolves with the id of the run once it is durable. The same key gives the same run. `data` is for its tools. */
   start(request: HostRequest, key: string | undefined, data: unknown): Promise<string>;
+  /** True if a run was started under this key. */
+  known(key: string): Promise<boolean>;
   /** A run that a host started; null for any other id. */
   find(run: string): Promise<HostRun | null>;
   /** Such runs, the newest first: at most `limit` of these agents. */

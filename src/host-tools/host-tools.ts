@@ -12,7 +12,7 @@ import { type Arguments, argumentsProblem } from "../core/delegation/arguments.t
 import { withSchemaText } from "../core/delegation/typed-data.ts";
 import { ErrandError, errorText } from "../errors.ts";
 import { plainJson } from "../plain-json.ts";
-import type { FollowOptions, HostQuestion, HostRun, HostRuntime } from "./host-runtime.ts";
+import type { FollowOptions, HostAgent, HostQuestion, HostRun, HostRuntime } from "./host-runtime.ts";
 import { numberOf, requestOf, textOf } from "./request.ts";
 import type { HostListOutput, HostRunOutput, HostToolOutput } from "./output-schemas.ts";
 import { endedOutput, listedRun, openOutput, type TextPart, textPiece } from "./run-output.ts";
@@ -74,15 +74,29 @@ export interface HostTool extends HostToolSpec {
   execute(input: unknown, options?: HostCallOptions): Promise<HostToolOutput>;
 }
 
+/** A run as it is now. */
+export interface HostLook {
+  /** What `subagent_wait` with `timeout_seconds: 0` gives. */
+  readonly output: HostRunOutput;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** Null while it is open. */
+  readonly endedAt: number | null;
+}
+
 /** The delegation tools for a loop that is not Errand's. */
 export interface HostTools {
+  /** The definitions that can be named. */
+  readonly agents: readonly HostAgent[];
   readonly tools: readonly HostTool[];
   /** Carries out a call. Never rejects. */
   call(name: string, input: unknown, options?: HostCallOptions): Promise<HostCallResult>;
   /** The newest runs. */
   list(): Promise<HostListOutput>;
-  /** What `subagent_wait` with `timeout_seconds: 0` gives. Rejects with `run-unknown` for another id. */
-  look(run: string): Promise<HostRunOutput>;
+  /** True if `subagent_start` was called with this key. */
+  known(key: string): Promise<boolean>;
+  /** How a run stands. Rejects with `run-unknown` for another id. */
+  look(run: string): Promise<HostLook>;
   /** A part of the whole result of an ended run, from a byte on. */
   result(run: string, offset?: number): Promise<TextPart>;
   /** A part of what its agent was told and said, from a byte on. */
@@ -230,15 +244,17 @@ export function createHostTools(
   }
 
   return {
+    agents,
     tools: specs.map((spec) => ({
       ...spec,
       execute: async (input, options) => (await call(spec.name, input, options)).output,
     })),
     call,
     list: () => list(undefined),
+    known: (key) => runtime.known(key),
     async look(id) {
-      await find(id);
-      return follow(id, { timeoutMs: 0, fromStart: false }, {});
+      const { createdAt, endedAt } = await find(id);
+      return { output: await follow(id, { timeoutMs: 0, fromStart: false }, {}), createdAt, endedAt };
     },
     async result(id, offset = 0) {
       const { state } = await find(id);

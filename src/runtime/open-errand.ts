@@ -24,6 +24,7 @@ import type { Errand, GivenAnswer, TextDelta } from "./errand.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { treeEventOf } from "../view/tree-event.ts";
 import { eventFeed, type FeedSource } from "./tasks/event-feed.ts";
+import { hostAgents } from "./definitions/host-agents.ts";
 import { createHostRuns } from "./tasks/host-runs.ts";
 import { createTasks } from "./tasks/tasks.ts";
 
@@ -119,10 +120,12 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
 
   const hostRuns = createHostRuns({
     ...parts,
-    runtime,
     store,
     source,
-    tasks,
+    newId: runtime.newId,
+    agents: (names) => hostAgents(parts.catalog, names),
+    post: (tree, input, texts) => runtime.post(tree, input, texts, true),
+    begin: tasks.begin,
     answer,
     questions: (tree) => openQuestions(store, sha256, tree),
     history: (tree, agent) => readHistory(store, tree, agent, sha256),

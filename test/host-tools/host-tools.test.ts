@@ -194,7 +194,7 @@ test("a run is started, looked at, waited for, and read again", async () => {
   expect(lines).toEqual(["Slow: reported", "Slow: completed successfully"]);
   expect(ended).toMatchObject({ status: "completed", summary: "late news" });
   expect(await ask(tools, "subagent_wait", { run_id, timeout_seconds: 0 })).toEqual(ended);
-  expect(await tools.look(run_id ?? "")).toEqual(ended);
+  expect((await tools.look(run_id ?? "")).output).toEqual(ended);
 });
 
 test("the signal ends a wait and cancels nothing", async () => {
@@ -204,7 +204,7 @@ test("the signal ends a wait and cancels nothing", async () => {
   const waiting = tools.call("subagent_wait", { run_id }, { signal: stop.signal });
   stop.abort();
   expect((await waiting).output).toMatchObject({ status: "working" });
-  expect(await tools.look(run_id ?? "")).toMatchObject({ status: "working" });
+  expect((await tools.look(run_id ?? "")).output).toMatchObject({ status: "working" });
 });
 
 test("the signal cancels the run of a subagent call", async () => {
@@ -242,7 +242,7 @@ test("subagent_send reaches the agent in its turn; an ended run takes nothing", 
   });
   const { tools } = await open(child, { tools: [look] });
   const { run_id } = await ask(tools, "subagent_start", { task: "Measure." });
-  await expect.poll(async () => (await tools.look(run_id ?? "")).activity).toBe("Measure.: look");
+  await expect.poll(async () => (await tools.look(run_id ?? "")).output.activity).toBe("Measure.: look");
   expect(await ask(tools, "subagent_send", { run_id, text: "Use metres." })).toMatchObject({ status: "working" });
   door.open();
   expect(await ask(tools, "subagent_wait", { run_id })).toMatchObject({ status: "completed", summary: "In metres." });

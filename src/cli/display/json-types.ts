@@ -58,6 +58,7 @@ export const JSON_TYPES = {
   agents: ["agent", "skill", "context", "file"],
   trust: ["trusted", "revoked", "trusted-store", "revoked-store"],
   config: ["setting"],
+  mcp: ["mcp-client"],
   completion: ["script", "id"],
 } as const;
 

@@ -10,31 +10,36 @@ import type { ModelProvider } from "../../contracts/model.ts";
 import type { Store, StoredRun, TreeRecord } from "../../contracts/store.ts";
 import type { World } from "../../contracts/world.ts";
 import { statusLabel } from "../../core/text/index.ts";
-import { asPostId, type TreeId, uuidIs } from "../../core/values/ids.ts";
+import type { Sha256 } from "../../core/journal/journal.ts";
+import { asPostId, asTreeId, type TreeId, uuidIs } from "../../core/values/ids.ts";
+import type { Json } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
-import type { HostAgent, HostRun, HostRuntime } from "../../host-tools/host-runtime.ts";
+import type { HostRun, HostRuntime } from "../../host-tools/host-runtime.ts";
 import { treeIdle, type TreeModel } from "../../view/tree-model.ts";
 import type { HistoryItem } from "../../view/history.ts";
-import { type Catalog, requireUsable } from "../definitions/catalog.ts";
 import { runResult } from "../journals/run-result.ts";
 import { isolated } from "../listeners.ts";
 import { type OpenQuestion, questionNamed } from "../messages/open-questions.ts";
+import type { PostInput } from "../messages/mail.ts";
 import { postedMessage } from "../messages/posted-message.ts";
 import { runMadeBy, runRequest } from "../runs.ts";
-import type { Runtime } from "../runtime.ts";
 import { checkSchema } from "../schemas/check-schema.ts";
+import type { Begin } from "./beginning.ts";
 import { eventFeed, type FeedSource } from "./event-feed.ts";
 import { activityOf, progressLine } from "./host-progress.ts";
-import type { Tasks } from "./tasks.ts";
+import { keyedId } from "./keyed-id.ts";
 
-interface HostRunsParts {
-  readonly runtime: Runtime;
+export interface HostRunsParts {
   readonly store: Store;
   readonly models: ModelProvider;
   readonly world: World;
-  readonly catalog: Catalog;
   readonly source: FeedSource;
-  readonly tasks: Tasks;
+  readonly sha256: Sha256;
+  readonly agents: HostRuntime["agents"];
+  readonly newId: () => string;
+  /** Puts an input, and gives the reason if it changed nothing. */
+  readonly post: (tree: TreeId, input: PostInput, texts: readonly Json[]) => Promise<string | null>;
+  readonly begin: Begin;
   readonly questions: (tree: TreeId) => Promise<readonly OpenQuestion[]>;
   readonly answer: (question: string, answer: { readonly allow: boolean; readonly note: string }) => Promise<void>;
   readonly history: (tree: TreeId, agent: StoredRun["number"]) => Promise<readonly HistoryItem[]>;
@@ -45,7 +50,11 @@ const HOST_GROUP = "host-tools";
 const TREES_AT_A_TIME = 200;
 
 export function createHostRuns(parts: HostRunsParts): HostRuntime {
-  const { runtime, store, models, world, catalog, source, tasks } = parts;
+  const { store, models, world, source, sha256, newId } = parts;
+
+  function treeOfKey(key: string): TreeId {
+    return asTreeId(keyedId("tree", `${HOST_GROUP} ${key}`, sha256));
+  }
 
   async function findRun(id: string): Promise<StoredRun | null> {
     const run = uuidIs(id) ? await store.run(id) : null;
@@ -64,28 +73,22 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
   }
 
   return {
-    agents(names) {
-      for (const name of names ?? []) requireUsable(catalog, name, "host");
-      const { facts, texts, given } = catalog;
-      return facts.flatMap(({ name, hash, skill }): HostAgent[] => {
-        const description = texts.get(hash)?.description ?? "";
-        const listed = names === undefined ? given.includes(name) || description !== "" : names.includes(name);
-        return skill === undefined && listed ? [{ name, description }] : [];
-      });
-    },
+    agents: parts.agents,
+
+    known: async (key) => (await store.tree(treeOfKey(key))) !== null,
 
     async start({ outputSchema, ...asked }, key, data) {
       const checked = outputSchema === undefined ? null : checkSchema(outputSchema, "model");
       if (checked !== null && "problem" in checked)
         throw new ErrandError("usage", `\`output_schema\` cannot be used: ${checked.problem}.`);
-      const own = key === undefined ? undefined : `${HOST_GROUP} ${key}`;
-      const tree = tasks.treeOfKey(own);
-      const post = tasks.messageOfKey(own);
+      const keyed = key !== undefined;
+      const tree = keyed ? treeOfKey(key) : asTreeId(newId());
+      const post = asPostId(keyed ? keyedId("message", `${HOST_GROUP} ${key}`, sha256) : newId());
       const output = outputSchema === undefined ? {} : { output: outputSchema };
       const request = { ...asked, ...output, group: HOST_GROUP };
       const { input, args } = runRequest(request, { parent: 0, asked: post, models });
       const first = { input, text: args };
-      await tasks.begin({ tree, keyed: own !== undefined, definition: asked.agent, kind: "host", data, first });
+      await parts.begin({ tree, keyed, definition: asked.agent, kind: "host", data, first });
       return (await runMadeBy(store, tree, post)).id;
     },
 
@@ -162,8 +165,8 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
 
     async send(id, text) {
       const { tree, number } = await knownRun(id);
-      const post = asPostId(runtime.newId());
-      const rejected = await runtime.post(tree, postedMessage(post, number, text, { kind: "steer" }), [text], true);
+      const post = asPostId(newId());
+      const rejected = await parts.post(tree, postedMessage(post, number, text, { kind: "steer" }), [text]);
       if (rejected !== null)
         throw new ErrandError("agent-unknown", `The run ${id} did not take the message: ${rejected}.`);
     },
@@ -177,8 +180,8 @@ export function createHostRuns(parts: HostRunsParts): HostRuntime {
 
     async cancel(id) {
       const { tree, number } = await knownRun(id);
-      const input = { type: "cancel-asked", id: asPostId(runtime.newId()), run: number } as const;
-      return (await runtime.post(tree, input, [], true)) === null;
+      const input = { type: "cancel-asked", id: asPostId(newId()), run: number } as const;
+      return (await parts.post(tree, input, [])) === null;
     },
 
     async transcript(id) {

@@ -1,6 +1,16 @@
 /** The protocol of OpenAI's responses API. */
 
-import { data, type Fields, KEY, listOf, parsed, type SentBack, type Wire, type WireReply } from "./wire.ts";
+import {
+  data,
+  type Fields,
+  KEY,
+  listOf,
+  parsed,
+  type SentBack,
+  type Wire,
+  type WireCall,
+  type WireReply,
+} from "./wire.ts";
 
 const RESPONSE = { id: "resp_1", object: "response", created_at: 1, model: "m", service_tier: null };
 
@@ -36,15 +46,17 @@ function textDelta(index: number, delta: string): string {
 function messageItem(index: number, text: string, refused: boolean): readonly string[] {
   const item = { type: "message", id: "msg_1", role: "assistant", content: [], phase: "final_answer" };
   const refusal = { type: "response.refusal.delta", item_id: "msg_1", output_index: index, content_index: 0 };
+  const content = refused ? { type: "refusal", refusal: text } : { type: "output_text", text, annotations: [] };
   return [
     messageStart(index),
     refused ? data({ ...refusal, delta: text }) : textDelta(index, text),
-    data({ type: "response.output_item.done", output_index: index, item }),
+    data({ type: "response.output_item.done", output_index: index, item: { ...item, content: [content] } }),
   ];
 }
 
-function callItem(index: number, call: { readonly id: string; readonly name: string; readonly arguments: string }) {
-  const item = { type: "function_call", id: `fc_${index}`, call_id: call.id, name: call.name };
+function callItem(index: number, call: WireCall) {
+  const { id, name, namespace } = call;
+  const item = { type: "function_call", id: `fc_${index}`, call_id: id, name, ...(namespace && { namespace }) };
   const place = { item_id: item.id, output_index: index };
   return [
     data({ type: "response.output_item.added", output_index: index, item: { ...item, arguments: "" } }),
@@ -73,6 +85,7 @@ function frames(reply: WireReply): readonly string[] {
       input_tokens_details: { cached_tokens: usage.cached },
       output_tokens: usage.output,
       output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: usage.input + usage.output,
     },
   };
   return [

@@ -5,6 +5,8 @@ import type { Usage } from "../../../src/index.ts";
 export interface WireCall {
   readonly id: string;
   readonly name: string;
+  /** The group that the tool belongs to, for clients of OpenAI's responses API that group tools. */
+  readonly namespace?: string;
   /** The arguments as text. */
   readonly arguments: string;
 }

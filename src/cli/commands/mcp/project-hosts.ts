@@ -1,0 +1,116 @@
+/**
+ * Host tools of the project's other stores: each server owns a store file of its own, and a handle belongs to the
+ * project. A store that no process owns any more, and that holds open runs of a host, is owned by this process too, so
+ * that these runs go on. All others are read, and mail goes to their owners.
+ */
+
+import type { ModelProvider } from "../../../contracts/model.ts";
+import { createHostTools, type HostTools, type HostToolsOptions } from "../../../host-tools/host-tools.ts";
+import { ErrandError } from "../../../errors.ts";
+import type { Errand } from "../../../runtime/errand.ts";
+import { visitHostRuns } from "../../../runtime/tasks/visited-host-runs.ts";
+import { ownerOf } from "../../../stores/sqlite/ownership.ts";
+import { storeTrustStatus } from "../../../runtime/create-runtime.ts";
+import type { Host } from "../../host.ts";
+import { noticeLines } from "../../problem.ts";
+import { openView } from "../../store/open-view.ts";
+import { projectFiles, type StoreScope } from "../../store/scope.ts";
+
+interface ProjectParts {
+  readonly scope: StoreScope;
+  /** The store file that this process owns already. */
+  readonly own: string;
+  readonly host: Pick<Host, "world" | "err">;
+  readonly open: (store: string) => Promise<Errand>;
+  readonly tools: HostToolsOptions;
+  readonly agents: HostTools["agents"];
+}
+
+interface ProjectHosts {
+  hosts(): Promise<readonly HostTools[]>;
+  /** The other files that this process owns. */
+  owned(): readonly string[];
+  close(withinMs: number): Promise<void>;
+}
+
+interface OtherStore {
+  readonly hosts: HostTools;
+  readonly isOwned: boolean;
+  close(withinMs: number): Promise<void>;
+}
+
+export function createProjectHosts(parts: ProjectParts): ProjectHosts {
+  const { scope, own, host, open, tools, agents } = parts;
+  const others = new Map<string, OtherStore>();
+  /** One look at the folder after the other. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function look(): Promise<readonly HostTools[]> {
+    if (scope.kind !== "project") return [];
+    for (const path of projectFiles(scope.folder)) {
+      if (path === own || others.get(path)?.isOwned === true) continue;
+      try {
+        await visit(path);
+      } catch (error) {
+        if (!(error instanceof ErrandError)) throw error;
+        host.err(noticeLines(error));
+      }
+    }
+    return [...others.values()].map((other) => other.hosts);
+  }
+
+  async function visit(path: string): Promise<void> {
+    if (storeTrustStatus(path).status === "foreign") return;
+    const known = others.get(path);
+    const visited = known ?? (await visitor(path));
+    others.set(path, visited);
+    if (ownerOf(path) !== null) return;
+    const { runs = [] } = await visited.hosts.list();
+    if (!runs.some(({ status }) => OPEN.has(status))) return;
+    const adopted = await adopt(path);
+    if (adopted === null) return;
+    others.set(path, adopted);
+    await visited.close(0);
+  }
+
+  async function visitor(path: string): Promise<OtherStore> {
+    const store = await openView(path);
+    const recipient = { path, store, owner: async () => ownerOf(path) };
+    const onFailure = (error: ErrandError): void => host.err(noticeLines(error));
+    const runs = visitHostRuns(recipient, { world: host.world, models: NO_MODELS, agents, onFailure });
+    return { hosts: createHostTools(runs, tools), isOwned: false, close: () => store.close() };
+  }
+
+  /** Null if another process was faster. */
+  async function adopt(path: string): Promise<OtherStore | null> {
+    try {
+      const errand = await open(path);
+      return {
+        hosts: errand.hostTools(tools),
+        isOwned: true,
+        close: (withinMs) => errand.close({ withinMs }),
+      };
+    } catch (error) {
+      if (error instanceof ErrandError && error.code === "store-owned") return null;
+      throw error;
+    }
+  }
+
+  return {
+    hosts() {
+      const looked = last.then(look);
+      last = looked.catch(() => undefined);
+      return looked;
+    },
+    owned: () => [...others].filter(([, { isOwned }]) => isOwned).map(([path]) => path),
+    async close(withinMs) {
+      await last;
+      await Promise.all([...others.values()].map((other) => other.close(withinMs)));
+    },
+  };
+}
+
+const OPEN: ReadonlySet<string> = new Set(["queued", "working", "input_required"]);
+
+/** Nothing is started in a store that is visited. */
+const NO_MODELS: ModelProvider = { resolve: () => ({ unavailable: "runs of another process use its models" }) };

@@ -1,0 +1,96 @@
+/**
+ * Host tools of several stores as one: new runs start in the first, and a run of any of them can be named. So a handle
+ * belongs to the project, whichever process owns the store that holds its run.
+ */
+
+import { jsonObjectIs } from "../core/values/json.ts";
+import { ErrandError } from "../errors.ts";
+import { plainJson } from "../plain-json.ts";
+import type { HostCallOptions, HostCallResult, HostTools } from "./host-tools.ts";
+import type { HostListOutput } from "./output-schemas.ts";
+import { LISTED } from "./tool-specs.ts";
+
+/** `elsewhere` gives the host tools of the other stores as they are now. */
+export function joinHostTools(own: HostTools, elsewhere: () => Promise<readonly HostTools[]>): HostTools {
+  async function call(name: string, input: unknown, options: HostCallOptions = {}): Promise<HostCallResult> {
+    if (name === "subagent_list") return listCall(input, options);
+    const key = name === "subagent_start" ? (fieldOf(input, "key") ?? options.key) : undefined;
+    if (key !== undefined && !(await own.known(key)))
+      for (const other of await elsewhere()) if (await other.known(key)) return other.call(name, input, options);
+    const result = await own.call(name, input, options);
+    if (!isUnknown(result)) return result;
+    for (const other of await elsewhere()) {
+      const found = await other.call(name, input, options);
+      if (!isUnknown(found)) return found;
+    }
+    return result;
+  }
+
+  async function listCall(input: unknown, options: HostCallOptions): Promise<HostCallResult> {
+    const result = await own.call("subagent_list", input, options);
+    if (result.failed) return result;
+    const others: HostCallResult[] = [];
+    for (const other of await elsewhere()) others.push(await other.call("subagent_list", input, options));
+    const output = merged([result, ...others].map((one) => one.output as HostListOutput));
+    return { failed: false, output, text: JSON.stringify(output) };
+  }
+
+  /** Asks the first store that knows the run. */
+  async function found<Found>(ask: (tools: HostTools) => Promise<Found>): Promise<Found> {
+    try {
+      return await ask(own);
+    } catch (error) {
+      if (!unknownIs(error)) throw error;
+      for (const other of await elsewhere()) {
+        try {
+          return await ask(other);
+        } catch (thrown) {
+          if (!unknownIs(thrown)) throw thrown;
+        }
+      }
+      throw error;
+    }
+  }
+
+  return {
+    agents: own.agents,
+    tools: own.tools.map((tool) => ({
+      ...tool,
+      execute: async (input, options) => (await call(tool.name, input, options)).output,
+    })),
+    call,
+    async list() {
+      return merged([await own.list(), ...(await Promise.all((await elsewhere()).map((other) => other.list())))]);
+    },
+    async known(key) {
+      if (await own.known(key)) return true;
+      for (const other of await elsewhere()) if (await other.known(key)) return true;
+      return false;
+    },
+    look: (run) => found((tools) => tools.look(run)),
+    result: (run, offset) => found((tools) => tools.result(run, offset)),
+    transcript: (run, offset) => found((tools) => tools.transcript(run, offset)),
+  };
+}
+
+function merged(lists: readonly HostListOutput[]): HostListOutput {
+  const all = lists
+    .flatMap(({ runs = [] }) => runs)
+    .toSorted((one, other) => (one.created_at < other.created_at ? 1 : -1));
+  const more = all.length > LISTED || lists.some((list) => list.more === true);
+  return { runs: all.slice(0, LISTED), ...(more ? { more } : {}) };
+}
+
+function isUnknown({ output }: HostCallResult): boolean {
+  return "reason" in output && output.reason === "run-unknown";
+}
+
+function unknownIs(error: unknown): boolean {
+  return error instanceof ErrandError && error.code === "run-unknown";
+}
+
+function fieldOf(input: unknown, name: string): string | undefined {
+  const plain = plainJson(input);
+  const value = "json" in plain && jsonObjectIs(plain.json) ? plain.json[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+}
