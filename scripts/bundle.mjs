@@ -6,7 +6,7 @@
  * Chunks are in `dist/chunks`, two folders below package.json, as most modules are in `src/FOLDER`. So a path relative
  * to `import.meta.url` works in both.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { root } from "./setup.mjs";
@@ -60,9 +60,19 @@ function fileOf(id, infoOf) {
   return first === "command-line" && second === "library" ? "shared" : (first ?? null);
 }
 
+/**
+ * Packages that stand in the bundle, so that a program that uses them installs nothing more. Their licenses go with it.
+ */
+const INCLUDED = ["@modelcontextprotocol/server", "@modelcontextprotocol/core", "zod"];
+
+/** @param {string} id */
+function isIncluded(id) {
+  return INCLUDED.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
 const bundle = await rolldown({
   input: Object.fromEntries(names.map((name) => [name, join(root, "src", `${name}.ts`)])),
-  external: (id) => !id.startsWith(".") && !id.startsWith(root),
+  external: (id) => !id.startsWith(".") && !id.startsWith(root) && !isIncluded(id),
   platform: "node",
   preserveEntrySignatures: "allow-extension",
 });
@@ -83,4 +93,10 @@ const { output } = await bundle.write({
   sourcemap: true,
 });
 await bundle.close();
+const licenses = INCLUDED.map((name) => {
+  const folder = join(root, "node_modules", name);
+  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return `${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
+});
+writeFileSync(join(root, "dist", "THIRD-PARTY-LICENSES.txt"), licenses.join("\n----\n\n"));
 console.log(`${output.length} files`);

@@ -8,10 +8,11 @@
  */
 
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, Server } from "@modelcontextprotocol/server";
-import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
-import type { HostCallOptions, HostCallResult } from "../host-tools/host-tools.ts";
+import type { ServerContext } from "@modelcontextprotocol/server";
+import type { HostCallOptions } from "../host-tools/host-tools.ts";
 import type { McpServerOptions } from "./mcp-options.ts";
 import { readRunResource, RUN_TEMPLATES, runResources } from "./run-resources.ts";
+import { toolResult } from "./tool-result.ts";
 import { declaresTasks, serveTasks, startTask, TASKS_EXTENSION } from "./run-tasks.ts";
 
 /** What a client's model reads about the server as a whole. */
@@ -54,10 +55,6 @@ export function createMcpServer({ hosts, version }: Pick<McpServerOptions, "host
   }));
   serveTasks(server, hosts);
   return server;
-}
-
-export function toolResult({ failed, output, text }: HostCallResult): CallToolResult {
-  return { content: [{ type: "text", text }], structuredContent: { ...output }, ...(failed ? { isError: true } : {}) };
 }
 
 /** The schemas are plain JSON; clients get copies of their own. */

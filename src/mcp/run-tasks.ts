@@ -8,7 +8,7 @@ import { z } from "zod";
 import { ErrandError } from "../errors.ts";
 import type { HostLook, HostTools } from "../host-tools/host-tools.ts";
 import type { AskedQuestion, HostStatus } from "../host-tools/output-schemas.ts";
-import { toolResult } from "./mcp-server.ts";
+import { toolResult } from "./tool-result.ts";
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 

@@ -64,7 +64,7 @@ describe.each(Object.entries(stores))("%s", (_name, makeStore) => {
     const second = await open(child, { store, permissions: [] });
     const [listed] = (await second.tools.list()).runs ?? [];
     expect(listed).toMatchObject({ run_id, status: "input_required" });
-    const { questions: [question] = [] } = await second.tools.look(run_id ?? "");
+    const { questions: [question] = [] } = (await second.tools.look(run_id ?? "")).output;
     await ask(second.tools, "subagent_send", { run_id, question_id: question?.question_id, allow: true });
     expect(await ask(second.tools, "subagent_wait", { run_id })).toMatchObject({
       status: "completed",

@@ -4,7 +4,7 @@ import type { ModelCall, Script } from "../agents/model-server.ts";
 import type { WireReply } from "../models/wires/wire.ts";
 
 /** What a child does: it reports, and its run ends. */
-export function report({ body, tool }: ModelCall): WireReply {
+function report({ body, tool }: ModelCall): WireReply {
   const name = tool("send_agent_message") ?? "";
   const word = wordOf(body);
   const text = word === "big" ? `result of big ${"x".repeat(100_000)}` : `result of ${word}`;

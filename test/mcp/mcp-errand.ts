@@ -1,6 +1,6 @@
 /** `errand mcp` as a real process, with an official client and models behind a local server. */
 
-import type { ChildProcess } from "node:child_process";
+import { ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,7 +71,9 @@ export async function connect(project: Project, { capabilities, args = [] }: Con
   onTestFinished(close);
   const hangUp = async (): Promise<void> => {
     closed = Promise.resolve();
-    const { _process: child } = transport as unknown as { readonly _process: ChildProcess };
+    // The SDK offers no end without a signal.
+    const child: unknown = Reflect.get(transport, "_process");
+    if (!(child instanceof ChildProcess)) throw new Error("the transport has no process");
     const ended = new Promise((resolve) => child.once("close", resolve));
     child.stdin?.end();
     child.stdout?.destroy();

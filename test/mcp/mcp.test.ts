@@ -30,7 +30,7 @@ it("reads results and transcripts as resources, in parts", async () => {
   let whole = "";
   for (let uri: string | undefined = uris[0]; uri !== undefined;) {
     const { contents } = await server.client.readResource({ uri });
-    const text = String((contents[0] as { readonly text: string }).text);
+    const text = (contents[0] as { readonly text: string }).text;
     const [, part = "", next] = /^([^]*?)(?:\n\[cut: \d+ bytes in all; go on with (\S+)\])?$/.exec(text) ?? [];
     whole += part;
     uri = next;
@@ -45,10 +45,10 @@ it("reads results and transcripts as resources, in parts", async () => {
 it("refuses wrong arguments and unknown tools in words", async () => {
   const project = await openProject(reporting);
   const server = await connect(project);
-  const { output, failed } = await call(server, "subagent", { taks: "Count: one" });
+  const { output, failed } = await call(server, "subagent", { task: "Count: one", agnt: "worker" });
   expect(failed).toBe(true);
   expect(output).toMatchObject({ status: "refused", reason: "invalid-arguments" });
-  expect(output["error"]).toContain("taks");
+  expect(output["error"]).toContain("agnt");
   await expect(server.client.callTool({ name: "shell", arguments: {} })).rejects.toThrow('There is no tool "shell"');
   expect(await call(server, "subagent_wait", { run_id: "none" })).toMatchObject({
     failed: true,
