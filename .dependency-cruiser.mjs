@@ -119,9 +119,19 @@ export default {
     {
       name: "sources-import-no-dev-dependencies",
       severity: "error",
-      comment: "The devDependencies are not installed with the package.",
-      from: { path: "^src/", pathNot: tests },
+      comment: "The devDependencies are not installed with the package. Those of src/mcp/ stand in its bundle.",
+      from: { path: "^src/", pathNot: ["^src/mcp/", tests] },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["npm-peer", "npm-optional"] },
+    },
+    {
+      name: "mcp-imports-only-bundled-packages",
+      severity: "error",
+      comment: "scripts/bundle.mjs names the packages that stand in the bundle.",
+      from: { path: "^src/mcp/" },
+      to: {
+        dependencyTypes: ["npm", "npm-dev", "npm-peer", "npm-optional"],
+        pathNot: "(^|/)node_modules/(@modelcontextprotocol/(server|core)|zod)/",
+      },
     },
     {
       name: "packages-are-declared",

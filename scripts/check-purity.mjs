@@ -26,8 +26,11 @@ import {
 
 const world = "src/runtime/world.ts";
 const writer = "src/cli/terminal-writer.ts";
-/** These print constant texts before anything else is loaded: an error for an old Node.js, and the version. */
-const printers = new Set([writer, "src/cli/main.ts", "src/cli/start.ts"]);
+/**
+ * The first two beside the writer print constant texts before anything else is loaded: an error for an old Node.js, and
+ * the version. The last one speaks a protocol with a program.
+ */
+const printers = new Set([writer, "src/cli/main.ts", "src/cli/start.ts", "src/mcp/stdio.ts"]);
 /** The last one writes to its own pipe. */
 const writesToDescriptors = new Set([...printers, "src/cli/commands/run/handover.ts"]);
 const printingProperties = /^(stdout|stderr|_rawDebug)$/;
