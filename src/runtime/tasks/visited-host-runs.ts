@@ -35,7 +35,7 @@ export function visitHostRuns(recipient: Recipient, { world, models, agents, onF
   const { store } = recipient;
 
   async function post(tree: MailRequest["tree"], input: MailRequest["input"], texts: MailRequest["texts"]) {
-    return (await deliverAsMail(recipient, { tree, input, texts }, world)).late;
+    return (await deliverAsMail(recipient, { tree, input, texts }, world)).rejected;
   }
 
   return createHostRuns({
@@ -59,8 +59,8 @@ export function visitHostRuns(recipient: Recipient, { world, models, agents, onF
       const named = questionNamed(question);
       if (named === null) throw questionClosed(question);
       const input = { type: "answer-given", id: newPostId(world), question: named.key, allow } as const;
-      const late = await post(named.tree, input, [note]);
-      if (late !== null) throw questionClosed(question);
+      const rejected = await post(named.tree, input, [note]);
+      if (rejected !== null) throw questionClosed(question);
     },
     history: (tree, agent) => readHistory(store, tree, agent, sha256),
     onFailure,
