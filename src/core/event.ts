@@ -217,7 +217,8 @@ export type FactType = keyof Facts;
 export type FactOf<Type extends FactType = FactType> = {
   [One in Type]: { readonly type: One } & Facts[One];
 }[Type];
-/** Something that happened in a tree, as its journal has it. */ export type Fact = FactOf;
+/** Something that happened in a tree, as its journal has it. */
+export type Fact = FactOf;
 export type Input = FactOf<keyof Inputs>;
 export type Decided = FactOf<keyof Decisions>;
 

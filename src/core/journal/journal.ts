@@ -23,8 +23,10 @@ export interface JournalRow {
 /** SHA-256 of a UTF-8 string, in base64url. Given to the kernel, which imports nothing. */
 export type Sha256 = (text: string) => string;
 
-/** How far a run is. */ export type RunState = "queued" | "running" | "waiting" | "needs_input" | "ended";
-/** How a run ended. */ export type RunStatus = "ok" | "error" | "timeout" | "cancelled" | "interrupted";
+/** How far a run is. */
+export type RunState = "queued" | "running" | "waiting" | "needs_input" | "ended";
+/** How a run ended. */
+export type RunStatus = "ok" | "error" | "timeout" | "cancelled" | "interrupted";
 export type ReportKind = "tool" | "tag" | "salvaged" | "missing";
 export type RunMode = "awaited" | "background";
 /** How far a run's outcome has come on its way to the parent's context. */

@@ -24,7 +24,8 @@ export interface ReplayDifference {
   readonly expected: string;
 }
 
-/** What replay found in a journal. */ export interface ReplayReport {
+/** What replay found in a journal. */
+export interface ReplayReport {
   readonly rows: number;
   readonly facts: number;
   readonly agents: number;

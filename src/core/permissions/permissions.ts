@@ -25,9 +25,11 @@ import { commandAllowed, commandIsPrefix, commandRestricted, firstWords } from "
 import { createPathPattern, type JudgedPath, judgedPath, type PathPattern } from "./judged-path.ts";
 import { configurationFileIs } from "./configuration-files.ts";
 
-/** What a rule says of a call. */ export type Permission = "allow" | "ask" | "deny";
+/** What a rule says of a call. */
+export type Permission = "allow" | "ask" | "deny";
 
-/** Says whether a call is allowed, asked about or denied. */ export interface PermissionRule {
+/** Says whether a call is allowed, asked about or denied. */
+export interface PermissionRule {
   readonly decision: Permission;
   /** A tool's name, or `*`. */
   readonly tool: string;

@@ -6,7 +6,8 @@ import type { FactOf, Stamp } from "../event.ts";
 import type { RunStatus, Sha256 } from "../journal/journal.ts";
 import type { RefusedDelegation } from "../step.ts";
 
-/** A delegation that has ended or was refused. */ export interface DelegationRecord {
+/** A delegation that has ended or was refused. */
+export interface DelegationRecord {
   /** The run's id. For a refused delegation the id of the call, or of the post that asked for the run. */
   readonly correlation_id: string;
   readonly task_hash: string;

@@ -20,7 +20,8 @@ function limit<const Default extends number | null, const Cap extends number | n
   return { default: standard, cap, unit, meaning };
 }
 
-/** All limits, with their defaults and caps. */ export const LIMITS = {
+/** All limits, with their defaults and caps. */
+export const LIMITS = {
   awaitedTimeoutSeconds: limit(120, 3_600, "s", "running time of an awaited run"),
   backgroundTimeoutSeconds: limit(1_800, 3_600, "s", "running time of a background run"),
   delegatedIterations: limit(8, 50, "iterations", "iterations of one turn of a child"),
@@ -45,7 +46,8 @@ function limit<const Default extends number | null, const Cap extends number | n
   agentTurns: limit(100, 10_000, "turns", "turns in a row without a user message, a steer or an announcement"),
 } satisfies Record<string, Limit>;
 
-/** The names of `LIMITS`. */ export type LimitName = keyof typeof LIMITS;
+/** The names of `LIMITS`. */
+export type LimitName = keyof typeof LIMITS;
 
 /** A tree's limits, as recorded when it was opened. */
 export type Limits = {
@@ -63,7 +65,8 @@ export interface Settings {
   readonly artifactKinds: readonly ArtifactKind[];
 }
 
-/** The kinds of artifacts of a report. */ export type ArtifactKind = "note" | "path" | "diff" | "json";
+/** The kinds of artifacts of a report. */
+export type ArtifactKind = "note" | "path" | "diff" | "json";
 const ARTIFACT_KINDS: readonly ArtifactKind[] = ["note", "path", "diff", "json"];
 
 type SettingChoices = { readonly [Name in Exclude<keyof Settings, "limits">]?: Settings[Name] | undefined };
@@ -77,7 +80,8 @@ export function settingsOf(choices: SettingChoices & { readonly limits?: LimitCh
   };
 }
 
-/** Limits that are chosen; the others have their defaults. */ export type LimitChoices = {
+/** Limits that are chosen; the others have their defaults. */
+export type LimitChoices = {
   readonly [Name in LimitName]?: number | null;
 };
 

@@ -2,7 +2,8 @@
 
 import { type Json, jsonObjectIs } from "./json.ts";
 
-/** What a model call used, in tokens. */ export interface Usage {
+/** What a model call used, in tokens. */
+export interface Usage {
   readonly input: number;
   readonly output: number;
   /** The part of `input` that the provider read from its cache. */
@@ -37,12 +38,11 @@ export interface ToolCallPart {
   readonly input: Json;
 }
 
-/** A part of a reply: text, reasoning or a tool call. */ export type ReplyPart =
-  | TextPart
-  | ReasoningPart
-  | ToolCallPart;
+/** A part of a reply: text, reasoning or a tool call. */
+export type ReplyPart = TextPart | ReasoningPart | ToolCallPart;
 
-/** A message as models read it. */ export type ContextMessage =
+/** A message as models read it. */
+export type ContextMessage =
   | { readonly role: "user"; readonly text: string }
   | { readonly role: "assistant"; readonly parts: readonly ReplyPart[] }
   | { readonly role: "tool"; readonly results: readonly ToolResult[] };
@@ -54,7 +54,8 @@ export interface ToolResult {
   readonly failed: boolean;
 }
 
-/** A tool as models are told of it. */ export interface ToolSpec {
+/** A tool as models are told of it. */
+export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
