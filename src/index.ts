@@ -42,25 +42,32 @@ export type { Permission, PermissionRule } from "./core/permissions/permissions.
 export { type ReplayDifference, type ReplayReport, replayVerdict } from "./core/journal/replay.ts";
 export type { DelegationRecord } from "./core/runs/delegation-record.ts";
 export {
-  type Envelope,
-  ENVELOPE_BYTES,
-  ENVELOPE_DEPTH,
   ENVELOPE_PROBLEMS,
-  ENVELOPE_VERSION,
-  type EnvelopeArtifact,
   type EnvelopeProblem,
   type EnvelopeProblemCode,
   envelopeProblemIs,
   envelopeRead,
   envelopeSizeProblem,
+  envelopeWrite,
+} from "./runners/envelope.ts";
+export { ENVELOPE_BYTES, ENVELOPE_DEPTH } from "./runners/envelope-schemas.ts";
+export {
+  type AnswerEnvelope,
+  type Envelope,
+  ENVELOPE_VERSION,
+  type EnvelopeArtifact,
   type EnvelopeType,
   type EnvelopeUsage,
-  envelopeWrite,
   type ProgressEnvelope,
+  type QuestionEnvelope,
+  type ReportAcceptedEnvelope,
   type ReportEnvelope,
+  type ReportRefusedEnvelope,
   type RequestEnvelope,
   type ResultEnvelope,
-} from "./runners/envelope.ts";
+  type SteerEnvelope,
+} from "./runners/envelope-types.ts";
+export { createSubprocessRunner, type SubprocessRunnerOptions } from "./runners/subprocess.ts";
 export { normalisedOutput } from "./core/text/prompts/payload.ts";
 export { SUBAGENT_SCHEMAS } from "./runners/published-schemas.ts";
 export { createAiSdkModels } from "./models/ai-sdk/ai-sdk-models.ts";

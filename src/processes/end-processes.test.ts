@@ -33,16 +33,16 @@ async function until(done: () => boolean): Promise<void> {
 
 test("a process without an environment is checked again, and ended once it has the mark", async () => {
   const pid = start(`sleep 0.3; exec env ${MARK_NAME}=${MARK} sleep 60`);
-  await until(() => processMark(pid, MARK) === "unclear" && processStartedAt(pid) > 0);
-  const tree = { root: GONE, mark: MARK, startedAt: processStartedAt(pid), namespaced: false };
+  await until(() => processMark(pid, [MARK]) === "unclear" && processStartedAt(pid) > 0);
+  const tree = { root: GONE, marks: [MARK], startedAt: processStartedAt(pid), namespaced: false };
   expect(await endProcesses(tree, timers)).toBe(0);
   expect(aliveIs(pid)).toBe(false);
 });
 
 test("an older process without an environment is left alone, a younger one is waited for a short time", async () => {
   const pid = start("sleep 60 & wait");
-  await until(() => processMark(pid, MARK) === "unclear" && processStartedAt(pid) > 0);
-  const older = { root: GONE, mark: MARK, startedAt: processStartedAt(pid) + 1, namespaced: false };
+  await until(() => processMark(pid, [MARK]) === "unclear" && processStartedAt(pid) > 0);
+  const older = { root: GONE, marks: [MARK], startedAt: processStartedAt(pid) + 1, namespaced: false };
   let waits = 0;
   const counting = {
     after: (milliseconds: number, callback: () => void) => {

@@ -14,9 +14,10 @@
 import { type ProcessEntry, processMark, readProcessTable, treeProcesses } from "./process-table.ts";
 
 export interface ProcessTree {
-  /** Null if only the mark is known: an earlier process of Errand started the tree. */
+  /** Null if only marks are known: an earlier process of Errand started the tree. */
   readonly root: number | null;
-  readonly mark: string;
+  /** One, or those of several trees that are to end together. */
+  readonly marks: readonly string[];
   /** When the root was started. Older processes are not the tree's. */
   readonly startedAt: number;
   readonly namespaced: boolean;
@@ -58,14 +59,14 @@ export function askProcessesToEnd(tree: ProcessTree): void {
 }
 
 /** The live processes of the tree. `unclear`: there may be more. */
-function findProcesses({ root, mark, startedAt }: ProcessTree): {
+function findProcesses({ root, marks, startedAt }: ProcessTree): {
   readonly left: readonly ProcessEntry[];
   readonly unclear: boolean;
 } {
   const { entries, incomplete } = readProcessTable();
   let unclear = incomplete;
   const found = treeProcesses(entries, root, (entry) => {
-    const marked = processMark(entry.pid, mark);
+    const marked = processMark(entry.pid, marks);
     if (marked === "unclear" && entry.alive && !entry.kernel && entry.startedAt >= startedAt) unclear = true;
     return marked === "marked";
   });

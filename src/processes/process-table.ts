@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. A process belongs to the tree if it is the root, a descendant of one that belongs, in a session of one that
- *     belongs, or has the tree's mark in its environment. (The root leads a session of its own, so the sessions of
+ *     belongs, or has a mark of the tree in its environment. (The root leads a session of its own, so the sessions of
  *     its processes were made by the tree.)
  *  2. This process, its session, its ancestors and process 1 never belong.
  *  3. Nothing throws: a process that ends while it is read is left out. Without /proc the table is empty.
@@ -47,14 +47,15 @@ export function readProcessTable(): ProcessTable {
 }
 
 /**
- * Whether the process has the mark in its environment. `unclear`: it has ended, or has no environment, as every process
- * for a moment when it starts another program. Processes of other users cannot be read and count as unmarked.
+ * Whether the process has one of the marks in its environment. `unclear`: it has ended, or has no environment, as every
+ * process for a moment when it starts another program. Processes of other users cannot be read and count as unmarked.
  */
-export function processMark(pid: number, mark: string): "marked" | "unmarked" | "unclear" {
+export function processMark(pid: number, marks: readonly string[]): "marked" | "unmarked" | "unclear" {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
     if (environment === "") return "unclear";
-    return environment.split("\0").includes(`${MARK_NAME}=${mark}`) ? "marked" : "unmarked";
+    const found = environment.split("\0").find((variable) => variable.startsWith(`${MARK_NAME}=`));
+    return found !== undefined && marks.includes(found.slice(MARK_NAME.length + 1)) ? "marked" : "unmarked";
   } catch (error) {
     return error instanceof Error && "code" in error && GONE.has(String(error.code)) ? "unclear" : "unmarked";
   }

@@ -69,7 +69,7 @@ export function superviseProcess(request: SupervisedRequest): SupervisedProcess 
   const root = child.pid;
   const startedAt = root === undefined ? 0 : processStartedAt(root);
   const namespaced = request.enclosure.prefix.length > 0;
-  const tree = { root: root ?? null, mark: request.mark, startedAt, namespaced };
+  const tree = { root: root ?? null, marks: [request.mark], startedAt, namespaced };
   if (root !== undefined) guard.watch(root, startedAt);
 
   let giveUp: (exit: Exit) => void = () => {};

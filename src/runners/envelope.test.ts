@@ -1,9 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  type Envelope,
-  ENVELOPE_BYTES,
-  ENVELOPE_DEPTH,
   ENVELOPE_PROBLEMS,
   type EnvelopeProblem,
   envelopeProblemIs,
@@ -11,6 +8,8 @@ import {
   envelopeSizeProblem,
   envelopeWrite,
 } from "./envelope.ts";
+import { ENVELOPE_BYTES, ENVELOPE_DEPTH } from "./envelope-schemas.ts";
+import type { Envelope } from "./envelope-types.ts";
 
 const request = {
   v: 1,
@@ -29,6 +28,12 @@ const result = {
   artifacts: [],
 } as const satisfies Envelope;
 
+test("F9: what Python or Node.js take for the end of a line is escaped, and read back", () => {
+  const task = "one\u0085two\u2028three\u2029four";
+  expect(envelopeWrite({ ...request, task })).toContain("one\\u0085two\\u2028three\\u2029four");
+  expect(envelopeRead(envelopeWrite({ ...request, task }))).toEqual({ ...request, task });
+});
+
 /** The problem of a text; throws if it has none. */
 function problemOf(text: string): EnvelopeProblem {
   const read = envelopeRead(text);
@@ -43,6 +48,7 @@ function changed(fields: object, base: object = request): string {
 /** A value as JSON can hold it: no negative zero. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as never);
 const words = fc.string({ minLength: 1, maxLength: 200, unit: "binary" });
+const id = fc.string({ minLength: 1, maxLength: 64 });
 const usage = fc.oneof(
   fc.record({ input_tokens: fc.nat(), output_tokens: fc.nat() }),
   fc.record({ input_tokens: fc.nat(), output_tokens: fc.nat(), cost_micro_dollars: fc.nat() }),
@@ -73,7 +79,14 @@ const envelopes: fc.Arbitrary<Envelope> = fc.oneof(
       }),
     }),
     fc.record(
-      { context: fc.string({ unit: "binary" }), files: fc.array(words), output_schema: fc.dictionary(words, json) },
+      {
+        context: fc.string({ unit: "binary" }),
+        files: fc.array(words),
+        output_schema: fc.dictionary(words, json),
+        prompt: fc.string({ unit: "binary" }),
+        workspace: words,
+        attempt: fc.integer({ min: 1 }),
+      },
       { requiredKeys: [] },
     ),
   ),
@@ -88,13 +101,24 @@ const envelopes: fc.Arbitrary<Envelope> = fc.oneof(
     fc.record({ reason: fc.constantFrom("no-report", "token-limit"), data: json, usage }, { requiredKeys: [] }),
   ),
   joined(
-    fc.record({ ...correlation, type: fc.constant("progress" as const), text: words }),
-    fc.record({ iterations: fc.nat(), usage }, { requiredKeys: [] }),
+    fc.record({ ...correlation, type: fc.constant("progress" as const) }),
+    fc.record({ text: words, iterations: fc.nat(), usage }, { requiredKeys: [] }),
   ),
   joined(
     fc.record({ ...correlation, type: fc.constant("report" as const), text: words }),
     fc.record({ artifacts, data: json }, { requiredKeys: [] }),
   ),
+  joined(
+    fc.record({ ...correlation, type: fc.constant("question" as const), id, text: words }),
+    fc.record({ choices: fc.array(words, { maxLength: 20 }) }, { requiredKeys: [] }),
+  ),
+  joined(
+    fc.record({ ...correlation, type: fc.constant("answer" as const), question: id }),
+    fc.record({ text: fc.string({ unit: "binary" }) }, { requiredKeys: [] }),
+  ),
+  fc.record({ ...correlation, type: fc.constant("steer" as const), text: words }),
+  fc.record({ ...correlation, type: fc.constant("report-accepted" as const) }),
+  fc.record({ ...correlation, type: fc.constant("report-refused" as const), problem: words }),
 );
 
 test("F9: an envelope that is written and read again is the same", () => {
@@ -110,8 +134,8 @@ test("F9: an envelope is one line, and the order of its fields is fixed", () => 
     fc.property(envelopes, (envelope) => {
       const reversed = Object.fromEntries(Object.entries(envelope).toReversed()) as unknown as Envelope;
       expect(envelopeWrite(reversed)).toBe(envelopeWrite(envelope));
-      expect(envelopeWrite(envelope)).not.toMatch(/[\r\n]/);
-      expect(envelopeWrite(envelope)).toMatch(/^\{"v":1,"type":"[a-z]+","correlation_id":/);
+      expect(envelopeWrite(envelope)).not.toMatch(/[\r\n\u0085\u2028\u2029]/);
+      expect(envelopeWrite(envelope)).toMatch(/^\{"v":1,"type":"[a-z-]+","correlation_id":/);
     }),
   );
 });
@@ -183,6 +207,11 @@ function sized(envelope: Envelope, bytes: number): string {
   const written = envelopeWrite(envelope);
   return `${written.slice(0, -1)}${" ".repeat(bytes - written.length)}}`;
 }
+
+test("F9: every type of envelope is made by the tests above", () => {
+  const seen = new Set(fc.sample(envelopes, 500).map(({ type }) => type));
+  expect([...seen].toSorted()).toEqual(Object.keys(ENVELOPE_BYTES).toSorted());
+});
 
 test("F9: a request of 1 MiB and a result of 4 MiB are read, one byte more is `envelope-size`", () => {
   expect([ENVELOPE_BYTES.request, ENVELOPE_BYTES.result]).toEqual([1024 ** 2, 4 * 1024 ** 2]);

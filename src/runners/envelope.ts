@@ -8,93 +8,11 @@
  *  4. The version is checked first, so that a newer envelope is called newer and not malformed.
  */
 
-import { type ArgumentSchema, argumentsProblem } from "../core/delegation/arguments.ts";
-import { DELEGATION_TOOLS } from "../core/delegation/tools.ts";
-import type { RunStatus } from "../core/journal/journal.ts";
-import { type Json, jsonNestsDeeper, jsonObjectIs } from "../core/values/json.ts";
-import type { ArtifactKind } from "../core/values/limits.ts";
+import { argumentsProblem } from "../core/delegation/arguments.ts";
 import { utf8Length } from "../core/text/index.ts";
-
-/** The version of the envelope format. */
-export const ENVELOPE_VERSION = 1;
-
-/** The most UTF-8 bytes of an envelope, by type. */
-export const ENVELOPE_BYTES = {
-  request: 1_048_576,
-  result: 4_194_304,
-  progress: 65_536,
-  report: 4_194_304,
-} as const satisfies Record<EnvelopeType, number>;
-
-/** The most levels of arrays and objects, including the envelope itself. */
-export const ENVELOPE_DEPTH = 128;
-
-/** The kinds of envelopes. */
-export type EnvelopeType = "request" | "result" | "progress" | "report";
-
-interface Addressed<Type extends EnvelopeType> {
-  readonly v: typeof ENVELOPE_VERSION;
-  readonly type: Type;
-  /** The run's id, in the request and in all of its answers. */
-  readonly correlation_id: string;
-}
-
-/** What a child used. */
-export interface EnvelopeUsage {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  /** Whole micro-dollars; left out if the price is unknown. */
-  readonly cost_micro_dollars?: number;
-}
-
-/** A piece of a report. */
-export interface EnvelopeArtifact {
-  readonly kind: ArtifactKind;
-  /** JSON text for `json`. */
-  readonly value: string;
-}
-
-/** To the child: its task. */
-export interface RequestEnvelope extends Addressed<"request"> {
-  readonly task: string;
-  readonly context?: string;
-  readonly files?: readonly string[];
-  readonly limits: {
-    readonly timeout_seconds: number;
-    readonly max_iterations: number;
-    readonly summary_bytes: number;
-  };
-  readonly output_schema?: { readonly [keyword: string]: Json };
-}
-
-/** From the child, once and last. */
-export interface ResultEnvelope extends Addressed<"result"> {
-  readonly status: RunStatus;
-  readonly reason?: string;
-  readonly summary: string;
-  readonly artifacts: readonly EnvelopeArtifact[];
-  readonly data?: Json;
-  /** Left out if the child does not know it. */
-  readonly usage?: EnvelopeUsage;
-}
-
-/** From the child, any number of times, for people who watch. It decides nothing. */
-export interface ProgressEnvelope extends Addressed<"progress"> {
-  readonly text: string;
-  readonly iterations?: number;
-  /** Until now. */
-  readonly usage?: EnvelopeUsage;
-}
-
-/** From the child, any number of times before its result. The last report counts. */
-export interface ReportEnvelope extends Addressed<"report"> {
-  readonly text: string;
-  readonly artifacts?: readonly EnvelopeArtifact[];
-  readonly data?: Json;
-}
-
-/** A message between Errand and a child outside this process. */
-export type Envelope = RequestEnvelope | ResultEnvelope | ProgressEnvelope | ReportEnvelope;
+import { type Json, jsonNestsDeeper, jsonObjectIs, jsonParsed } from "../core/values/json.ts";
+import { ENVELOPE_BYTES, ENVELOPE_DEPTH, ENVELOPE_SCHEMAS } from "./envelope-schemas.ts";
+import { type Envelope, ENVELOPE_VERSION, type EnvelopeType } from "./envelope-types.ts";
 
 /** The problems of outside children and their envelopes. The codes are stable. */
 export const ENVELOPE_PROBLEMS = {
@@ -103,6 +21,7 @@ export const ENVELOPE_PROBLEMS = {
   "envelope-size": "The envelope has more bytes than its type may have.",
   "runner-died": "The process that ran the child ended before it gave a result.",
   "runner-unavailable": "The runner that the child needs is not available.",
+  "runner-hung": "The child was silent for longer than its definition allows.",
 } as const;
 
 /** The codes of `ENVELOPE_PROBLEMS`. */
@@ -114,84 +33,15 @@ export interface EnvelopeProblem {
   readonly message: string;
 }
 
-const { task, context, files } = DELEGATION_TOOLS.subagent.schema.properties;
-/** Outside children get the schema as JSON. Only models write it as text. */
-const output_schema = { type: "object", description: "JSON Schema of the data to return." } as const;
-const { artifacts, text } = DELEGATION_TOOLS.send_agent_message.schema.properties;
-const data = { description: "The typed result, where a schema was asked for." } as const;
-const count = { type: "integer", minimum: 0 } as const;
-const positive = { type: "integer", minimum: 1 } as const;
-const limits = {
-  type: "object",
-  properties: { timeout_seconds: positive, max_iterations: positive, summary_bytes: positive },
-  required: ["timeout_seconds", "max_iterations", "summary_bytes"],
-  additionalProperties: false,
-} as const satisfies ArgumentSchema;
-const usage = {
-  type: "object",
-  properties: { input_tokens: count, output_tokens: count, cost_micro_dollars: count },
-  required: ["input_tokens", "output_tokens"],
-  additionalProperties: false,
-} as const satisfies ArgumentSchema;
-
-function addressed<Type extends EnvelopeType>(type: Type) {
-  return {
-    v: positive,
-    type: { type: "string", enum: [type] },
-    correlation_id: { type: "string", minLength: 1, maxLength: 64 },
-  } as const;
-}
-
-/** Envelopes are written in the order of these properties. */
-export const ENVELOPE_SCHEMAS = {
-  request: {
-    type: "object",
-    properties: {
-      ...addressed("request"),
-      task,
-      context,
-      files,
-      limits,
-      output_schema,
-    },
-    required: ["v", "type", "correlation_id", "task", "limits"],
-    additionalProperties: false,
-  },
-  result: {
-    type: "object",
-    properties: {
-      ...addressed("result"),
-      status: { type: "string", enum: ["ok", "error", "timeout", "cancelled", "interrupted"] },
-      reason: { type: "string", minLength: 1, maxLength: 64 },
-      summary: { type: "string" },
-      artifacts,
-      data,
-      usage,
-    },
-    required: ["v", "type", "correlation_id", "status", "summary", "artifacts"],
-    additionalProperties: false,
-  },
-  progress: {
-    type: "object",
-    properties: { ...addressed("progress"), text, iterations: count, usage },
-    required: ["v", "type", "correlation_id", "text"],
-    additionalProperties: false,
-  },
-  report: {
-    type: "object",
-    properties: { ...addressed("report"), text, artifacts, data },
-    required: ["v", "type", "correlation_id", "text"],
-    additionalProperties: false,
-  },
-} as const satisfies Record<EnvelopeType, ArgumentSchema>;
+/** What some languages take for the end of a line, and JSON does not escape. */
+const LINE_ENDS = /[\u0085\u2028\u2029]/g;
 
 /** The envelope as one line of JSON. The sender checks it with `envelopeSizeProblem`. */
 export function envelopeWrite(envelope: Envelope): string {
   const given = new Map<string, unknown>(Object.entries(envelope));
   const names = Object.keys(ENVELOPE_SCHEMAS[envelope.type].properties);
-  return JSON.stringify(
-    Object.fromEntries(names.filter((name) => given.has(name)).map((name) => [name, given.get(name)])),
-  );
+  const ordered = Object.fromEntries(names.filter((name) => given.has(name)).map((name) => [name, given.get(name)]));
+  return JSON.stringify(ordered).replace(LINE_ENDS, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The problem of an envelope that is too large; null if it is not. */
@@ -217,7 +67,7 @@ export function envelopeRead(written: string): Envelope | EnvelopeProblem {
       `the envelope nests deeper than ${ENVELOPE_DEPTH} levels; flatten it or pass it as text`,
     );
   }
-  const value = jsonRead(written);
+  const value = jsonParsed(written);
   if (!jsonObjectIs(value)) return problem("envelope-json", "an envelope is one JSON object");
   const version = ownField(value, "v");
   if (version !== ENVELOPE_VERSION) {
@@ -250,13 +100,4 @@ function envelopeTypeIs(type: string): type is EnvelopeType {
 /** A field of the object itself, never an inherited one. */
 function ownField(value: { readonly [name: string]: Json }, name: string): Json | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-/** Undefined if it is not JSON. A key `__proto__` becomes an ordinary field. */
-function jsonRead(written: string): Json | undefined {
-  try {
-    return JSON.parse(written) as Json;
-  } catch {
-    return undefined;
-  }
 }

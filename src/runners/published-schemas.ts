@@ -1,11 +1,13 @@
 /**
  * The JSON Schemas that Errand publishes: input and output of the awaited `subagent` tool (rule F2), and the envelope
- * of outside children (rule F9). docs/reference/subagent.md shows them; a test compares the two.
+ * of outside children (rule F9). docs/reference/subagent.md and docs/reference/envelope.md show them, and tests compare
+ * them.
  */
 
 import { DELEGATION_TOOLS } from "../core/delegation/tools.ts";
 import type { Json } from "../core/values/json.ts";
-import { ENVELOPE_SCHEMAS, ENVELOPE_VERSION, type EnvelopeType } from "./envelope.ts";
+import { ENVELOPE_SCHEMAS } from "./envelope-schemas.ts";
+import { ENVELOPE_VERSION, type EnvelopeType } from "./envelope-types.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
@@ -56,6 +58,16 @@ export const SUBAGENT_SCHEMAS = {
   output,
   envelope: {
     $schema: DIALECT,
-    oneOf: [envelopeOf("request"), envelopeOf("result"), envelopeOf("progress"), envelopeOf("report")],
+    oneOf: [
+      envelopeOf("request"),
+      envelopeOf("result"),
+      envelopeOf("progress"),
+      envelopeOf("report"),
+      envelopeOf("question"),
+      envelopeOf("answer"),
+      envelopeOf("steer"),
+      envelopeOf("report-accepted"),
+      envelopeOf("report-refused"),
+    ],
   },
 } as const satisfies Record<string, Json>;

@@ -3,16 +3,19 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { type AgentOptions, ENVELOPE_BYTES, ENVELOPE_PROBLEMS, SUBAGENT_SCHEMAS } from "../../src/index.ts";
 import { byContext, callTool, fail, hang, say, type Script, type ScriptedReply } from "../../src/testing/index.ts";
+import type { ArgumentSchema } from "../../src/core/delegation/arguments.ts";
 import type { Json } from "../../src/core/values/json.ts";
+import { ENVELOPE_SCHEMAS } from "../../src/runners/envelope-schemas.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const page = readFileSync("docs/reference/subagent.md", "utf8");
+const envelopePage = readFileSync("docs/reference/envelope.md", "utf8");
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 
 /** The text of the fenced block under a heading. */
 function blockUnder(heading: string): string {
-  return page.split(`### ${heading}\n\n\`\`\`json\n`)[1]?.split("\n```")[0] ?? "";
+  return `${page}\n${envelopePage}`.split(`### ${heading}\n\n\`\`\`json\n`)[1]?.split("\n```")[0] ?? "";
 }
 
 /** What a schema has against a value, or null. */
@@ -46,11 +49,18 @@ test("the page explains every field of the input and of the output", () => {
     expect(explained).toEqual(expect.arrayContaining(Object.keys(SUBAGENT_SCHEMAS[name].properties)));
 });
 
-test("the page names every type of envelope with its size, and every problem with its meaning", () => {
+test("the page of the envelope names every type with its size and fields, and every problem with its meaning", () => {
   for (const [type, bytes] of Object.entries(ENVELOPE_BYTES))
-    expect(page).toMatch(new RegExp(`^\\| \`${type}\` \\|[^|]*\\| ${bytes.toLocaleString("en")} bytes \\|`, "m"));
+    expect(envelopePage).toMatch(
+      new RegExp(`^\\| \`${type}\` \\|[^|]*\\| ${bytes.toLocaleString("en")} bytes \\|`, "m"),
+    );
+  for (const [type, { properties, required }] of Object.entries<ArgumentSchema>(ENVELOPE_SCHEMAS)) {
+    const row = new RegExp(`^\\| \`${type}\` \\|.*$`, "m").exec(envelopePage)?.[0];
+    for (const field of Object.keys(properties).filter((name) => !["v", "type", "correlation_id"].includes(name)))
+      expect(row).toContain(`\`${field}${required.includes(field) ? "" : "?"}\``);
+  }
   for (const [code, meaning] of Object.entries(ENVELOPE_PROBLEMS))
-    expect(page).toContain(`| \`${code}\` | ${meaning} |\n`);
+    expect(envelopePage).toContain(`| \`${code}\` | ${meaning} |\n`);
 });
 
 interface Situation {
