@@ -3,6 +3,7 @@
 /** What a program can import. */
 export const ENTRIES = [
   { name: "errand", source: "src/index.ts" },
+  { name: "errand/mcp", source: "src/mcp/index.ts" },
   { name: "errand/testing", source: "src/testing/index.ts" },
   { name: "errand/text", source: "src/core/text/index.ts" },
 ];
@@ -92,6 +93,13 @@ export const AREAS = [
     about: "What `errand.tools` and `errand.hostTools` take and give.",
     sources: ["src/host-tools/"],
     first: ["AiSdkTools", "HostTools", "HostToolsOptions"],
+  },
+  {
+    file: "mcp.md",
+    title: "Model Context Protocol",
+    about: "Host tools for MCP clients, `errand/mcp`. Its chapter is [the agents you have](../../guide/mcp.md).",
+    sources: ["src/mcp/"],
+    first: ["createMcpHttpHandler", "McpHttpHandler", "serveMcpOverStdio"],
   },
   {
     file: "models.md",

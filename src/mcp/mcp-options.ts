@@ -2,6 +2,7 @@
 
 import type { HostTools } from "../host-tools/host-tools.ts";
 
+/** What an MCP server serves. */
 export interface McpServerOptions {
   /** `errand.hostTools({ background: true })`. */
   readonly hosts: HostTools;

@@ -33,7 +33,11 @@ test("every program of the guides compiles", () => {
   const exists = host.fileExists.bind(host);
   host.readFile = (path) => files.get(path) ?? read(path);
   host.fileExists = (path) => files.has(path) || exists(path);
-  const paths = { errand: [resolve("src/index.ts")], "errand/testing": [resolve("src/testing/index.ts")] };
+  const paths = {
+    errand: [resolve("src/index.ts")],
+    "errand/mcp": [resolve("src/mcp/index.ts")],
+    "errand/testing": [resolve("src/testing/index.ts")],
+  };
   const program = ts.createProgram([...files.keys()], { ...options, paths }, host);
   const problems = [...files.keys()].flatMap((file) => ts.getPreEmitDiagnostics(program, program.getSourceFile(file)));
   expect(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"))).toEqual([]);
