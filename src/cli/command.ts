@@ -1,4 +1,4 @@
-/** What a command is: its words for people, and what it does when it is called. */
+/** A command: its help, and the action that runs it. */
 
 import type { ModelProvider } from "../contracts/model.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -49,7 +49,7 @@ export interface CommandCall {
   readonly models: readonly ModelProvider[];
   /** All commands, for one that needs to know the others. */
   readonly commands: readonly Command[];
-  /** The settings of files and variables. `options` holds what was typed, else the value of a setting. */
+  /** The settings of files and variables. `options` has the typed value, else the value of a setting. */
   readonly settings: Settings;
 }
 
@@ -74,7 +74,7 @@ export interface Command {
   readonly memory?: true;
   /** True if it reads the files of settings itself, also invalid ones. */
   readonly ownSettings?: true;
-  /** What follows the options in the help. */
+  /** The text after the options in the help. */
   readonly help: string;
   /** Loads the code when the command is called, so that help stays quick. */
   load(): Promise<CommandAction>;

@@ -49,7 +49,7 @@ export interface Host {
   /** The user's home folder. */
   readonly home: string;
   /**
-   * Prints what was asked for: answers, lists, JSON. Removes every control character except colours, line feed and
+   * Prints the requested output: answers, lists, JSON. Removes every control character except colours, line feed and
    * tab.
    */
   out(text: string): void;

@@ -29,7 +29,7 @@ export function problemOf(thrown: unknown): Problem {
   };
 }
 
-/** A notice for a person while the work goes on, in one line. */
+/** A notice for a person while the work continues, in one line. */
 export function noticeLine({ message, remedy, code }: ErrandError): string {
   return terminalLine(`${message}${remedy === undefined ? "" : ` ${remedy}`} [${code}]`);
 }
@@ -45,7 +45,7 @@ function problemLines(problem: Problem, colours: Colours): string[] {
   return lines;
 }
 
-/** The stacks of what was thrown and of what caused it. */
+/** The stacks of a thrown value and of its causes. */
 function problemStacks(problem: Problem): string {
   const stacks: string[] = [];
   let thrown = problem.thrown;

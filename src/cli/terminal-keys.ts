@@ -54,7 +54,7 @@ function withPastes(listener: (key: Key) => void): (text: string, key: Pressed) 
   };
 }
 
-/** As the terminal does it, but now: what is typed after it comes after it. */
+/** Echoes like the terminal would, but at once, so that later typing comes after it. */
 function raise(signal: NodeJS.Signals): void {
   if (!process.emit(signal, signal)) process.kill(process.pid, signal);
 }

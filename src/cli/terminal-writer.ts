@@ -65,7 +65,7 @@ export function createTerminalWriter(token: ColourToken, redact: (text: string) 
     try {
       writeSync(to === "out" ? 1 : 2, text);
     } catch {
-      // Nobody reads it any more.
+      // It has no reader any more.
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * The version of the package, read from its package.json, which stands two folders up from here in `src` and in `dist`
+ * The version of the package, read from its package.json, which is two folders up from here in `src` and in `dist`
  * alike.
  */
 

@@ -27,7 +27,7 @@ export interface FoundDefinition {
   readonly skills?: readonly string[];
   /** True if the definition is not used before the user trusts the file. */
   readonly needsTrust: boolean;
-  /** What it asks trust for, such as `hooks` or `a model`. Without trust a model is ignored, so it needs none. */
+  /** The reasons why it needs trust, such as `hooks`. `a model` alone needs none: an untrusted model is ignored. */
   readonly trustFor: readonly string[];
 }
 

@@ -2,7 +2,7 @@
  * Chooses among definitions of the same name. Pure.
  *
  * Invariants:
- *  1. The first usable definition is used. The ones after it are shadowed, and say by which file.
+ *  1. The first usable definition is used. Later ones are shadowed, and name the file that shadows them.
  *  2. A definition that must not be used yet does not block its name: the next one is used instead.
  */
 
@@ -17,7 +17,7 @@ export interface Candidate {
 
 export interface Choice {
   readonly state: "used" | "shadowed" | "untrusted" | "no-model" | "unusable";
-  /** What is used instead of a shadowed definition. */
+  /** The definition that is used instead of a shadowed one. */
   readonly shadowedBy: string | null;
   /** Why a definition that could be used is not; null if it is used. */
   readonly objection: string | null;

@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
 const TOOL_KEYS: ReadonlySet<string> = new Set(["permission", "permissions", "tools"]);
 const DEPTH = 12;
 
-/** What the user must be asked about, in a fixed order. */
+/** The reasons that the user must agree to, in a fixed order. */
 export function trustReasons(fields: Fields): readonly string[] {
   const found = new Set<string>();
   const all = [...fields.byKey.values(), ...fields.repeated].map(({ key, value }) => [key, value] as const);

@@ -1,4 +1,4 @@
-/** What models without a provider need to make a reply: ids of tool calls, streamed text, estimated usage. */
+/** Parts of replies for models without a provider: ids of tool calls, streamed text, estimated usage. */
 
 import { type ModelCallOptions, ModelFailure, type ModelRequest } from "../contracts/model.ts";
 import type { ContextMessage, ReplyPart, Usage } from "../core/values/message.ts";

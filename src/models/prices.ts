@@ -10,14 +10,14 @@
 
 import type { ModelFacts } from "../contracts/model.ts";
 
-/** By `provider/name`. An entry also holds for the model's dated and tagged versions. */
+/** By `provider/name`. An entry also applies to the model's dated and tagged versions. */
 export type PriceTable = Readonly<Record<string, Partial<ModelFacts>>>;
 
 const UNKNOWN: ModelFacts = { window: null, price: null };
 const FREE = { input: 0, output: 0, cachedInput: 0 } as const;
 const MILLION = 1_000_000;
 
-/** What may follow the name of the same model: a date, `latest`, `preview`, a tag. */
+/** The suffixes of the same model: a date, `latest`, `preview`, a tag. */
 const VERSION = /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{3}|latest|preview(?:-.*)?))?(?::.*)?$/;
 
 const KNOWN: PriceTable = {

@@ -3,7 +3,7 @@
 import type { TreeCommit } from "../contracts/store.ts";
 import { treeConflict } from "./refusals.ts";
 
-/** How far a tree has come. */
+/** The position of a tree: its epoch and its next row. */
 export interface TreePosition {
   readonly epoch: number;
   readonly nextSeq: number;
@@ -27,7 +27,7 @@ export function requireFollows(part: TreeCommit, position: TreePosition | undefi
   }
 }
 
-/** Where the part leaves its tree. */
+/** The position of the tree after the part. */
 export function positionAfter({ epoch, expectedSeq, rows }: TreeCommit): TreePosition {
   return { epoch, nextSeq: expectedSeq + rows.length };
 }

@@ -1,5 +1,5 @@
 /**
- * Between rows of the tables and records of the store. The same for every database, whose cells differ (`CellFormat`).
+ * Converts between rows of tables and records of the store, for every database. Only the cells differ (`CellFormat`).
  */
 
 import type { Anchor, Blob, PostRecord, Snapshot, StoredRun, TreeRecord } from "../contracts/store.ts";
@@ -11,7 +11,7 @@ import { cleanups, deliveryStates, reportKinds, runModes, runStates, runStatuses
 import { treeKinds, treeStatuses } from "./codes.ts";
 import { RUN_COLUMNS, type RunColumn } from "./run-columns.ts";
 
-/** How a database writes and reads what is not a number. */
+/** How a database writes and reads values that are not numbers. */
 export interface CellFormat<Cell> {
   text(text: string): Cell;
   id(id: string): Cell;

@@ -1,4 +1,4 @@
-/** Errors of refusals, the same for every store. */
+/** The errors of refused calls, the same for every store. */
 
 import type { StoreWrites } from "../contracts/store.ts";
 import type { RunNumber, PostId, TreeId } from "../core/values/ids.ts";

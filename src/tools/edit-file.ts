@@ -40,7 +40,7 @@ type Edit = Omit<ArgumentsOf<typeof EDIT_ARGUMENTS>, "path">;
 
 interface Edited {
   readonly text: string;
-  /** Where in the old text the occurrences begin. */
+  /** The positions of the occurrences in the old text. */
   readonly positions: readonly number[];
 }
 

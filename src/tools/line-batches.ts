@@ -22,7 +22,7 @@ export interface LineBatch {
   /** The number of the first line, from 1. */
   readonly first: number;
   readonly lines: readonly Line[];
-  /** True if the chunk holds a NUL byte. */
+  /** True if the chunk has a NUL byte. */
   readonly binary: boolean;
   /** True if this is the end of the file. */
   readonly ended: boolean;
@@ -30,9 +30,9 @@ export interface LineBatch {
 
 export interface LineBatchOptions {
   readonly signal: AbortSignal;
-  /** How much of a line is held. */
+  /** The most bytes of a line that are kept. */
   readonly lineBytes: number;
-  /** How much of the file is read. */
+  /** The most bytes of the file that are read. */
   readonly fileBytes: number;
 }
 

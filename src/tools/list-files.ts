@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. The first line counts all files, including those not listed. Paths are in code unit order.
- *  2. If not all paths are listed, each folder gets a line that says what it holds.
+ *  2. If not all paths are listed, each folder gets a line with its number and kinds of files.
  */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";

@@ -5,8 +5,8 @@
  *  1. The folder of the file has its real path inside the workspace. On Linux that folder is held open, so that
  *     swapping it for a symlink has no effect. Missing folders are made one at a time, each inside one that is held
  *     open.
- *  2. The content goes to a new file in the same folder, is fsynced, and takes the name by a rename. So nobody reads a
- *     part of it.
+ *  2. The content goes to a new file in the same folder, is fsynced, and takes the name by a rename. So no reader
+ *     sees a part of it.
  *  3. The mode and owner of an existing file stay. A link, a folder, a pipe or a write-protected file is not replaced.
  *  4. `.errand` and `.git`, the records of Errand and of git, are not written to.
  *  5. A change that the user allowed is made only to the file that they saw.
@@ -43,7 +43,7 @@ export interface Replaced {
   readonly before: number | null;
 }
 
-/** Where a file is, or will be. */
+/** The place of an existing file or of a new one. */
 type WriteTarget = Pick<PathTarget, "absolute" | "relative" | "linked">;
 
 interface Folder {
@@ -83,7 +83,7 @@ export async function replaceFile(workspace: Workspace, wanted: Replacement): Pr
   }
 }
 
-/** Where the file that a call writes really is, or will be, for the rules. */
+/** The real place of the file that a call writes, for the rules. */
 export async function locateTarget(path: string, folder: string): Promise<FileFacts | null> {
   const workspace = await openWorkspace(folder);
   if ("refused" in workspace) return null;
@@ -91,7 +91,7 @@ export async function locateTarget(path: string, folder: string): Promise<FileFa
   return "refused" in target ? null : factsOf(workspace, path, target);
 }
 
-/** Where the file is, or will be: below the deepest existing folder of its path. */
+/** The place of the file; a new file is below the deepest existing folder of its path. */
 export async function writeTarget(workspace: Workspace, path: string): Promise<WriteTarget | Refusal> {
   const whole = await workspace.find(path);
   if (!("refused" in whole)) {

@@ -1,5 +1,5 @@
 /**
- * The tool `search_text`: lines in the workspace's files that hold a text or match a pattern.
+ * The tool `search_text`: lines in the workspace's files that contain a text or match a pattern.
  *
  * Invariants:
  *  1. The first line counts all matches, including those not shown. Lines `path:line: text` follow, by path and line.

@@ -1,4 +1,4 @@
-/** What all tools of a workspace have in common: reading the arguments, opening the workspace, answering. */
+/** The common part of all tools of a workspace: reading the arguments, opening the workspace, answering. */
 
 import type { Tool, ToolContext, ToolOutput } from "../contracts/tool.ts";
 import type { FileFacts } from "../core/permissions/permissions.ts";

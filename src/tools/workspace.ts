@@ -24,7 +24,7 @@ export interface Refusal {
   readonly refused: string;
 }
 
-/** What a path leads to. */
+/** The target of a path. */
 export interface PathTarget {
   /** The real path. */
   readonly absolute: string;
@@ -45,9 +45,9 @@ export interface OpenedFile {
 export interface Workspace {
   /** The workspace's real path. */
   readonly root: string;
-  /** What the path leads to, whatever the rules of the call say. */
+  /** The target of the path, without the rules of the call. */
   find(path: string): Promise<PathTarget | Refusal>;
-  /** What the path leads to, if the rules of the call allow it. */
+  /** The target of the path, if the rules of the call allow it. */
   locate(path: string): Promise<PathTarget | Refusal>;
   /** Opens a file that the call names. The caller closes the handle. */
   openFile(path: string): Promise<OpenedFile | Refusal>;
@@ -209,7 +209,7 @@ function writtenPath(root: string, path: string): string {
   return normalized(pathFrom(root, resolve(root, path)));
 }
 
-/** What rules must know of the target of a path; null if the path leads where it says. */
+/** The facts about a path's target that rules need; null if the target is the path itself. */
 export function factsOf(
   { root }: Workspace,
   path: string,
@@ -221,7 +221,7 @@ export function factsOf(
   return { ...(moved ? { real } : {}), ...(target.linked ? { linked: true } : {}) };
 }
 
-/** Where the path of a call really leads, for tools that open what exists. */
+/** The real target of a call's path, for tools that open existing files. */
 export async function locatePath(path: string, folder: string): Promise<FileFacts | null> {
   const workspace = await openWorkspace(folder);
   if ("refused" in workspace) return null;

@@ -1,4 +1,4 @@
-/** What a user should know about the definitions that a command works with: one line for each kind of notice. */
+/** Notices about the definitions that a command uses: one line for each kind. */
 
 import { type ReadDefinitions, TRUST_FOR_MODEL } from "../../definitions/read-definitions.ts";
 import type { Host } from "../host.ts";

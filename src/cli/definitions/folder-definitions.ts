@@ -16,7 +16,7 @@ import type { CommandCall } from "../command.ts";
 import type { Host } from "../host.ts";
 import { readTrust, isTrusted, type TrustItem, realFolder } from "../settings/trust-file.ts";
 
-/** What `errand run` starts. */
+/** The agent that `errand run` starts. */
 export const DEFAULT_AGENT = "orchestrator";
 
 export interface FolderDefinitions {
@@ -25,7 +25,7 @@ export interface FolderDefinitions {
   readonly builtIn: readonly AgentDefinition[];
   /** The agents that are read from files. */
   readonly agents: readonly AgentDefinition[];
-  /** What `createErrand` is given of them. */
+  /** The options of `createErrand` that come from them. */
   readonly options: Pick<ErrandOptions, "agents" | "skills" | "projectContext">;
   readonly tools: readonly Tool[];
 }
@@ -69,7 +69,7 @@ export async function folderDefinitions(
   };
 }
 
-/** What of a folder asks for trust, as it is now. */
+/** The items of a folder that need trust, in their current state. */
 export async function trustItemsOf(folder: string): Promise<readonly TrustItem[]> {
   const { sources } = await readDefinitions({ folder });
   return sources.flatMap(({ path, hash, found }) =>

@@ -89,7 +89,7 @@ export function listed({ read, tools }: FolderDefinitions, host: Host): readonly
   }
 }
 
-/** Agents are not told of the orchestrator: it is not for children. */
+/** Agents do not see the orchestrator, because it is not for children. */
 const ORCHESTRATOR = "Speaks with you and delegates: what errand run starts.";
 
 function listedFile(source: DefinitionSource, context: string, host: Host): Listed {

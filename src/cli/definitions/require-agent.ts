@@ -1,4 +1,4 @@
-/** Finds the definition that a command was asked to work with, or says why it cannot be used. */
+/** Finds the definition for a command, or throws why it cannot be used. */
 
 import { ErrandError } from "../../errors.ts";
 import type { AgentDefinition } from "../../runtime/definitions/catalog.ts";

@@ -1,5 +1,5 @@
 /**
- * Reads the lines of a file that may hold anything.
+ * Reads the lines of a file with any content.
  *
  * Invariants:
  *  1. One line at a time is in memory, and none is longer than the longest of an export.

@@ -1,7 +1,7 @@
 /**
  * Writes a file that only its owner may read.
  *
- * Invariant: its name always stands for the old file or the whole new one, never for a part. The new file is written
+ * Invariant: its name always leads to the old file or the complete new one. The new file is written
  * under another name, made durable and renamed.
  */
 

@@ -22,7 +22,7 @@ export function readChoice(line: string, view: QuestionView): Choice | null {
   return word === "d" && viewIsLong(view) ? { type: "details" } : null;
 }
 
-/** How to answer, in lines that fit a narrow window. */
+/** The possible answers, in lines that fit a narrow window. */
 export function choiceLines(view: QuestionView): readonly string[] {
   const more = [
     ...(view.rule === null ? [] : ["c always in this conversation", "p always in this project"]),

@@ -58,7 +58,7 @@ const same = (line: Line): Edit => ({ kind: "same", ...line });
 const added = (line: Line): Edit => ({ kind: "added", ...line });
 const removed = (line: Line): Edit => ({ kind: "removed", ...line });
 
-/** Where a shortest path of edits has come to in both texts. */
+/** A shortest path of edits up to a position in both texts. */
 interface Path {
   readonly x: number;
   readonly y: number;

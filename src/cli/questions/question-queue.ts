@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  1. A line answers the question that is shown, and only when the user could read it (when-readable.ts).
- *  2. What is allowed is what was shown: the answer carries the mark of the file as it was then.
+ *  2. An answer allows only the shown change: it contains the mark of the file at that time.
  */
 
 import type { StepKey } from "../../core/values/ids.ts";
@@ -23,7 +23,7 @@ export interface QuestionQueue {
   update(model: TreeModel, display: Display): void;
   /** `early`: a question is shown that the user cannot have read yet. */
   readonly state: "none" | "early" | "open";
-  /** Shows what was typed of a line so far. */
+  /** Shows the typed part of a line. */
   showTyped(text: string): void;
   /** Takes a line that the user entered. Returns false if it does not answer the question. */
   enter(line: string): boolean;

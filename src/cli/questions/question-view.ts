@@ -25,7 +25,7 @@ export interface QuestionView {
   readonly body: readonly DiffLine[];
   /** The mark that an answer sends along if it allows the call; undefined if the call changes no file. */
   readonly seen: string | undefined;
-  /** What "always" allows; null if no rule names exactly this call. */
+  /** The rule that "always" allows; null if no rule names exactly this call. */
   readonly rule: PermissionRule | null;
 }
 

@@ -11,7 +11,7 @@ export interface AnnouncedPart {
   /** The name of the run; null if the text has none. */
   readonly name: string | null;
   readonly findings: string;
-  /** What went wrong; null if nothing did. */
+  /** The problem; null if there was none. */
   readonly trouble: string | null;
 }
 
@@ -76,7 +76,7 @@ export function unframed(text: string, name: FrameName): string {
     .trim();
 }
 
-/** Contents of frames cannot hold a closing tag, so a frame ends at the first one. */
+/** Contents of frames cannot contain a closing tag, so a frame ends at the first one. */
 function framesIn(text: string, name: FrameName): Frames {
   const contents: string[] = [];
   const frame = new RegExp(`<${name} origin="[^]*?\\n</${name}>`, "g");

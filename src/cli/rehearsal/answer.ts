@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. It has about forty lines of findings at most, shared fairly: a part that needs less leaves room to the others.
- *  2. It has no line twice and no ids, and ends with the sentence that says what the rehearsal is.
+ *  2. It has no line twice and no ids, and ends with the sentence that explains the rehearsal.
  */
 
 import type { AnnouncedPart } from "./announcement.ts";
@@ -53,7 +53,7 @@ export function composeAnswer(asked: string | null, parts: readonly AnnouncedPar
   return [...question, ...blocks, HONESTY].join("\n\n");
 }
 
-/** How many lines each section gets, one by one in turn. */
+/** The number of lines of each section: each gets one line in turn until the room is used. */
 function fairShares(lengths: readonly number[]): readonly number[] {
   const shares = lengths.map(() => 0);
   let room = MAX_LINES;

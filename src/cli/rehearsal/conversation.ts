@@ -1,4 +1,4 @@
-/** Reads a conversation: what was said, and which tools were called with which results. */
+/** Reads a conversation: its texts, and its tool calls with their results. */
 
 import { COMPACTION_REQUEST } from "../../core/text/prompts/system-prompts.ts";
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
@@ -27,7 +27,7 @@ export interface Evidence {
   output(action: Action): string | null;
 }
 
-/** What it takes to answer one question. */
+/** The calls for one question, and the findings from their results. */
 export interface Inquiry {
   /** All tool calls that it needs, as far as they are known. */
   readonly actions: readonly Action[];

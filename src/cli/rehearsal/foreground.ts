@@ -2,7 +2,7 @@
  * The rehearsal as the agent that speaks to the user: it divides a task among children and answers from their findings.
  *
  * Invariants:
- *  1. A task is delegated once, in one reply. The reply after it is one line that says what was started.
+ *  1. A task is delegated once, in one reply. The reply after it is one line that names the started parts.
  *  2. The question of an answer is the one before the runs were started, not the newest one.
  */
 

@@ -1,4 +1,4 @@
-/** What every command that runs agents gives them: models, tools, and what they may do with these. */
+/** The options of every command that runs agents: models, tools, and permissions. */
 
 import type { Tool } from "../../contracts/tool.ts";
 import type { PermissionRule } from "../../core/permissions/permissions.ts";

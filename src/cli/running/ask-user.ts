@@ -23,7 +23,7 @@ export function createAsker(host: Host, keys: Keys, answer: (question: string, g
     asking(asking) {
       off?.();
       typed = "";
-      // Only while something is asked: what was typed before comes now, too early to be an answer.
+      // Listens only during a question. Keys that were typed before it arrive now, too early to be an answer.
       off = asking ? keys.listenForEditing(pressed) : null;
     },
   });

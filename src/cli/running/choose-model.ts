@@ -13,7 +13,7 @@ import { OFFLINE } from "../rehearsal/rehearsal-provider.ts";
 
 export interface ModelChoice {
   readonly model: string;
-  /** What comes after "because". */
+  /** The reason after "because". */
   readonly because: string;
 }
 

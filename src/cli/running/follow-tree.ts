@@ -1,5 +1,5 @@
 /**
- * Follows a tree from its first event until nothing in it is under way, and shows what happens. Rows up to `past` are
+ * Follows a tree from its first event until it is idle, and shows what happens. Rows up to `past` are
  * read, but not shown.
  *
  * Invariants:
@@ -36,7 +36,7 @@ export interface FollowTarget {
   readonly tree: string;
   /** The last row of the past. */
   readonly past: number;
-  /** Called with each event in order. Until it returns true, a tree with nothing under way has not begun yet. */
+  /** Called with each event in order. Until it returns true, an idle tree has not begun yet. */
   readonly begun: (event: TreeEvent) => boolean;
   /** True: no user can answer here, so following also ends where the tree waits for answers. */
   readonly unattended: boolean;
@@ -67,7 +67,7 @@ export function createFollowing(world: World, display: Display, onShown: () => v
   let ended = false;
   let arrived = false;
   let rests = false;
-  /** How far the tree's time is ahead of this machine's monotonic time: the greatest lead of any event. */
+  /** The tree's time minus this machine's monotonic time: the greatest difference of any event. */
   let lead = Number.NEGATIVE_INFINITY;
   const allShown = Promise.withResolvers<void>();
   const parkedWaiters: (() => void)[] = [];

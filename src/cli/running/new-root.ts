@@ -1,4 +1,4 @@
-/** What `run` and a new chat start: the root agent, its model, and what the runtime is given. */
+/** The root agent that `run` and a new chat start: its definition, its model, and the options of the runtime. */
 
 import type { ReadDefinitions } from "../../definitions/read-definitions.ts";
 import type { ErrandOptions } from "../../runtime/errand-options.ts";

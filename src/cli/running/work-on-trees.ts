@@ -31,7 +31,7 @@ export interface Target extends Omit<FollowTarget, "tree" | "unattended"> {
   readonly agent: Agent;
 }
 
-/** What the runtime reports to the command. */
+/** The runtime's reports to the command. */
 export type RuntimeHandlers = Required<Pick<ErrandOptions, "onFailure" | "onNotice">>;
 
 export interface WorkRequest {
@@ -119,7 +119,7 @@ async function endedWork(
       const target = await begin[index]?.(opened, following.channel);
       if (target === undefined || target === null) continue;
       const { agent, past, begun } = target;
-      // While the process stays for other trees, an answer may come and the tree may go on.
+      // While the process works on other trees, an answer may arrive and this tree may continue.
       const unattended = asker === null && request.storeDone === undefined;
       const rest = following.follow(opened, { tree: agent.id, past, begun, unattended });
       works.push({ agent, following, host, display, rest });
@@ -127,7 +127,7 @@ async function endedWork(
     const stop = await Promise.race([workDone(request, store, works), stops.first]);
     asker?.close();
     const endings = await Promise.all(works.map((work) => endingOf(stop, request, store, work)));
-    // A parked tree goes on with the next owner of the store, so the store is closed before the last line is printed.
+    // The next owner of the store continues a parked tree, so the store is closed before the last line is printed.
     await opened.close({ withinMs: CLOSE_WITHIN_MS });
     for (const [index, { display, following }] of works.entries()) {
       const ending = endings[index] ?? DONE;
@@ -185,7 +185,7 @@ async function endingOf(stop: Stop | null, request: WorkRequest, store: string, 
     case "failure":
       return { code: EXIT.failed, outcome: "failed", problem: problemOf(stop.error) };
     case "timeout": {
-      // Before cancelling, which ends the calls under way.
+      // Before cancelling, which ends the open calls.
       const error = timeoutError(request.timeoutMs ?? 0, model);
       display.notice("out of time, cancelling");
       await cancelTree(agent, following, host);
@@ -197,7 +197,7 @@ async function endingOf(stop: Stop | null, request: WorkRequest, store: string, 
         await cancelTree(agent, following, host);
         return { code: EXIT.interrupted, outcome: "interrupted", problem: null };
       }
-      // The signal asks the process to end, not the work: what is under way is parked in the store.
+      // The signal asks the process to end, not the work: open work is parked in the store.
       return { code: signalExit(stop.signal), outcome: "terminated", problem: null };
   }
 }

@@ -19,7 +19,7 @@ export interface Settings {
   /** True: the store is the database of DATABASE_URL. */
   readonly useDatabaseUrl: boolean;
   readonly timeoutSeconds: number | null;
-  /** Undefined if it was not chosen; null: trees are kept for ever. */
+  /** Undefined if it is not set; null: trees are kept without limit. */
   readonly retentionDays: number | null | undefined;
   readonly subagentEnabled: boolean;
   readonly limits: LimitChoices;

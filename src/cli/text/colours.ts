@@ -30,7 +30,7 @@ export function createColours(token: ColourToken): Colours {
   const style = (opens: number, closes: number): Colour => {
     if (token === null) return (text) => text;
     const [open, close] = [`\u001b[${opens};${token}m`, `\u001b[${closes};${token}m`];
-    // Where a style inside this one ends, this one goes on.
+    // After the end of an inner style, this style continues.
     return (text) => `${open}${text.replaceAll(close, close + open)}${close}`;
   };
   return {

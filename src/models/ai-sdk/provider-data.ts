@@ -1,8 +1,8 @@
 /**
  * A provider's own data (signatures, encrypted reasoning) in the parts of a reply.
  *
- * Of Errand's parts only reasoning parts can hold such data. What a provider attaches to a text or a tool call is
- * therefore kept in an empty reasoning part before it, marked as data of the next part.
+ * Of Errand's parts only reasoning parts can hold such data. So data of a text or a tool call are kept in an empty
+ * reasoning part before it, marked as data of the next part.
  *
  * Invariant: data is sent back only to the model that it came from. Other models refuse requests with a foreign
  * signature.

@@ -12,7 +12,7 @@ import { postReused } from "../refusals.ts";
 import { createdRun } from "../run-columns.ts";
 import type { MemoryTables } from "./memory-tables.ts";
 
-/** What the checked parts of a commit would leave of one tree. */
+/** One tree as the checked parts of a commit would leave it. */
 interface Planned {
   position: TreePosition | undefined;
   readonly posts: Map<PostId, string>;

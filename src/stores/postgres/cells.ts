@@ -2,8 +2,9 @@
  * Cells: how PostgreSQL stores strings. Only this file reads a raw cell.
  *
  * Invariants:
- *  1. What is written comes back exactly. PostgreSQL's text cannot contain NUL, nor UTF-8 a lone surrogate; a string
- *     with one is stored as a mark and its JSON, where both are escapes. So is a string that begins with the mark.
+ *  1. Values are read back exactly as written. PostgreSQL's text cannot contain NUL, nor UTF-8 a lone surrogate; a
+ *     string with one is stored as a mark and its JSON, where both are escapes. So is a string that begins with the
+ *     mark.
  *  2. Equal strings have equal cells, so that a cell can be searched for.
  */
 
@@ -28,7 +29,7 @@ export function textOf(row: Row, column: string): string {
     const text: unknown = JSON.parse(cell.slice(MARK.length));
     if (typeof text === "string") return text;
   } catch {
-    // Told below.
+    // Thrown below.
   }
   throw cellCorrupt(row, column);
 }

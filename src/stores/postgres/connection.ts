@@ -95,7 +95,7 @@ function numbersPlain(): TypeOverrides {
 }
 
 function ignoreError(): void {
-  // The query under way reports it; an idle connection leaves the pool.
+  // The running query reports it; an idle connection leaves the pool.
 }
 
 /** A socket that sends all writes of one tick together: ten statements are one packet, which wakes the server once. */

@@ -13,7 +13,7 @@ export function mergeParts(parts: readonly TreeCommit[]): readonly TreeCommit[] 
   for (const part of parts) {
     const earlier = merged.get(part.tree);
     if (earlier !== undefined) requireFollows(part, positionAfter(earlier));
-    // Whether a first part follows what is stored, its statement asks.
+    // The statement of a first part checks whether it follows the stored position.
     else requireFollows(part, part.create === undefined ? { ...part, nextSeq: part.expectedSeq } : undefined);
     merged.set(part.tree, earlier === undefined ? part : mergeTwo(earlier, part));
   }

@@ -173,7 +173,7 @@ interface Found {
   readonly oldest: number;
 }
 
-/** What the database holds, or null if it is no store yet. */
+/** The version of the store in the database, or null if there is none yet. */
 async function schemaOf(client: ClientBase): Promise<Found | null> {
   const { rows: tables } = await client.query<{ there: boolean }>(
     // Not to_regclass: in a transaction it may answer from the session's cache.

@@ -2,8 +2,8 @@
  * Cells: how SQLite stores values, and how rows are read back. Only this file reads a raw cell.
  *
  * Invariants:
- *  1. What is written comes back exactly. SQLite's TEXT turns a lone surrogate into U+FFFD, so a string that is not
- *     well formed is a BLOB: its UTF-16 and one more byte, whose odd length tells it from the two BLOBs below.
+ *  1. Values are read back exactly as written. SQLite's TEXT turns a lone surrogate into U+FFFD, so a string that is
+ *     not well formed is a BLOB: its UTF-16 and one more byte, whose odd length tells it from the two BLOBs below.
  *  2. A UUID is 16 bytes, and a SHA-256 in base64url is 32; an id or a hash of any other form is text.
  *  3. Equal strings have equal cells, so that a cell can be searched for.
  *  4. A cell of another kind than its column requires is `store-corrupt`.

@@ -5,7 +5,7 @@
  *  1. The owner holds an exclusive lock on `PATH-owner`, a second, empty SQLite file. The operating system releases the
  *     lock at any death of the process. So nothing needs cleaning up, and no process guesses whether another is alive.
  *  2. Each owner has a higher epoch than the one before. It is in `meta`, and every write of an owner compares it. So a
- *     process that lost its lock, because somebody deleted the lock's file, writes nothing once another owner has come.
+ *     process that lost its lock, because the lock's file was deleted, writes nothing once there is another owner.
  *     It claims no tree either: unfinished work is then the other owner's.
  *  3. The name of the owner is in `meta` for people only; it decides nothing.
  */

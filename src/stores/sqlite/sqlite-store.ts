@@ -266,7 +266,8 @@ function retryOptions(access: "own" | "read"): RetryOptions {
 }
 
 /**
- * Looks for every table at the start, because statements are prepared late: they would fail in the middle of the work.
+ * Checks every table at the start. Statements are prepared at their first use, and would fail in the middle of the
+ * work.
  */
 function requireTables(db: Connection, path: string): void {
   const missing = missingTable(db);

@@ -1,11 +1,11 @@
 /**
- * What a store says of itself in its table `meta`: its identity, and where it was moved.
+ * A store's own entries in its table `meta`: its identity, and where it was moved.
  *
  * The id may be shown. The seal is known to the store and, as a hash, to the register of the user whose Errand made it
- * (`../trust/register.ts`). A store that was moved keeps its file as it was; nobody may work with it any more, because
+ * (`../trust/register.ts`). The file of a moved store is kept, but no process may use it any more, because
  * that would give its trees a second history.
  *
- * Invariant: of a file that may come from anybody only tables are read: a view or a trigger could do any amount of
+ * Invariant: of a file from an unknown source only tables are read, because a view or a trigger could do any amount of
  * work.
  */
 
@@ -16,13 +16,13 @@ import type { Connection } from "./connection.ts";
 
 export interface Identity {
   readonly id: string;
-  /** 64 hexadecimal digits that nobody else can guess. */
+  /** 64 random hexadecimal digits. */
   readonly seal: string;
 }
 
 const SEAL = /^[0-9a-f]{64}$/;
 
-/** Null where there is none, or where the file contains what no store of Errand has. */
+/** Null if there is none, or if the file has tables, views or triggers that no store of Errand has. */
 export function identityOf(db: Connection): Identity | null {
   const schema = db.prepare("select type, name from sqlite_schema where type in ('view', 'trigger') or name = 'meta'");
   const [meta, ...others] = schema.all();

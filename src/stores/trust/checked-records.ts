@@ -1,5 +1,5 @@
 /**
- * Checked reads of a store that may come from anybody: ids are UUIDs, numbers are integers of a possible size, and a
+ * Checked reads of a store from an unknown source: ids are UUIDs, numbers are integers of a possible size, and a
  * run is below an earlier one. Anything else is `store-corrupt`. The content of journal rows is checked where it is
  * read.
  */

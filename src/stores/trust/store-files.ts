@@ -1,5 +1,5 @@
 /**
- * The files of a SQLite store: the database, and what SQLite and Errand keep beside it. A folder that somebody else
+ * The files of a SQLite store: the database, and what SQLite and Errand keep beside it. A folder that another user
  * created may contain anything under these names, so they are checked before SQLite opens them.
  */
 

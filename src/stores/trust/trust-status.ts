@@ -1,5 +1,5 @@
 /**
- * Whether a store may run: this user's Errand created it, or the user trusted it, and nobody has replaced it.
+ * Whether a store may run: this user's Errand created it, or the user trusted it, and it was not replaced.
  *
  * Invariants:
  *  1. A store that is not in the register is not opened in place. Its files may be links to files of the user, which
@@ -18,7 +18,7 @@ import type { Identity } from "../sqlite/store-meta.ts";
 import { openRegister, type Register, type RegisterEntry } from "./register.ts";
 import { filesProblem, hasUnappliedWrites, logIsMissing, markEquals, markOf } from "./store-files.ts";
 
-/** What decides about trust besides the store itself. */
+/** What trust depends on besides the store itself. */
 export interface TrustParts {
   /** The user's data folder. */
   readonly data: string;

@@ -1,4 +1,4 @@
-/** What is listed, as people read it. */
+/** Agents and skills as lines for people. */
 
 import { countLabel } from "../../../view/amounts.ts";
 import type { Colours } from "../../text/colours.ts";
@@ -19,7 +19,7 @@ export function listedLines(item: Listed, colours: Colours): string[] {
   ];
 }
 
-/** The same with everything that it says. */
+/** The same with its limits and its prompt. */
 export function wholeLines(item: Listed, colours: Colours): string[] {
   const limits = [
     item.maxIterations === null ? "" : countLabel(item.maxIterations, "iteration"),

@@ -1,6 +1,6 @@
 /**
  * `errand answer [QUESTION] [yes|no] [NOTE]`: lists the open questions, or answers one. `seen` is the mark of the file
- * that a call would change: an answer sends it along, so what is allowed is what was shown.
+ * that a call would change. An answer contains it, so that it allows only the change that was shown.
  */
 
 import { asStepKey, asTreeId } from "../../../core/values/ids.ts";
@@ -23,7 +23,7 @@ import { type QuestionView, viewLines, viewQuestion } from "../../questions/ques
 import { createColours } from "../../text/colours.ts";
 import { databaseIs } from "../../store/scope.ts";
 
-/** How many digits of a mark are enough to type. */
+/** Digits of a mark that are printed. */
 const MARK_LENGTH = 12;
 const NO_COLOURS = createColours(null);
 

@@ -53,7 +53,7 @@ export async function chatInLines(call: CommandCall, target: ChatTarget): Promis
       // The next message would only wait behind the question.
       if (parked) break;
     }
-    // Work that an earlier process left may still be under way.
+    // Work that an earlier process left may still run.
     if (target.tree !== null) await rounds.first;
     return null;
   }
@@ -98,7 +98,7 @@ interface Rounds {
   readonly first: Promise<void>;
 }
 
-/** Each time the tree comes to rest, what the agent said since the last time is one answer. */
+/** Each time the tree becomes idle, the agent's messages since the last time are one answer. */
 function createRounds(display: Display, flush: () => void): Rounds {
   let messages: UserMessage[] = [];
   /** Of the last turn that ended in this round. */

@@ -42,7 +42,7 @@ export async function chatInTerminal(
     },
   };
   const shown = createChatScreen({ host, screen, editor, typing });
-  // Listens before the prompt is shown, so that the terminal itself does not take what is typed early.
+  // Listens before the prompt is shown, so that the terminal does not echo early typing.
   let stopListening = keys.listenForEditing(pressed);
 
   const questions = createQuestionQueue({
@@ -62,7 +62,7 @@ export async function chatInTerminal(
     return model === undefined || model.tree === "" || treeIdle(model);
   }
 
-  /** Ctrl-C cancels what is under way, then clears the line, then leaves. */
+  /** Ctrl-C cancels the current work, then clears the line, then leaves. */
   function interrupted(): void {
     if (cancelling) return host.leave(EXIT.interrupted);
     if (!idle() && session !== null) {
@@ -161,7 +161,7 @@ async function cancelRun(given: string, { following: { model }, cancelRun }: Ses
   return (await cancelRun(run.id)) ? `Run ${number} is cancelled.` : `Run ${number} had ended.`;
 }
 
-/** What is kept, what was under way, and how to come back. */
+/** Lines about stored and open work, and how to come back. */
 function leavingLines(model: TreeModel, store: string): string[] {
   if (model.tree === "") return [];
   if (store === "memory") return ["the conversation is gone, because the store was in memory"];

@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  1. Whatever is written above, the typed line and its cursor stay as they are.
- *  2. The frame leaves one row of the window free above it: some terminals keep what is erased from the first row on.
+ *  2. The frame leaves one row of the window free above it, because some terminals keep text that is erased from the
+ *     first row on.
  */
 
 import type { HistoryItem } from "../../../view/history.ts";
@@ -23,7 +24,7 @@ import { layoutInput } from "./input-layout.ts";
 import type { LineEditor } from "./line-editor.ts";
 
 const MARK = "› ";
-/** How much of an earlier conversation is shown. */
+/** The most messages, and rows of each, that are shown of an earlier conversation. */
 const PAST_ITEMS = 4;
 const PAST_ROWS = 8;
 /** The rows above and below the frame, an empty row at its top, and one above the typed line. */

@@ -1,4 +1,4 @@
-/** Whom a chat is with: the agent of a new tree, or of one in the store. */
+/** The agent of a chat: of a new tree, or of one in the store. */
 
 import type { TreeRecord } from "../../../contracts/store.ts";
 import { ErrandError } from "../../../errors.ts";
@@ -43,7 +43,7 @@ export async function chatTarget(call: CommandCall): Promise<ChatTarget> {
   return { ...known, because: "--model names it", runtimeOptions };
 }
 
-/** The tree that was named, with the agent that it has and the model to go on with. */
+/** The named tree, with its agent and the model to continue with. */
 function knownTree(
   given: string,
   { options, scope }: CommandCall,

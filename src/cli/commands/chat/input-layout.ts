@@ -7,7 +7,7 @@ export interface InputView {
   readonly width: number;
   /** How many rows may be shown. If there are more, those around the cursor are shown. */
   readonly height: number;
-  /** Stands before the first row; the other rows are indented by its width. */
+  /** Printed before the first row; the other rows are indented by its width. */
   readonly mark: string;
 }
 

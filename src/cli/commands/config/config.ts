@@ -36,7 +36,7 @@ export const configCommand: CommandAction = async (call) => {
   return set(setting, value, call);
 };
 
-/** The rows as they hold for this command line. */
+/** The settings for this command line. */
 async function rowsNow({ options, host }: CommandCall): Promise<readonly SettingRow[]> {
   const sources = await readSources(host);
   for (const notice of unknownNotices(sources)) host.err(`${terminalLine(notice)}\n`);
@@ -49,7 +49,7 @@ async function rowsNow({ options, host }: CommandCall): Promise<readonly Setting
   return rows.map((row) => (row.key === "store" ? storeRow(row, scope) : row));
 }
 
-/** Where the store really comes from, and its name without a password. `scope` is what holds without the setting. */
+/** The real source of the store, and its name without a password. `scope` is the store without the setting. */
 function storeRow(row: SettingRow, scope: StoreScope): SettingRow {
   const typed = scope.kind === "named" && scope.from === "--store";
   if (row.used && (typed || row.from === "default")) {
@@ -91,7 +91,7 @@ async function set(setting: Setting, given: string, call: CommandCall): Promise<
   await writeConfig(scope, key, value, host);
   const sources = { linked: false, user: await readConfig("user", host) };
   const asks = scope === "project" ? settingAsks(setting, value, sources) : null;
-  // Whoever types a value agrees to it.
+  // A user who types a value trusts it.
   if (asks !== null) await addTrust(host.folder, [settingItem(key, value, asks)], host);
   const shown = key === "store" && typeof value === "string" ? storeName(value) : valueText(value);
   return reportChange(call, key, `${key} is ${shown} in ${configName(scope, host)}`);
@@ -107,7 +107,7 @@ async function unset({ key }: Setting, call: CommandCall): Promise<ExitCode> {
   return reportChange(call, key, `${key} is no longer set in ${file}`);
 }
 
-/** Says what was done, and what holds now where that comes from elsewhere. */
+/** Prints the change, and the effective value if it comes from elsewhere. */
 async function reportChange(call: CommandCall, key: string, sentence: string): Promise<ExitCode> {
   const { host, options } = call;
   if (options.json !== true) host.out(`${terminalLine(sentence)}\n`);
@@ -131,7 +131,7 @@ function settingNamed(key: string): Setting {
   throw usage(`There is no setting "${key}"${didYouMean(key, keys)}`, "errand config");
 }
 
-/** What was typed, as a file holds it. */
+/** The typed value as it is stored in a file. */
 function valueOf({ type }: Setting, given: string): Json {
   const text = given.trim();
   if (text === NONE) return null;

@@ -27,10 +27,10 @@ export interface DemoRequest {
   readonly signal: AbortSignal;
 }
 
-/** How many children have ended when the process is killed. */
+/** The number of ended children at which the process is killed. */
 const ENDED_BEFORE_KILL = 2;
 const POLL_MS = 25;
-/** How long no process runs, so that people see it. */
+/** How long no process runs, so that people notice it. */
 const SILENCE_MS = 1_000;
 
 export async function playDemo(request: DemoRequest): Promise<DemoProof> {
@@ -40,7 +40,7 @@ export async function playDemo(request: DemoRequest): Promise<DemoProof> {
   let lead = Number.NEGATIVE_INFINITY;
   const now = (): number => Math.max(model.at, lead + world.monotonic());
 
-  /** Shows what is new in the journal. */
+  /** Shows the new rows of the journal. */
   async function showNews(): Promise<void> {
     for (const event of await journal.read()) {
       lead = Math.max(lead, event.at - world.monotonic());

@@ -3,7 +3,7 @@
  *
  * Invariants:
  *  1. Every number is counted in the journal on disk: facts for the runs, a replay for the rows.
- *  2. A run counts as ended, or as told to its parent, if the journal says so exactly once.
+ *  2. A run counts as ended, or as told to its parent, if the journal has exactly one such fact.
  *  3. The rows before the kill are those that were there when the process was killed.
  */
 
@@ -23,7 +23,7 @@ export interface DemoProof {
   readonly rows: number;
   /** `proven`, or what the replay found. */
   readonly verdict: string;
-  /** What breaks the promise; empty if it was kept. */
+  /** Violations of the promise; empty if it was kept. */
   readonly problems: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export function countRuns(facts: readonly Fact[]): RunCount {
   for (const fact of facts) {
     if (fact.type === "run-created") count(fact.run, "spawned");
     else if (fact.type === "run-ended") count(fact.run, "ended");
-    // The end of a background run is told by its announcement, that of an awaited one by the answer of its call.
+    // The announcement delivers the end of a background run; the result of its call delivers that of an awaited one.
     else if (fact.type === "turn-started") for (const run of fact.placed ?? []) count(run, "told");
     else if (fact.type === "tool-answered" && fact.run !== undefined) count(fact.run, "told");
   }

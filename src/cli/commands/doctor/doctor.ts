@@ -1,5 +1,5 @@
 /**
- * `errand doctor`: looks at everything Errand needs, and says how to mend what is wrong. With `--json` a line for each
+ * `errand doctor`: checks everything that Errand needs, and says how to repair problems. With `--json` a line for each
  * check, `{ type: "check", name, level, text, remedy }`, and last `{ type: "doctor", ok, warning, broken }` with their
  * numbers.
  */

@@ -3,7 +3,7 @@
 export type Level = "ok" | "warning" | "broken";
 
 export interface Finding {
-  /** What was checked, in a word or two. */
+  /** The name of the check, in one or two words. */
   readonly name: string;
   /** `warning`: Errand works, but not as it could. `broken`: something will fail. */
   readonly level: Level;

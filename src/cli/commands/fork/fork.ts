@@ -72,7 +72,7 @@ interface Origin extends ModelChoice {
   readonly recorded: TreeModel["definitions"];
 }
 
-/** The tree to fork, and the model to go on with: the one that was typed, else the one it had at that row. */
+/** The tree to fork, and the model to continue with: the typed one, else the one that it had at that row. */
 function origin(given: string, at: number, { options, scope }: CommandCall): Promise<Origin> {
   return withView(scope, async (store, view) => {
     const found = await findId(store, given, scope);

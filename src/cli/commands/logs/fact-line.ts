@@ -10,15 +10,15 @@ import { fitWidth } from "../../text/display-width.ts";
 export interface FactPlace {
   readonly model: TreeModel;
   readonly texts: readonly Json[];
-  /** What the step's input answers, if it answers an effect: as it was before the step. */
+  /** The effect that the step's input answers, if any, as it was before the step. */
   readonly effect: EffectModel | undefined;
 }
 
 const PREVIEW = 90;
-/** Fields that say something to programs only. */
+/** Fields that are only useful for programs. */
 const INNER: ReadonlySet<string> = new Set(["type", "n", "text", "size"]);
 
-/** What is said of the fact after its type; empty if the type says all. */
+/** The text after the fact's type; empty if the type is enough. */
 export function factText(fact: Fact, place: FactPlace): string {
   return terminalLine(details(fact, place));
 }
@@ -86,7 +86,7 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
   }
 }
 
-/** What the remaining facts hold, as far as it is short. */
+/** The short fields of the remaining facts. */
 function others(fact: Fact, name: (agent: number) => string): string {
   return Object.entries(fact)
     .filter(([key, value]) => !INNER.has(key) && (typeof value === "string" || typeof value === "number"))

@@ -1,4 +1,4 @@
-/** Where two JSON texts differ: paths with both sides, the first ones first. */
+/** The differences of two JSON texts: paths with both values, in order. */
 
 import type { Json } from "../../../core/values/json.ts";
 

@@ -69,7 +69,7 @@ async function printTree(store: Store, tree: TreeRecord, { options, host }: Comm
   else host.out(`${agentText(text, host)}\n`);
 }
 
-/** What `run` would have printed as the answer to the user's last message (rule D13). */
+/** The answer to the user's last message, as `run` prints it (rule D13). */
 function lastAnswer(history: readonly HistoryItem[]): string | null {
   const asked = history.findLastIndex(({ from, kind }) => from === "user" && kind !== "permission");
   const sinceThen = history.slice(asked + 1);

@@ -1,4 +1,4 @@
-/** `errand resume [TREE]`: goes on with one tree, or with all that have something to do. */
+/** `errand resume [TREE]`: continues one tree, or all trees with work to do. */
 
 import type { Store, TreeRecord } from "../../../contracts/store.ts";
 import type { TreeId } from "../../../core/values/ids.ts";

@@ -1,4 +1,4 @@
-/** What the user should know of a store before it may run: its trees, their open questions, and its mail. */
+/** The contents that a user should see before a store may run: its trees, their open questions, and its mail. */
 
 import type { Store } from "../../../contracts/store.ts";
 import type { Mail } from "../../../contracts/store-messages.ts";

@@ -3,7 +3,7 @@
  * `{ type: "trusted-store" | "revoked-store", path, id, trees, unfinished, questions, mail }`; of a revocation without
  * the last four.
  *
- * Invariant: the user trusts what was shown. A file that changed meanwhile is refused.
+ * Invariant: the user trusts exactly the shown contents. A file that has changed since is refused.
  */
 
 import { ErrandError } from "../../../errors.ts";

@@ -14,9 +14,9 @@ import { chooseModel, requireBaseUrlFits } from "../../running/choose-model.ts";
 import { type Stop, watchStops } from "../../running/stops.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 
-/** How long work under way may take to end when the worker is stopped. Other workers take up the rest. */
+/** How long running work may take to end when the worker is stopped. Other workers continue the rest. */
 const CLOSE_WITHIN_MS = 5_000;
-/** Failures of the store itself. Any other failure is that of one tree, and the other trees go on. */
+/** Failures of the store itself. Any other failure affects one tree, and the other trees continue. */
 const FATAL: ReadonlySet<string> = new Set(["store-failed", "store-unreadable", "store-refused", "store-closed"]);
 
 export const workerCommand: CommandAction = async (call) => {
