@@ -20,8 +20,8 @@ Examples:
 Each question is shown with the change that it would make to its file as it is now. An allowed change is made only if
 the file is still as this command saw it.
 
-A run that asks waits, and costs nothing, until it is answered. If a process owns the store, the run goes on at once.
-If none does, the answer is kept, and errand resume goes on with it.
+A run that asks waits for the answer and costs nothing. If a process owns the store, the run continues at once. If none
+does, the answer is stored, and errand resume continues the run.
 Exit codes: 0 listed, or the answer is durable, 1 failed or not open, 2 wrong use.
 `,
   load: async () => (await import("./answer.ts")).answerCommand,

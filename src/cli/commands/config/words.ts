@@ -18,8 +18,8 @@ Examples:
   errand config set limits.costPerTree 2000000
   errand config unset limits.costPerTree
 
-A flag goes before the environment, that before the folder's .errand/config.json, that before your own config.json. What
-a folder sets and you did not agree to is listed and not used: errand trust.
+A flag wins over the environment, that over the folder's .errand/config.json, and that over your own config.json. Values
+of a folder that you did not trust are listed and not used: errand trust.
 Exit codes: 0 done, 1 failed, 2 wrong use.
 `,
   load: async () => (await import("./config.ts")).configCommand,

@@ -11,8 +11,9 @@ Examples:
   errand demo --store demo.db && errand ps --all --store demo.db
 
 An agent and four children look into the current folder, with a model that needs no key. After two children have ended
-the process that runs them is killed with SIGKILL; a new one goes on where it stopped. At the end the journal is counted
-and replayed. It takes less than 15 seconds, and leaves nothing behind, unless --store names a new file for the journal.
+the process that runs them is killed with SIGKILL; a new one continues where it stopped. At the end the journal is
+counted and replayed. It takes less than 15 seconds, and leaves nothing behind, unless --store names a new file for the
+journal.
 
 Exit codes: 0 the promise was kept, 1 it was not, or something failed, 2 wrong use, 130 interrupted.
 `,

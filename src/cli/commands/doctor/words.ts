@@ -2,7 +2,7 @@ import type { Command } from "../../command.ts";
 
 export const DOCTOR: Command = {
   name: "doctor",
-  description: "look at everything Errand needs, and say how to mend what is wrong",
+  description: "check everything that Errand needs, and say how to repair problems",
   args: [],
   options: [["--base-url <url>", "the service of openai-compatible models, to see whether it answers"]],
   help: `

@@ -4,7 +4,7 @@ export const LOGS: Command = {
   name: "logs",
   description: "print the facts of a tree's journal, one a line",
   args: [["<tree>", TREE_OR_RUN, "ids"]],
-  options: [["-f, --follow", "go on with those to come, until the tree is closed or Ctrl-C"]],
+  options: [["-f, --follow", "continue with new ones, until the tree is closed or Ctrl-C"]],
   help: `
 Examples:
   errand logs last

@@ -15,9 +15,9 @@ Examples:
   errand migrate --finish --store postgres://user@host/database
 
 A move is compared row by row, and every journal is proven on both sides. Until the move is complete no process can run
-the trees in the database. From then on no process can run those in the file, which is kept and says where they went. A
-move that was interrupted goes on when it is started again. After an upgrade, --finish comes last, when every process
-runs the new version.
+the trees in the database. From then on no process can run those in the file, which is kept and says where they went. An
+interrupted move continues when it is started again. After an upgrade, --finish comes last, when every process runs the
+new version.
 Exit codes: 0 done or nothing to do, 1 failed, 2 wrong use.
 `,
   load: async () => (await import("./migrate.ts")).migrateCommand,

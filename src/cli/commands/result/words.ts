@@ -10,8 +10,8 @@ Examples:
   errand result last/1 > findings.txt
   errand result last
 
-What a run left is printed however it ended; how, and why it failed, is said on standard error, and a run that did not
-end well is exit 1. A tree has an answer once it is at rest; one whose last turn failed is exit 1.
+The findings of a run are printed however it ended. The outcome and its reason are on standard error, and a run that did
+not succeed is exit 1. A tree has an answer once it is idle; a tree whose last turn failed is exit 1.
 Exit codes: 0 done, 1 failed or not ended, 2 wrong use.
 `,
   load: async () => (await import("./result.ts")).resultCommand,

@@ -13,8 +13,8 @@ Examples:
   errand send 3f9c21 "and look at the tests too"
   git diff | errand send 3f9c21 -
 
-Where a process owns the store, that process takes the message and works on it. Where none does, the message is kept,
-and errand resume goes on with it.
+If a process owns the store, it takes the message and handles it. If none does, the message is stored, and errand resume
+continues with it.
 Exit codes: 0 the message is durable, 1 failed, 2 wrong use.
 `,
   load: async () => (await import("./send.ts")).sendCommand,

@@ -2,7 +2,7 @@ import type { Command } from "../../command.ts";
 
 export const TRUST: Command = {
   name: "trust",
-  description: "agree to what a folder asks for as it is now, or to a store",
+  description: "trust what a folder asks for as it is now, or a store",
   args: [["[folder]", "the folder; without one, the current one"]],
   options: [
     ["--list", "list what is trusted"],
@@ -17,7 +17,7 @@ Examples:
   errand trust --revoke ~/projects/sample
   errand trust --store ./from-a-colleague.db
 
-A file that is changed afterwards, or a new one, asks again. What is trusted is kept in your own configuration folder.
+A file that is changed later, or a new one, needs trust again. Trust is stored in your own configuration folder.
 With --store it shows what is in a store that your Errand did not make: trees, unfinished work, open questions, messages
 that wait. In a terminal it then asks you; elsewhere the command is the agreement. From then on the store may run.
 Exit codes: 0 done, 1 failed, 2 wrong use.

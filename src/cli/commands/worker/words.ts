@@ -14,9 +14,9 @@ Examples:
   ERRAND_DATABASE_URL=postgres://user@host/errand errand worker
   errand worker --store postgres://user@host/errand --json
 
-Any number of workers, on any number of machines, share a PostgreSQL database. Each takes trees that have something to
-do and that no process runs: mail that came, a time that was reached, what a dead process left. SIGTERM releases its
-trees, and other workers take them at once; after a crash they do so within seconds.
+Any number of workers, on any number of machines, share a PostgreSQL database. Each takes trees with work that no
+process runs: new mail, a due time, the work of a dead process. SIGTERM releases its trees, and other workers take them
+at once; after a crash they do so within seconds.
 Exit codes: 0 stopped by SIGTERM, 1 failed, 2 wrong use, 130 interrupted.
 `,
   load: async () => (await import("./worker.ts")).workerCommand,
