@@ -4,10 +4,15 @@ import { execFile } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { freshFolder, packedProject } from "./package/packed-project.ts";
 
 const run = promisify(execFile);
+
+beforeAll(async () => {
+  await packedProject();
+}, 240_000);
+
 const MOST_LINES = 80;
 const examples = readdirSync("examples").filter((name) => name.endsWith(".ts"));
 

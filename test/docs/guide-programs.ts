@@ -15,7 +15,8 @@ export function programsOf(page: string): readonly string[] {
   return blocksOf(page, "ts");
 }
 
-function blocksOf(page: string, language: string): readonly string[] {
+/** The blocks of a page in a language, in their order. */
+export function blocksOf(page: string, language: string): readonly string[] {
   const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]+?)^\`\`\``, "gm");
   return [...readFileSync(page, "utf8").matchAll(fenced)].map(([, block = ""]) => block);
 }

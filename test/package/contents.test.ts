@@ -4,10 +4,15 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { freshFolder, packedProject } from "./packed-project.ts";
 
 const run = promisify(execFile);
+
+beforeAll(async () => {
+  await packedProject();
+}, 240_000);
+
 /** The import of the package may take so long. Its processor time is measured: tests beside it do not change that. */
 const MOST_IMPORT_MS = 60;
 

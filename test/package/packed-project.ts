@@ -24,7 +24,7 @@ export interface PackedProject {
 type Ready = { readonly project: PackedProject } | { readonly failed: string };
 
 /** Packages that the README and the guides tell users to install beside Errand. */
-const BESIDE = ["@ai-sdk/anthropic", "zod"] as const;
+export const INSTALLED_BESIDE = ["@ai-sdk/anthropic", "zod"] as const;
 const LINKED = ["@types/node", "ai", "vitest"] as const;
 
 export async function packedProject(): Promise<PackedProject> {
@@ -69,7 +69,7 @@ async function make(base: string): Promise<PackedProject> {
   const folder = join(base, "project");
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), `${JSON.stringify({ private: true, type: "module" })}\n`);
-  const packages = [join(base, filename), ...BESIDE.map((name) => `${name}@${lockedVersion(name)}`)];
+  const packages = [join(base, filename), ...INSTALLED_BESIDE.map((name) => `${name}@${lockedVersion(name)}`)];
   const options = ["--prefer-offline", "--no-audit", "--no-fund"];
   await run("npm", ["install", ...options, ...packages], { cwd: folder, env: npmEnvironment() });
   for (const name of LINKED) {

@@ -7,10 +7,15 @@ import { execFile } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { freshFolder, packedProject } from "./packed-project.ts";
 
 const run = promisify(execFile);
+
+beforeAll(async () => {
+  await packedProject();
+}, 240_000);
+
 const TRIAL = "test/package/trial.ts";
 const MOST_LINES = 45;
 
