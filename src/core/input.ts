@@ -144,7 +144,7 @@ export interface Inputs {
 }
 
 /** From a session of an outside child. `used`: all that the session has used, if that is known. */
-interface SessionInput {
+export interface SessionInput {
   readonly effect: StepKey;
   readonly attempt: number;
   readonly used?: SessionUsage | undefined;
