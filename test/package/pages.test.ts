@@ -23,7 +23,7 @@ const PRINTED: Readonly<Record<string, RegExp>> = {
   "A typed result": /^MIT\n$/,
   "Stream what happens": /^(One file: store\.ts\.){2}\n$/,
   "A conversation": /^One file: store\.ts\.\n$/,
-  "Crash and go on": /^One file: store\.ts\.\n$/,
+  "Crash and continue": /^One file: store\.ts\.\n$/,
   "Children from your program": /^((\w\.log store\.ts has no test\.\n){3}|One file: store\.ts\.\n)$/,
   "Ask a person": /write_file .*README\.md.*\(y\/n\) One file: store\.ts\.\n$/,
 };
