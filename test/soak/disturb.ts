@@ -16,8 +16,8 @@ export interface Disturbing {
   readonly counted: Disturbed;
   /** True while no new process could open the store. */
   closed(): boolean;
-  /** Ends after the last disturbance. */
-  readonly ended: Promise<void>;
+  /** Resolves when the last disturbance is over. */
+  stop(): Promise<void>;
 }
 
 const LONGEST_PAUSE_MS = 15_000;
@@ -34,6 +34,7 @@ export function disturb(
   now: () => number,
 ): Disturbing {
   const counted: Disturbed = { locks: 0, fullDisks: 0, outages: 0 };
+  const stopped = new AbortController();
   let closed = false;
 
   async function lock(milliseconds: number): Promise<void> {
@@ -72,11 +73,21 @@ export function disturb(
 
   async function run(): Promise<void> {
     for (let turn = 0; chosen.length > 0; turn += 1) {
-      await sleep(Math.min(wholeMs / 6, LONGEST_PAUSE_MS));
-      if (now() >= wholeMs) return;
+      await sleep(Math.min(wholeMs / 6, LONGEST_PAUSE_MS), null, stopped).catch(() => undefined);
+      if (stopped.signal.aborted || now() >= wholeMs) return;
       await chosen[turn % chosen.length]?.();
     }
   }
 
-  return { counted, closed: () => closed, ended: run() };
+  const ended = run();
+  // A failure is told to the one that stops it.
+  ended.catch(() => undefined);
+  return {
+    counted,
+    closed: () => closed,
+    stop() {
+      stopped.abort();
+      return ended;
+    },
+  };
 }

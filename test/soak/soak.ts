@@ -81,6 +81,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   let probing = 0;
   let rested: readonly string[] | null = null;
   let ending = false;
+  let reported = 0;
   const has = (fault: SoakFault): boolean => options.faults.includes(fault);
 
   const start = (): Promise<SoakWorker> =>
@@ -126,13 +127,12 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     }
     const [stuck] = ledger.stuck(now() - STUCK_MS);
     if (stuck !== undefined) ledger.findings.push(`conversation-${stuck.number} has not ended after ${STUCK_MS} ms`);
-    return ledger.findings.length === 0;
+    for (const finding of ledger.findings.slice(reported)) options.onProgress?.(`found: ${finding}`);
+    reported = ledger.findings.length;
+    return reported === 0;
   }
 
   const disturbing = disturb(place, options.faults, whole, now);
-  const disturbed = disturbing.ended.catch(
-    (error: unknown) => void ledger.findings.push(`a disturbance failed: ${String(error)}`),
-  );
   let probed = 0;
   let told = 0;
   let measured = 0;
@@ -164,7 +164,9 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   }
   const wait = now() + STUCK_MS;
   while ((ledger.open().length > 0 || (probing > 0 && now() < wait)) && stillFine()) await sleep(TICK_MS);
-  await disturbed;
+  await disturbing
+    .stop()
+    .catch((error: unknown) => void ledger.findings.push(`a disturbance failed: ${String(error)}`));
   if (probing > 0) ledger.findings.push(`${probing} conversations with odd replies have not ended`);
   if (ledger.findings.length === 0) await rest();
   if (ledger.findings.length === 0) await prove();

@@ -10,6 +10,7 @@ import {
   type Agent,
   type Channel,
   createErrand,
+  type Errand,
   ErrandError,
   type Model,
   type ModelProvider,
@@ -95,24 +96,26 @@ const channel: Channel = {
 const refused = new Set<string>();
 const REFUSED_SHARE = 3;
 const spoil = (part: TreeCommit): TreeCommit => (refused.has(part.tree) ? { ...part, questions: 1e19 } : part);
-const real = await openStoreAt(options.store, "own");
-const store: Store = {
-  ...real,
-  commit: (commit: Commit) => real.commit({ ...commit, trees: commit.trees.map(spoil) }),
-};
+async function open(): Promise<{ readonly real: Store; readonly errand: Errand }> {
+  const real = await openStoreAt(options.store, "own");
+  const commit = (one: Commit) => real.commit({ ...one, trees: one.trees.map(spoil) });
+  const errand = await createErrand({
+    store: { ...real, commit },
+    limits: PROBE_LIMITS,
+    models: [withProbedModel(troubledModels(referenceModels(pause)), random)],
+    tools: referenceTools(options.toolFile, pause, () => undefined).map(troubledTool),
+    agents: { ...DEFINITIONS, ...PROBE_DEFINITIONS },
+    onFailure({ code, message }) {
+      if (code === "listener-failed" && options.faults.includes("throwing-listener")) return;
+      void tell({ told: "broken", code, message });
+    },
+    onNotice: ({ code }) => void tell({ told: "notice", code }),
+  });
+  return { real, errand };
+}
 
-const errand = await createErrand({
-  store,
-  limits: PROBE_LIMITS,
-  models: [withProbedModel(troubledModels(referenceModels(pause)), random)],
-  tools: referenceTools(options.toolFile, pause, () => undefined).map(troubledTool),
-  agents: { ...DEFINITIONS, ...PROBE_DEFINITIONS },
-  onFailure({ code, message }) {
-    if (code === "listener-failed" && options.faults.includes("throwing-listener")) return;
-    void tell({ told: "broken", code, message });
-  },
-  onNotice: ({ code }) => void tell({ told: "notice", code }),
-});
+// A server or a disk that is away while the process starts: a supervisor would start it again.
+const { real, errand } = await patiently(open);
 const leaked: { readonly memory: Buffer; readonly descriptor: number }[] = [];
 errand.onText(() => {
   if (options.leaks) leaked.push({ memory: Buffer.alloc(LEAKED_BYTES, "x"), descriptor: openSync("/dev/null", "r") });
