@@ -11,6 +11,7 @@ describe("SQLite's errors", () => {
     [261, "store-busy"],
     [10, "store-failed"],
     [1034, "store-failed"],
+    [4874, "store-full"],
     [11, "store-corrupt"],
     [779, "store-corrupt"],
     [26, "store-corrupt"],

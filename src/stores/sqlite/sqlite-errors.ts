@@ -21,10 +21,17 @@ const SQLITE_NOTADB = 26;
 /** An extended code: a read-only connection found a journal that must first be rolled back. */
 const SQLITE_READONLY_ROLLBACK = 776;
 
+/**
+ * An extended code: the index of the log could not grow, and SQLite rolled back. The disk did not fail, it is full. The
+ * next write replaces what is in the log; after a crash before that, the write may be there, as after a crash during
+ * any commit.
+ */
+const SQLITE_IOERR_SHMSIZE = 4_874;
+
 /** The primary result code of an error that SQLite made, or null. */
 function sqliteCode(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
-  return error.errcode & 0xff;
+  return error.errcode === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : error.errcode & 0xff;
 }
 
 export function sqliteIsBusy(error: unknown): boolean {

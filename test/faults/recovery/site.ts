@@ -63,12 +63,17 @@ export interface Disk {
   setWritable(writable: boolean): void;
 }
 
-/** A disk of so many bytes in a folder of its own. */
-function smallDisk(bytes: number, outside: string, atEnd: AtEnd): Disk & { readonly folder: string } {
+/** The folder of a disk of so many bytes, below another folder. */
+export function mountSmallDisk(bytes: number, outside: string, atEnd: AtEnd): string {
   const folder = join(outside, "disk");
   mkdirSync(folder);
   mount("-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", folder);
   atEnd(() => void spawnSync("umount", ["--lazy", folder]));
+  return folder;
+}
+
+function smallDisk(bytes: number, outside: string, atEnd: AtEnd): Disk & { readonly folder: string } {
+  const folder = mountSmallDisk(bytes, outside, atEnd);
   const ballast = join(folder, "ballast");
   return {
     folder,
