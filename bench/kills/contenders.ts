@@ -27,7 +27,7 @@ export const ENTRANTS: readonly Entrant[] = [
     background: false,
     delegation: awaitedChild,
     options: { entry },
-    how: "SQLite, the tool declared unsafe to repeat; a restart continues the tree by itself.",
+    how: "SQLite, the tool declared unsafe to repeat; a restart goes on with the tree by itself.",
     notClaimed:
       "**Errand** does not claim to know whether an interrupted unsafe tool did its work: it says that the outcome " +
       "is unknown. It makes interrupted model calls again, and repeats tools that are declared safe.",

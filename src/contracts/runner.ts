@@ -61,6 +61,7 @@ export interface Runner {
   gone(earlier: EarlierAttempts): Promise<void>;
 }
 
+/** The earlier attempts of a run, whose sessions may still be alive. */
 export interface EarlierAttempts {
   /** A fork has the runs of its origin, and must not stop their sessions: the tree tells them apart. */
   readonly tree: string;

@@ -14,6 +14,7 @@ import type {
 } from "../contracts/runner.ts";
 import { errorText } from "../errors.ts";
 
+/** A session of a scripted runner, as its script and the test see it. */
 export interface ScriptedSession {
   readonly request: RunnerRequest;
   /** The token of the session that it resumes; null for a new one. */
@@ -31,6 +32,7 @@ export interface ScriptedSession {
 /** If it returns, or throws, before it has called `events.ended`, the child has died. */
 export type RunnerScript = (session: ScriptedSession) => void | Promise<void>;
 
+/** Options of a scripted runner. */
 export interface ScriptedRunnerOptions extends Partial<Pick<Runner, "name" | "takes" | "check" | "secrets">> {
   /** Default: it cannot resume. */
   readonly resumes?: boolean;
@@ -42,11 +44,13 @@ export interface ScriptedRunnerOptions extends Partial<Pick<Runner, "name" | "ta
   readonly gone?: Runner["gone"];
 }
 
+/** A runner whose sessions a script plays. */
 export interface ScriptedRunner extends Runner {
   /** All sessions that were started or resumed, in order. */
   readonly sessions: readonly ScriptedSession[];
 }
 
+/** Creates a runner for tests: it calls the script for each session. */
 export function createScriptedRunner(script: RunnerScript, options: ScriptedRunnerOptions = {}): ScriptedRunner {
   const sessions: ScriptedSession[] = [];
 
