@@ -68,3 +68,32 @@ test("a spawn asked for again under its id gives the same run", async () => {
   await expect(agent.spawn({ id: "s-1", task: "y" })).rejects.toMatchObject({ code: "id-reused" });
   expect(await errand.listRuns()).toHaveLength(1);
 });
+
+const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
+
+test("F10: the call's schema counts in place of the definition's, also if that is a Standard Schema", async () => {
+  const child = byContext([
+    callTool("send_agent_message", { text: "three", data: { files: 3 } }),
+    callTool("send_agent_message", { text: "Rome", data: { city: "Rome" } }),
+    say("end"),
+  ]);
+  const { errand, models } = await openTestErrand({ parent: () => say("ok"), child }, { child: { output: size } });
+  const agent = await errand.openAgent({ kind: "background" });
+  const outcome = await (await agent.spawn({ task: "where", output: city })).outcome();
+  expect(outcome).toMatchObject({ status: "ok", data: { city: "Rome" } });
+  expect(JSON.stringify(models.model("scripted/child").requests[1]?.messages.at(-1))).toContain("city");
+});
+
+test("F10: without a schema in the call the definition's counts, with all that its library checks", async () => {
+  const child = byContext([
+    callTool("send_agent_message", { text: "three", data: { files: "3" } }),
+    callTool("send_agent_message", { text: "three", data: { files: 3 } }),
+    say("end"),
+  ]);
+  const { errand, models } = await openTestErrand({ parent: () => say("ok"), child }, { child: { output: size } });
+  const agent = await errand.openAgent({ kind: "background" });
+  const run = await agent.spawn({ task: "count" });
+  expect((await run.outcome()).status).toBe("ok");
+  expect(JSON.stringify(models.model("scripted/child").requests[1]?.messages.at(-1))).toContain("must be a number");
+  expect(await errand.result(run.id)).toContain('{"files":3}');
+});

@@ -45,6 +45,17 @@ const LONGEST_PROBLEM = 1_000;
 export function createCallFacts(parts: CallFactsParts): CallFactsFinder {
   const { world, models, tools, schemas, rights, outputs, workspace } = parts;
 
+  /** The definition's Standard Schema, unless the call that made the run named another schema. */
+  function standardSchemaOf(
+    { source }: LoadedTree["tree"],
+    definition: string,
+    schema: Json,
+  ): StandardSchema | undefined {
+    const own = outputs.get(definition);
+    if (own === undefined) return undefined;
+    return JSON.stringify(source.definition(definition).output) === JSON.stringify(schema) ? own : undefined;
+  }
+
   /** Whether a report of the agent fits the schema of its run. */
   async function reportFacts({ tree }: LoadedTree, number: AgentNumber, input: JsonObject): Promise<CallFacts | null> {
     const agent = tree.state.agents.get(number);
@@ -52,7 +63,7 @@ export function createCallFacts(parts: CallFactsParts): CallFactsFinder {
     const typed = tree.state.runs.get(number)?.typed === true;
     const schema = typed ? tree.contexts.runs.get(number)?.schema : undefined;
     if (schema === undefined || (input["agentId"] !== undefined && input["agentId"] !== parent)) return null;
-    const own = outputs.get(agent?.definition.hash ?? "");
+    const own = standardSchemaOf(tree, agent?.definition.hash ?? "", schema);
     const data = dataGiven(input);
     return problemFacts(
       await (own === undefined ? schemas.dataProblem(schema, data) : schemas.standardProblem(own, data)),
