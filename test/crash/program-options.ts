@@ -27,7 +27,9 @@ export interface ProgramOptions {
   readonly wallFile?: string;
   /** The time to close in after SIGTERM. */
   readonly closeWithinMs?: number;
-  readonly mode?: "conversations" | "deadlines" | "open-runs" | "restart";
+  readonly mode?: "conversations" | "deadlines" | "open-runs" | "restart" | "keyed-run";
+  /** For `keyed-run`: kills itself in the n-th call of the tool in this process, before or after it has acted. */
+  readonly killTool?: { readonly when: "before" | "after"; readonly call: number };
   /** For the other modes: the number of trees, and of runs in each. */
   readonly trees?: number;
   readonly runs?: number;

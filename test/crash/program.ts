@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Agent, createErrand, type Errand, ErrandError, type Store, type World } from "../../src/index.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
+import { runKeyed } from "./keyed-run.ts";
 import { runDeadlines, runRestart } from "./program-modes.ts";
 import type { ProgramOptions, Tell } from "./program-options.ts";
 import { DEFINITIONS, GO, MORE, type Pause, referenceChannel, referenceModels, referenceTools } from "./reference.ts";
@@ -171,6 +172,7 @@ async function main(
     });
   if (options.mode === "deadlines") return runDeadlines(open, world, options, tell);
   if (options.mode === "open-runs" || options.mode === "restart") return runRestart(open, options, tell);
+  if (options.mode === "keyed-run") return runKeyed(open, options, tell);
   const errand = await open();
   watch(errand);
   const onTerm = (): void => {
