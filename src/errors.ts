@@ -74,7 +74,7 @@ export const ERROR_CODES = {
 /** The codes of `ERROR_CODES`. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-interface ErrandErrorOptions {
+export interface ErrandErrorOptions {
   /** What the user can do: one sentence. */
   readonly remedy?: string;
   readonly cause?: unknown;

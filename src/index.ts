@@ -1,4 +1,7 @@
-/** The public names of Errand. */
+/**
+ * The public names of Errand. `test/architecture/public-names.txt` lists them. The second half are types that others
+ * name in their signatures.
+ */
 
 export type { Channel, ChannelMessage } from "./contracts/channel.ts";
 export { ModelFailure } from "./contracts/model.ts";
@@ -27,7 +30,7 @@ export type {
   RunnerSettings,
   RunnerUsage,
 } from "./contracts/runner.ts";
-export type { Store, StoredRun, TreeRecord, RunQuery, TreeQuery, TreeStatus } from "./contracts/store.ts";
+export type { Store, StoredRun as StoreRun, TreeRecord, RunQuery, TreeQuery, TreeStatus } from "./contracts/store.ts";
 export type { CallRules, Recovered, Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
 export type { AiSdkTool, ToolRecord } from "./runtime/definitions/ai-sdk-tool.ts";
 export { type InputOf, type RecoveredCall, tool, type ToolOptions } from "./runtime/definitions/define-tool.ts";
@@ -77,7 +80,7 @@ export { readSkill } from "./definitions/skill.ts";
 export { ERROR_CODES, ErrandError, type ErrorCode } from "./errors.ts";
 export type { Agent, AwaitOptions } from "./runtime/agent.ts";
 export type { PostOptions } from "./runtime/messages/posted-message.ts";
-export type { RunOutcome, SpawnedRun, SpawnOptions } from "./runtime/runs.ts";
+export type { RunOutcome, SpawnedRun, SpawnOptions, ToldRun as StoredRun } from "./runtime/runs.ts";
 export type { EventStream } from "./runtime/tasks/event-stream.ts";
 export type { TaskUsage, UserMessage } from "./runtime/tasks/task-reader.ts";
 export type { AskOptions, OutputOf, StreamOptions, TaskOptions, TaskResult } from "./runtime/tasks/task-options.ts";
@@ -142,3 +145,43 @@ export type { TreeEvent } from "./view/tree-event.ts";
 export type { Reply } from "./runtime/messages/turn-outcome.ts";
 export { createSystemWorld } from "./runtime/world.ts";
 export { fileTools, type RunCommandOptions, workspaceTools } from "./tools/index.ts";
+
+export type {
+  Anchor as StoreAnchor,
+  Blob as StoreBlob,
+  Commit as StoreCommit,
+  OutboxKey,
+  OwnedTree,
+  PostRecord,
+  SharedStore,
+  Snapshot as StoreSnapshot,
+  StoreWorker,
+  TreeCommit,
+  TreeCreation,
+} from "./contracts/store.ts";
+export type { Mail as StoreMail, MailPut as StoreMailPut, OutboxMessage } from "./contracts/store-messages.ts";
+
+export type { ArgumentSchema, Property as ArgumentProperty } from "./core/delegation/arguments.ts";
+export type { Decisions as DecidedFacts, FactOf, Facts, FactType, TextIndex } from "./core/event.ts";
+export type { AgentKind, CallFacts, ErasedRow, FailureCode, Inputs as InputFacts, WholeResult } from "./core/input.ts";
+export type { DeliveryState, JournalRow, ReportKind, RunMode, RunPatch, RunRecord } from "./core/journal/journal.ts";
+
+export type { FileFacts, FileJudge, Permissions } from "./core/permissions/permissions.ts";
+export type { Judgement, ProcessRights } from "./core/permissions/process-rights.ts";
+export type { Artifact } from "./core/reports/report.ts";
+export type { DefinitionFacts, ModelPrice, ToolFacts } from "./core/values/definition.ts";
+export type { AgentNumber, PostId, RunNumber, StepKey, TreeId } from "./core/values/ids.ts";
+
+export type { Limit, Limits, Settings } from "./core/values/limits.ts";
+export type { ReasoningPart, TextPart as ReplyTextPart, ToolCallPart, ToolResult } from "./core/values/message.ts";
+export type { Skill } from "./definitions/skill.ts";
+export type { ErrandErrorOptions } from "./errors.ts";
+export { HOST_STATUSES } from "./host-tools/output-schemas.ts";
+export type { HostToolSpec } from "./host-tools/tool-specs.ts";
+export type { LanguageModel } from "./models/ai-sdk/provider-settings.ts";
+export type { Environment } from "./models/registry/model-sources.ts";
+export type { Addressed } from "./runners/envelope-types.ts";
+export type { AgentDefinition } from "./runtime/definitions/catalog.ts";
+export type { StandardResult } from "./runtime/definitions/output-schema.ts";
+
+export type { AgentNamed, RunNamed } from "./view/readable-event.ts";

@@ -20,7 +20,7 @@ import type { Usage } from "./values/message.ts";
 export type TextIndex = number;
 
 /** Facts that the kernel decided. */
-interface Decisions {
+export interface Decisions {
   "turn-started": {
     readonly agent: AgentNumber;
     /** The messages that the turn takes from the inbox, in order. */
@@ -211,7 +211,7 @@ interface Decisions {
   "tree-closed": { readonly posts?: readonly PostId[] | undefined };
 }
 
-interface Facts extends Inputs, Decisions {}
+export interface Facts extends Inputs, Decisions {}
 export type FactType = keyof Facts;
 /** Facts of one type, or of several. */
 export type FactOf<Type extends FactType = FactType> = {

@@ -17,7 +17,7 @@ export interface PacedText {
   readonly everyMs: number;
 }
 
-type ScriptedPart = TextPart | ReasoningPart | (ScriptedCall & { readonly type: "tool-call" });
+export type ScriptedPart = TextPart | ReasoningPart | (ScriptedCall & { readonly type: "tool-call" });
 
 /** What a scripted model does in one call. Functions such as `say`, `callTool` and `fail` make it. */
 export type ScriptedReply =

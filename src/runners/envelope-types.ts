@@ -7,7 +7,7 @@ import type { ArtifactKind } from "../core/values/limits.ts";
 /** The version of the envelope format. */
 export const ENVELOPE_VERSION = 1;
 
-interface Addressed<Type extends string> {
+export interface Addressed<Type extends string> {
   readonly v: typeof ENVELOPE_VERSION;
   readonly type: Type;
   /** The run's id, in the request and in everything that is sent about it. */

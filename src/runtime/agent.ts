@@ -12,7 +12,16 @@ import type { PostInput } from "./messages/mail.ts";
 import { notTaken, postedMessage, type PostOptions } from "./messages/posted-message.ts";
 import type { Attachment } from "./messages/channel-line.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
-import { runEnded, runMadeBy, runOutcome, runRefused, runRequest, type SpawnedRun, type SpawnOptions } from "./runs.ts";
+import {
+  runEnded,
+  runMadeBy,
+  runOutcome,
+  runRefused,
+  runRequest,
+  toldRun,
+  type SpawnedRun,
+  type SpawnOptions,
+} from "./runs.ts";
 import type { Runtime } from "./runtime.ts";
 import type { EventStream } from "./tasks/event-stream.ts";
 import type { AskOptions, TaskOptions, TaskResult } from "./tasks/task-options.ts";
@@ -119,7 +128,8 @@ export function createAgent(
       const rejected = await runtime.post(tree, input, [args], given === undefined);
       if (rejected !== null) throw runRefused(rejected);
       const run = await runMadeBy(store, tree, asked);
-      return { ...run, outcome: async () => runOutcome(store, await runEnded(runtime, store, run), options.output) };
+      const told = await toldRun(store, run);
+      return { ...told, outcome: async () => runOutcome(store, await runEnded(runtime, store, run), options.output) };
     },
     async history(options = {}) {
       const items = await readHistory(store, tree, number, sha256);

@@ -1,7 +1,7 @@
 /** The public face of a runtime: agents, messages, runs and events, in the words of the documentation. */
 
 import type { Channel } from "../contracts/channel.ts";
-import type { RunQuery, StoredRun, TreeQuery, TreeRecord } from "../contracts/store.ts";
+import type { RunQuery, TreeQuery, TreeRecord } from "../contracts/store.ts";
 import type { ReplayReport } from "../core/journal/replay.ts";
 import type { DelegationRecord } from "../core/runs/delegation-record.ts";
 import type { AiSdkTools } from "../host-tools/ai-sdk-tools.ts";
@@ -10,6 +10,7 @@ import { type Agent } from "./agent.ts";
 import { type OpenQuestion } from "./messages/open-questions.ts";
 import type { ChannelState } from "./messages/channel-line.ts";
 import { type TreeEvent } from "../view/tree-event.ts";
+import type { ToldRun } from "./runs.ts";
 import type { Reply } from "./messages/turn-outcome.ts";
 import type { OutputSchema } from "./definitions/output-schema.ts";
 import type { PlacedEvent, TextPiece } from "../view/readable-event.ts";
@@ -107,8 +108,8 @@ export interface Errand {
   /**
    * Runs of one tree or of all: in spawn order within a tree, the newest tree first; 100 unless `limit` says otherwise.
    */
-  listRuns(query?: Omit<Partial<RunQuery>, "tree"> & { readonly tree?: string }): Promise<readonly StoredRun[]>;
-  getRun(id: string): Promise<StoredRun>;
+  listRuns(query?: Omit<Partial<RunQuery>, "tree"> & { readonly tree?: string }): Promise<readonly ToldRun[]>;
+  getRun(id: string): Promise<ToldRun>;
   /** All that an ended run left: its findings with artifacts, data and earlier reports. */
   result(run: string): Promise<string>;
   /** Cancels a run and everything below it. Returns false if it had ended. */

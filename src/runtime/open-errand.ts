@@ -21,6 +21,7 @@ import { answerInput, answerUnfit, questionClosed } from "./messages/answers.ts"
 import { openQuestions, questionNamed } from "./messages/open-questions.ts";
 import type { Attachment } from "./messages/channel-line.ts";
 import type { Errand, GivenAnswer, TextDelta } from "./errand.ts";
+import { toldRun } from "./runs.ts";
 import { createRuntime, type RuntimeParts } from "./runtime.ts";
 import { treeEventOf } from "../view/tree-event.ts";
 import { eventFeed, type FeedSource } from "./tasks/event-feed.ts";
@@ -183,9 +184,11 @@ export async function openErrand(parts: ErrandParts): Promise<Errand> {
     },
     async listRuns({ tree, ...query } = {}) {
       if (tree !== undefined && !uuidIs(tree)) return [];
-      return store.runs({ limit: LIST_LIMIT, ...query, ...(tree === undefined ? {} : { tree: asTreeId(tree) }) });
+      const one = tree === undefined ? {} : { tree: asTreeId(tree) };
+      const runs = await store.runs({ limit: LIST_LIMIT, ...query, ...one });
+      return Promise.all(runs.map((run) => toldRun(store, run)));
     },
-    getRun: findRun,
+    getRun: async (id) => toldRun(store, await findRun(id)),
     result: async (id) => (await runResult(store, await findRun(id))).whole,
     async cancel(id) {
       const run = await findRun(id);

@@ -53,8 +53,11 @@ export interface RunOutcome<Output = unknown> {
   readonly data: Output | undefined;
 }
 
+/** A run, as the store has it, and why it did not end well, in words: null while it is open, and if it ended well. */
+export type ToldRun = StoredRun & { readonly error: string | null };
+
 /** A run that was started, as it was recorded then. */
-export type SpawnedRun<Output = unknown> = StoredRun & {
+export type SpawnedRun<Output = unknown> = ToldRun & {
   /** Waits for the end of the run, however long it takes, and gives its result. */
   outcome(): Promise<RunOutcome<Output>>;
 };
@@ -107,6 +110,17 @@ export async function runEnded(runtime: Pick<Runtime, "rows">, store: Store, run
   throw new ErrandError("shutting-down", "Errand was closed before the run ended; it goes on in the next process.");
 }
 
+export async function toldRun(store: Store, run: StoredRun): Promise<ToldRun> {
+  const failed = run.status !== null && run.status !== "ok";
+  return { ...run, error: failed ? inWords(run, (await runResult(store, run)).error) : null };
+}
+
+/** Why a run did not end well: what was recorded, else its status and reason. */
+function inWords({ status, reason }: StoredRun, error: string | null): string | null {
+  if (status === "ok") return null;
+  return error ?? statusLabel({ status: status ?? "interrupted", ...(reason === null ? {} : { error: reason }) });
+}
+
 export async function runOutcome<Output>(
   store: Store,
   run: StoredRun,
@@ -116,8 +130,7 @@ export async function runOutcome<Output>(
   const { result, error } = await runResult(store, run);
   const { text: summary, data, artifacts } = result;
   const typed = output === undefined || data === undefined ? undefined : await typedData(output, data);
-  const why = status === "ok" ? null : (error ?? statusLabel({ status: status ?? "interrupted" }));
-  return { status: status ?? "interrupted", reason, error: why, summary, artifacts, data: typed };
+  return { status: status ?? "interrupted", reason, error: inWords(run, error), summary, artifacts, data: typed };
 }
 
 /** Data that were checked when they were reported, in the form that the schema gives them. */

@@ -5,7 +5,7 @@ import type { Json } from "../core/values/json.ts";
 import type { ContextMessage } from "../core/values/message.ts";
 import { callTool, callTools, type ScriptedReply } from "../models/scripted-reply.ts";
 
-type Arguments = { readonly [name: string]: Json };
+export type Arguments = { readonly [name: string]: Json };
 
 /** A reply that gives a task to a child and waits for it. `more` holds further arguments of `subagent`. */
 export function delegate(task: string, more: Arguments = {}): ScriptedReply {

@@ -22,11 +22,12 @@ export {
   type ReplyOptions,
   say,
   type ScriptedCall,
+  type ScriptedPart,
   type ScriptedReply,
   streamed,
   unknownToolCall,
 } from "../models/scripted-reply.ts";
-export { delegate, report, requestText, startInBackground } from "./delegating.ts";
+export { type Arguments, delegate, report, requestText, startInBackground } from "./delegating.ts";
 export { type Gate, gate } from "./gate.ts";
 export { errandMatchers, type ErrandMatchers, type MatcherResult } from "./matchers.ts";
 export {

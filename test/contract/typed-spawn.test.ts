@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
 import type { StandardSchema } from "../../src/index.ts";
-import { byContext, callTool, hang, say } from "../../src/testing/index.ts";
+import { byContext, callTool, fail, hang, say } from "../../src/testing/index.ts";
 import { openTestErrand } from "../support/test-errand.ts";
 
 interface Size {
@@ -58,6 +58,9 @@ test("the outcome of a run that failed says so, and has no data", async () => {
   const run = await agent.spawn({ task: "count", output: size });
   await errand.cancel(run.id);
   expect(await run.outcome()).toMatchObject({ status: "cancelled", data: undefined });
+  expect(run.error).toBeNull();
+  expect((await errand.getRun(run.id)).error).toBe("was cancelled");
+  expect((await errand.listRuns()).map(({ error }) => error)).toEqual(["was cancelled"]);
 });
 
 test("a spawn asked for again under its id gives the same run", async () => {
@@ -67,6 +70,23 @@ test("a spawn asked for again under its id gives the same run", async () => {
   expect((await agent.spawn({ id: "s-1", task: "x" })).id).toBe(first.id);
   await expect(agent.spawn({ id: "s-1", task: "y" })).rejects.toMatchObject({ code: "id-reused" });
   expect(await errand.listRuns()).toHaveLength(1);
+});
+
+test("a run that ended badly says what its model's provider said, and one that ended well has no error", async () => {
+  const { errand } = await openTestErrand({
+    parent: () => say("ok"),
+    child: (_request, { task }) =>
+      task === "good"
+        ? callTool("send_agent_message", { text: "three", final: true })
+        : fail({ message: "the disk is on fire" }),
+  });
+  const agent = await errand.openAgent({ kind: "background" });
+  for (const task of ["good", "bad"]) await (await agent.spawn({ task })).outcome();
+  const errors = (await errand.listRuns()).map(({ name, error }) => [name, error]);
+  expect(errors).toEqual([
+    ["good", null],
+    ["bad", expect.stringContaining("the disk is on fire")],
+  ]);
 });
 
 const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;

@@ -147,7 +147,7 @@ export async function checkShutdown(
   watch.check(() => {
     for (const tree of watch.trees.values()) if (tree.id !== poisoned) checkAcknowledged(outside, tree);
   });
-  const open = await store.tree("x" as never).then(
+  const open = await store.tree("x").then(
     () => true,
     () => false,
   );

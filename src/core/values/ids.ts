@@ -7,16 +7,18 @@
  *  2. The ids of one step differ, and sort in the order in which they were taken.
  */
 
-declare const brand: unique symbol;
-type Branded<Name extends string> = string & { readonly [brand]: Name };
+declare const kind: unique symbol;
 
-/** A tree is named by its root agent: the two ids are the same string. */
-export type TreeId = Branded<"tree">;
+/**
+ * A tree is named by its root agent: the two ids are the same string. Any string is taken for one, but none that is
+ * known to be another kind of id.
+ */
+export type TreeId = string & { readonly [kind]?: "tree" };
 /** The id under which a message was posted; unique in its tree for the tree's life. */
-export type PostId = Branded<"post">;
+export type PostId = string & { readonly [kind]?: "post" };
 
 /** `SEQ.NUMBER`: the step that made an effect, a message or an announcement, and its number within that step. */
-export type StepKey = Branded<"step-key">;
+export type StepKey = string & { readonly [kind]?: "step-key" };
 
 /** An agent's number in its tree (root 0). A child and its run have the same one. */
 export type AgentNumber = number;
@@ -67,6 +69,6 @@ export function fractionOf(seed: string): number {
 }
 
 /** Turns a string that was checked at the edge into an id. */
-export const asTreeId = (text: string): TreeId => text as TreeId;
-export const asPostId = (text: string): PostId => text as PostId;
-export const asStepKey = (text: string): StepKey => text as StepKey;
+export const asTreeId = (text: string): TreeId => text;
+export const asPostId = (text: string): PostId => text;
+export const asStepKey = (text: string): StepKey => text;

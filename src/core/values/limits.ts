@@ -3,7 +3,7 @@
  * settings that are recorded when a tree is opened, so a new default changes no old journal.
  */
 
-interface Limit<Default = number | null, Cap = number | null> {
+export interface Limit<Default = number | null, Cap = number | null> {
   readonly default: Default;
   /** The most that models and definitions may ask for; null for no cap. */
   readonly cap: Cap;

@@ -16,7 +16,7 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-type StandardResult<Output> =
+export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
       readonly issues: readonly {

@@ -1,10 +1,10 @@
 /** What a program gives with a task, and what it gets back. */
 
-import type { StoredRun } from "../../contracts/store.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { OutputSchema, StandardSchema } from "../definitions/output-schema.ts";
 import type { PostOptions } from "../messages/posted-message.ts";
 import type { StreamEvent } from "../../view/readable-event.ts";
+import type { ToldRun } from "../runs.ts";
 import type { TaskUsage, UserMessage } from "./task-reader.ts";
 
 /** The type of the data that a schema describes. */
@@ -60,7 +60,7 @@ export interface TaskResult<Data = undefined> {
   /** Micro-dollars. */
   readonly cost: number;
   /** The runs that the task started. */
-  readonly runs: readonly StoredRun[];
+  readonly runs: readonly ToldRun[];
   readonly tree: string;
 }
 

@@ -17,7 +17,7 @@ import type { OutputSchema } from "../definitions/output-schema.ts";
 import { isolated } from "../listeners.ts";
 import type { Reply } from "../messages/turn-outcome.ts";
 import type { Redactor } from "../redaction/redactor.ts";
-import { runMadeBy, runOutcome, runRequest } from "../runs.ts";
+import { runMadeBy, runOutcome, runRequest, toldRun } from "../runs.ts";
 import type { Runtime } from "../runtime.ts";
 import { type Begin, createBeginning } from "./beginning.ts";
 import type { StreamEvent } from "../../view/readable-event.ts";
@@ -116,7 +116,8 @@ export function createTasks({ runtime, store, models, sha256, redactor, source, 
     const { messages, usage, cost, from, to } = record;
     const { text, data } = await finish(record);
     const all = await store.runs({ tree, limit: Number.MAX_SAFE_INTEGER });
-    const runs = all.filter(({ createdSeq }) => createdSeq >= from && createdSeq <= to);
+    const mine = all.filter(({ createdSeq }) => createdSeq >= from && createdSeq <= to);
+    const runs = await Promise.all(mine.map((run) => toldRun(store, run)));
     return { text, messages, data, usage, cost, runs, tree };
   }
 
