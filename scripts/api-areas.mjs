@@ -112,8 +112,8 @@ export const AREAS = [
     file: "stores.md",
     title: "Stores",
     about: "Where journals are kept. `createErrand` opens the usual stores by their path or URL.",
-    sources: ["src/contracts/store.ts", "src/stores/"],
-    first: ["Store", "StoredRun", "TreeRecord"],
+    sources: ["src/contracts/store.ts", "src/contracts/store-messages.ts", "src/stores/"],
+    first: ["Store", "StoreRun", "TreeRecord"],
   },
   {
     file: "runners.md",

@@ -74,6 +74,7 @@ export const ERROR_CODES = {
 /** The codes of `ERROR_CODES`. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** What an error holds besides its code and message. */
 export interface ErrandErrorOptions {
   /** What the user can do: one sentence. */
   readonly remedy?: string;

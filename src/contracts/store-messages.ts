@@ -2,6 +2,7 @@
 
 import type { AgentNumber, PostId, StepKey, TreeId } from "../core/values/ids.ts";
 
+/** A message for the user that no channel has acknowledged yet. */
 export interface OutboxMessage {
   readonly key: StepKey;
   readonly agent: AgentNumber;
@@ -18,4 +19,5 @@ export interface Mail {
   readonly payload: string;
 }
 
+/** Whether mail was put, was there already, or has an id of other mail. */
 export type MailPut = { readonly status: "put" | "known" } | { readonly status: "id-reused" };

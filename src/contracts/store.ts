@@ -75,6 +75,7 @@ export interface TreeCommit {
   readonly snapshot?: Snapshot | undefined;
 }
 
+/** What a store records of a new tree. */
 export interface TreeCreation {
   readonly agent: string;
   readonly kind: AgentKind;
@@ -83,6 +84,7 @@ export interface TreeCreation {
   readonly last?: { readonly seq: number; readonly hash: string };
 }
 
+/** What a store writes at once. */
 export interface Commit {
   readonly trees: readonly TreeCommit[];
   /** Outbox messages that a channel has taken since the last commit: they leave the outbox. */
@@ -93,12 +95,14 @@ export interface Commit {
   readonly deferFsync?: boolean;
 }
 
+/** A definition, stored once under its hash. */
 export interface Blob {
   /** SHA-256 of `text`, base64url. */
   readonly hash: string;
   readonly text: string;
 }
 
+/** A tree as it was after a row. */
 export interface Snapshot {
   /** The last sequence folded into it. */
   readonly seq: number;
@@ -116,6 +120,7 @@ export interface PostRecord {
   readonly endedSeq: number | null;
 }
 
+/** Names a message for the user. */
 export interface OutboxKey {
   readonly tree: TreeId;
   readonly key: StepKey;

@@ -211,7 +211,9 @@ export interface Decisions {
   "tree-closed": { readonly posts?: readonly PostId[] | undefined };
 }
 
+/** All facts by their types. */
 export interface Facts extends Inputs, Decisions {}
+/** The name of a kind of fact. */
 export type FactType = keyof Facts;
 /** Facts of one type, or of several. */
 export type FactOf<Type extends FactType = FactType> = {

@@ -9,8 +9,10 @@ import type { SessionUsage, Usage } from "./values/message.ts";
 
 /** `host`: the root of a program's tree. It calls no model and takes no messages; the program starts its runs. */
 export type AgentKind = "foreground" | "background" | "host";
+/** Why a model call gave no reply. */
 export type FailureCode = "provider-error" | "context-overflow" | "reply-limit" | "aborted" | "refused";
 
+/** Facts that come from outside of the kernel, by their types. */
 export interface Inputs {
   /** Text 0, if there is one: the caller's data for the tools of the tree. */
   "tree-opened": {

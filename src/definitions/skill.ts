@@ -11,6 +11,7 @@ import { readFrontmatter } from "./frontmatter.ts";
 import { mapTools } from "./tool-names.ts";
 import { trustReasons } from "./trust-reasons.ts";
 
+/** A skill that was read from a file. */
 export interface Skill {
   readonly name: string;
   readonly description: string;

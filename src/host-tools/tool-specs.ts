@@ -25,6 +25,7 @@ export interface HostToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
+/** A tool for another loop: its name, what models read, and its schema. */
 export interface HostToolSpec {
   readonly name: HostToolName;
   readonly description: string;

@@ -17,6 +17,7 @@ export interface PacedText {
   readonly everyMs: number;
 }
 
+/** A part of a scripted reply. */
 export type ScriptedPart = TextPart | ReasoningPart | (ScriptedCall & { readonly type: "tool-call" });
 
 /** What a scripted model does in one call. Functions such as `say`, `callTool` and `fail` make it. */

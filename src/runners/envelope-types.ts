@@ -7,6 +7,7 @@ import type { ArtifactKind } from "../core/values/limits.ts";
 /** The version of the envelope format. */
 export const ENVELOPE_VERSION = 1;
 
+/** Which delegation an envelope is about. */
 export interface Addressed<Type extends string> {
   readonly v: typeof ENVELOPE_VERSION;
   readonly type: Type;

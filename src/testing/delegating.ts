@@ -5,6 +5,7 @@ import type { Json } from "../core/values/json.ts";
 import type { ContextMessage } from "../core/values/message.ts";
 import { callTool, callTools, type ScriptedReply } from "../models/scripted-reply.ts";
 
+/** Further arguments of a delegation. */
 export type Arguments = { readonly [name: string]: Json };
 
 /** A reply that gives a task to a child and waits for it. `more` holds further arguments of `subagent`. */

@@ -5,6 +5,7 @@
 
 import { type Json, jsonObjectIs } from "../values/json.ts";
 
+/** One argument in the schema of a delegation tool. */
 export type Property =
   | {
       readonly type: "string";
@@ -25,6 +26,7 @@ export type Property =
   /** Any JSON value. */
   | { readonly description: string; readonly type?: undefined };
 
+/** The schema of the arguments of a delegation tool. */
 export interface ArgumentSchema {
   readonly type: "object";
   readonly properties: { readonly [name: string]: Property };

@@ -10,6 +10,7 @@
 
 import type { AgentNumber, RunNumber } from "../values/ids.ts";
 
+/** A row of a journal, as stores keep it. */
 export interface JournalRow {
   readonly seq: number;
   /** JSON text: revision, time, input and events. */
@@ -27,7 +28,9 @@ export type Sha256 = (text: string) => string;
 export type RunState = "queued" | "running" | "waiting" | "needs_input" | "ended";
 /** How a run ended. */
 export type RunStatus = "ok" | "error" | "timeout" | "cancelled" | "interrupted";
+/** Where the result of a run came from. */
 export type ReportKind = "tool" | "tag" | "salvaged" | "missing";
+/** Whether the parent waits in its call, or goes on. */
 export type RunMode = "awaited" | "background";
 /** How far a run's outcome has come on its way to the parent's context. */
 export type DeliveryState = "open" | "pending" | "placed" | "returned" | "undeliverable";

@@ -3,6 +3,7 @@
 import { type Json, jsonObjectIs } from "../values/json.ts";
 import { dataGiven } from "../delegation/typed-data.ts";
 
+/** A part of a report: a note, a path, a diff or JSON text. */
 export interface Artifact {
   readonly kind: string;
   readonly value: string;

@@ -7,6 +7,7 @@ import type { Json } from "./json.ts";
 import type { ToolSpec, Usage } from "./message.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 
+/** What the kernel knows of a tool. */
 export interface ToolFacts {
   readonly name: string;
   /** True if calling it again after a crash does no harm. */
@@ -39,6 +40,7 @@ export interface RunnerFacts {
 
 export type RunnerMessageKind = "answer" | "steer" | "report-accepted" | "report-refused";
 
+/** What the kernel knows of a definition. */
 export interface DefinitionFacts {
   readonly name: string;
   /** Hash of the definition's text. */

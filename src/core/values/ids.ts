@@ -22,6 +22,7 @@ export type StepKey = string & { readonly [kind]?: "step-key" };
 
 /** An agent's number in its tree (root 0). A child and its run have the same one. */
 export type AgentNumber = number;
+/** A run's number in its tree, which its child has too. */
 export type RunNumber = number;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -17,6 +17,7 @@ export interface SessionUsage extends Omit<Usage, "estimated"> {
   readonly cost?: number;
 }
 
+/** Text in a reply. */
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
@@ -30,6 +31,7 @@ export interface ReasoningPart {
   readonly data?: Json;
 }
 
+/** A call of a tool in a reply. */
 export interface ToolCallPart {
   readonly type: "tool-call";
   readonly id: string;
@@ -47,6 +49,7 @@ export type ContextMessage =
   | { readonly role: "assistant"; readonly parts: readonly ReplyPart[] }
   | { readonly role: "tool"; readonly results: readonly ToolResult[] };
 
+/** What a call of a tool gave. */
 export interface ToolResult {
   readonly id: string;
   readonly name: string;

@@ -13,6 +13,7 @@ import type { LanguageModel } from "../ai-sdk/provider-settings.ts";
 import { ollamaBaseUrl, withoutSlash, withVersion } from "./base-url.ts";
 import { importPackage } from "./provider-packages.ts";
 
+/** Variables of a process, by their names. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ModelSource {

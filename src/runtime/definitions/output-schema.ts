@@ -16,6 +16,7 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
+/** What a Standard Schema finds: the value, or issues. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
