@@ -6,8 +6,10 @@ import { createInterface } from "node:readline";
 
 const [behaviour = ""] = process.argv.slice(2);
 const input = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-/** Every field that this child reads is a text. */
-type Message = Readonly<Record<"correlation_id" | "task" | "type" | "text" | "question" | "problem", string>>;
+/** What this child reads. */
+type Message = Readonly<
+  Record<"attempt" | "correlation_id" | "task" | "type" | "text" | "question" | "problem", string>
+>;
 const next = async (): Promise<Message> => JSON.parse(String((await input.next()).value)) as Message;
 const request = await next();
 const { correlation_id, task } = request;
@@ -64,6 +66,12 @@ const behaviours: Readonly<Record<string, () => unknown>> = {
     process.on("SIGTERM", () => undefined);
     startDaemon();
     say({ type: "progress", text: "started" });
+    forever();
+  },
+  /** Its first process never ends; the next one knows that it goes on. */
+  patient() {
+    if (Number(request.attempt) > 1) return (result(`attempt ${request.attempt}`), process.exit());
+    startDaemon();
     forever();
   },
   obedient() {
