@@ -18,7 +18,6 @@ const MISSING_CAPABILITY = -32_021;
 
 const taskId = z.string();
 const TaskParams = z.looseObject({ taskId });
-const UpdateParams = z.looseObject({ taskId, inputResponses: z.record(z.string(), z.unknown()) });
 /** The answer to a question: an elicitation form. */
 const Answer = z.looseObject({
   action: z.enum(["accept", "decline", "cancel"]),
@@ -50,16 +49,15 @@ export function serveTasks(server: Server, hosts: HostTools): void {
     requireDeclared(context);
     return known(() => taskOf(hosts, id));
   });
-  server.setRequestHandler(
-    "tasks/update",
-    { params: UpdateParams },
-    async ({ taskId: id, inputResponses }, context) => {
-      requireDeclared(context);
-      await known(() => hosts.look(id));
-      for (const [question, response] of Object.entries(inputResponses)) await answer(hosts, id, question, response);
-      return {};
-    },
-  );
+  server.setRequestHandler("tasks/update", { params: TaskParams }, async ({ taskId: id }, context) => {
+    requireDeclared(context);
+    await known(() => hosts.look(id));
+    // The SDK takes the responses out of the parameters, and drops those that are no results.
+    const { inputResponses = {}, droppedInputResponseKeys: [dropped] = [] } = context.mcpReq;
+    if (dropped !== undefined) throw noElicitation(dropped);
+    for (const [question, response] of Object.entries(inputResponses)) await answer(hosts, id, question, response);
+    return {};
+  });
   server.setRequestHandler("tasks/cancel", { params: TaskParams }, async ({ taskId: id }, context) => {
     requireDeclared(context);
     await known(() => hosts.look(id));
@@ -122,14 +120,15 @@ function inputRequest({ question_id: id, asked_by: who, question }: AskedQuestio
 /** An answer that is not an answer to an open question changes nothing. */
 async function answer(hosts: HostTools, run: string, question: string, response: unknown): Promise<void> {
   const read = Answer.safeParse(response);
-  if (!read.success)
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      `The response to ${JSON.stringify(question)} is not the result of an elicitation.`,
-    );
+  if (!read.success) throw noElicitation(question);
   const { action, content } = read.data;
   const allow = action === "accept" && content?.allow === true;
   await hosts.call("subagent_send", { run_id: run, question_id: question, allow, text: content?.note ?? "" });
+}
+
+function noElicitation(question: string): ProtocolError {
+  const what = `The response to ${JSON.stringify(question)} is not the result of an elicitation.`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, what);
 }
 
 function requireDeclared(context: ServerContext): void {

@@ -13,6 +13,18 @@ function report({ body, tool }: ModelCall): WireReply {
 
 export const reporting: Script = report;
 
+/** A child that first writes a file, for which it needs permission, and then reports what came of it. */
+export const writing: Script = (call) => {
+  const { body, sent, tool } = call;
+  if (sent.results.length === 0) {
+    const input = { path: "note.txt", content: wordOf(body) };
+    return { calls: [{ id: "call_write", name: tool("write_file") ?? "", arguments: JSON.stringify(input) }] };
+  }
+  const text = `write: ${sent.results.join(" ")}`;
+  const name = tool("send_agent_message") ?? "";
+  return { calls: [{ id: "call_report", name, arguments: JSON.stringify({ text, final: true }) }] };
+};
+
 export function wordOf(body: string): string {
   const [, word = "nothing"] = /Count: (\w+)/.exec(body) ?? [];
   return word;

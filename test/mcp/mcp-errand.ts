@@ -15,6 +15,11 @@ export interface Project {
   readonly models: ModelServer;
 }
 
+/** The words that start the server. */
+export function errandMcp(args: readonly string[] = []): readonly [string, ...string[]] {
+  return [process.execPath, MAIN, "mcp", "--model", "anthropic/claude-sonnet-5-5", ...args];
+}
+
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 
 /** A folder with a home of its own, whose agents are answered by the script. */
@@ -53,9 +58,10 @@ export interface ConnectOptions {
 }
 
 export async function connect(project: Project, { capabilities, args = [] }: ConnectOptions = {}): Promise<Connected> {
+  const [command, ...words] = errandMcp(args);
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [MAIN, "mcp", "--model", "anthropic/claude-sonnet-5-5", ...args],
+    command,
+    args: words,
     cwd: project.folder,
     env: { ...project.env },
     stderr: "pipe",
