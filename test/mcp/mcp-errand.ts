@@ -35,6 +35,7 @@ export async function openProject(script: Script): Promise<Project> {
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: root,
+    XDG_DATA_HOME: join(root, "data"),
     ANTHROPIC_API_KEY: "local",
     ANTHROPIC_BASE_URL: models.url("child"),
   };

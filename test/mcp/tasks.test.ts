@@ -27,7 +27,7 @@ it("gives tasks to a client that declares them: create, get, answer, cancel, ref
   const { taskId } = await create(client, "Count: one");
   await expect.poll(() => get(client, taskId), { timeout: 20_000 }).toMatchObject({ status: "input_required" });
   const { inputRequests } = (await get(client, taskId)) as unknown as { readonly inputRequests: object };
-  const [[question = "", asked] = []] = Object.entries(inputRequests);
+  const [question = "", asked] = Object.entries(inputRequests)[0] ?? [];
   expect(asked).toMatchObject({ method: "elicitation/create", params: { mode: "form" } });
   expect(JSON.stringify(asked)).toContain("note.txt");
   const wrong = await client.request("tasks/update", { taskId, inputResponses: { [question]: "yes" } }, DECLARED);
@@ -35,10 +35,12 @@ it("gives tasks to a client that declares them: create, get, answer, cancel, ref
   expect(await get(client, taskId)).toMatchObject({ status: "input_required" });
   const inputResponses = { [question]: { action: "accept", content: { allow: true } } };
   expect((await client.request("tasks/update", { taskId, inputResponses }, DECLARED)).error).toBeUndefined();
-  await expect.poll(() => get(client, taskId), { timeout: 20_000 }).toMatchObject({
-    status: "completed",
-    result: { structuredContent: { status: "completed", run_id: taskId } },
-  });
+  await expect
+    .poll(() => get(client, taskId), { timeout: 20_000 })
+    .toMatchObject({
+      status: "completed",
+      result: { structuredContent: { status: "completed", run_id: taskId } },
+    });
 
   const refused = await create(client, "Count: two");
   await expect.poll(() => get(client, refused.taskId), { timeout: 20_000 }).toMatchObject({ status: "input_required" });

@@ -17,7 +17,13 @@ export interface McpClient {
   /** The field of a JSON file that lists servers, and this server's entry; or the lines of a TOML file. */
   readonly entry:
     | { readonly kind: "json"; readonly field: string; readonly value: (server: ServerCommand) => object }
-    | { readonly kind: "toml"; readonly heading: string; readonly lines: (server: ServerCommand) => readonly string[] };
+    | {
+        readonly kind: "toml";
+        readonly heading: string;
+        /** A line that fits says that the server is there. */
+        readonly known: RegExp;
+        readonly lines: (server: ServerCommand) => readonly string[];
+      };
   /** What else the user should know. */
   readonly hint: string;
 }
@@ -42,6 +48,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
     entry: {
       kind: "toml",
       heading: "[mcp_servers.errand]",
+      known: /^\s*\[\s*mcp_servers\s*\.\s*(?:errand|"errand"|'errand')\s*[\].]/,
       lines: ({ command, args }) => [
         `command = ${JSON.stringify(command)}`,
         `args = ${JSON.stringify(args)}`,

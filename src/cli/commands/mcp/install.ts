@@ -1,8 +1,8 @@
 /** `errand mcp install CLIENT`: prints what the client's configuration needs, or with `--write` adds it. */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { appendFile, chmod, mkdir, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { appendFile, chmod, mkdir, realpath, stat } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
 import { ErrandError } from "../../../errors.ts";
 import type { CommandCall } from "../../command.ts";
@@ -70,7 +70,7 @@ async function write(
 ): Promise<boolean> {
   if (entry.kind === "toml") {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-    if (text.split("\n").some((line) => line.trim() === entry.heading)) return false;
+    if (text.split("\n").some((line) => entry.known.test(line))) return false;
     const before = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";
     try {
       await mkdir(dirname(file), { recursive: true });
@@ -81,6 +81,9 @@ async function write(
     return true;
   }
   const known = (await readJsonFile(file, within)) ?? {};
+  const folder = await realpath(dirname(file)).catch(() => null);
+  if (folder !== null && isOutside(await realpath(within), folder))
+    throw invalidFile(file, "its folder is a symlink that leads out of the project");
   const servers = known[entry.field] ?? {};
   if (!jsonObjectIs(servers)) throw invalidFile(file, `its field ${entry.field} is no object`);
   if (Object.hasOwn(servers, "errand")) return false;
@@ -89,4 +92,8 @@ async function write(
   await writeJsonFile(file, { ...known, [entry.field]: value }, host.world);
   await chmod(file, mode & 0o777);
   return true;
+}
+
+function isOutside(folder: string, path: string): boolean {
+  return relative(folder, path).split(sep)[0] === "..";
 }

@@ -11,6 +11,7 @@ import { problemOf, reportProblem } from "../../problem.ts";
 import { newRoot } from "../../running/new-root.ts";
 import { watchStops } from "../../running/stops.ts";
 import { ownStore } from "../../store/own-store.ts";
+import { offlineIs } from "../../../view/tree-model.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 import { readVersion } from "../../version.ts";
 import { storeDone } from "../run/background.ts";
@@ -30,8 +31,11 @@ export const mcpCommand: CommandAction = async (call) => {
 };
 
 async function serve(call: CommandCall): Promise<ExitCode> {
-  const { scope, host } = call;
+  const { scope, host, options, settings } = call;
   const { agent, read, runtimeOptions } = await newRoot(call);
+  const { model } = runtimeOptions;
+  const isNamed = options.model !== undefined || settings.model !== null;
+  if (!isNamed && typeof model === "string" && offlineIs(model)) throw noModel();
   printDefinitionNotices(read, agent, host);
   const stops = watchStops(host, null);
   const open = (store: string) =>
@@ -63,6 +67,14 @@ async function serve(call: CommandCall): Promise<ExitCode> {
   } finally {
     stops.close();
   }
+}
+
+/** The agent that started this process would take the offline model's words for results, and see no warning. */
+function noModel(): ErrandError {
+  return new ErrandError("model-missing", "errand mcp has no model: there is no key and no running Ollama.", {
+    remedy:
+      "Set ANTHROPIC_API_KEY or another key in the server's entry, or add --model provider/name to its arguments.",
+  });
 }
 
 /** A failure that no call hears of, such as that of a store, is printed for the agent's log. */
