@@ -1,5 +1,6 @@
 /** A command: its help, and the action that runs it. */
 
+import type { Runner } from "../contracts/runner.ts";
 import type { ModelProvider } from "../contracts/model.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
@@ -10,6 +11,8 @@ import type { StoreScope } from "./store/scope.ts";
 export interface ProgramParts {
   /** The providers of models beside the offline ones. `baseUrl` is the one that the user chose. */
   readonly models?: (baseUrl: string | undefined) => readonly ModelProvider[];
+  /** How agents with a `runner` are executed outside this process. */
+  readonly runners?: readonly Runner[];
 }
 
 /** The options of all commands. A command reads those that it declares. */
@@ -47,6 +50,7 @@ export interface CommandCall {
   readonly scope: StoreScope;
   readonly host: Host;
   readonly models: readonly ModelProvider[];
+  readonly runners: readonly Runner[];
   /** All commands, for one that needs to know the others. */
   readonly commands: readonly Command[];
   /** The settings of files and variables. `options` has the typed value, else the value of a setting. */

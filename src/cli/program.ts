@@ -33,6 +33,7 @@ export async function runProgram(args: readonly string[], host: Host, parts: Pro
           ...(parts.models?.(options.baseUrl ?? settings.baseUrl ?? undefined) ?? []),
           createRehearsalProvider(host.world),
         ],
+        runners: parts.runners ?? [],
         commands: COMMANDS,
         settings,
       });

@@ -7,6 +7,7 @@
  *  3. Nothing throws: a file that gives no definition is a problem.
  */
 
+import type { Json } from "../core/values/json.ts";
 import { readKeys } from "./agent-keys.ts";
 import { agentTools, type ToolsText } from "./agent-tools.ts";
 import { descriptionOf, listOf, type Parsed, type Warn, type Warning } from "./fields.ts";
@@ -23,6 +24,9 @@ export interface FoundDefinition {
   readonly maxIterations?: number;
   readonly timeoutSeconds?: number;
   readonly say?: boolean;
+  /** Its turns are executed outside, by this runner. It has no tools of Errand. */
+  readonly runner?: string;
+  readonly settings?: { readonly [name: string]: Json };
   /** Names of its skills. */
   readonly skills?: readonly string[];
   /** True if the definition is not used before the user trusts the file. */
@@ -64,12 +68,13 @@ export function readAgent(source: AgentText): Parsed<FoundDefinition> {
   const tools = agentTools(source, warn);
   const skills = listOf(byKey.get("skills")?.value);
   const trustFor = trustReasons(source.fields);
+  const keys = readKeys(source.fields, warn);
   const found: FoundDefinition = {
     name,
     description,
     prompt,
-    ...(tools === null ? {} : { tools }),
-    ...readKeys(source.fields, warn),
+    ...(tools === null || keys.runner !== undefined ? {} : { tools }),
+    ...keys,
     ...(skills === null || skills.length === 0 ? {} : { skills }),
     needsTrust: trustFor.length > 0,
     trustFor,

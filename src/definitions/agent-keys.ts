@@ -1,6 +1,7 @@
 /** Keys of agent files with plain values (model, limits, reporting), and warnings about all other keys. */
 
-import type { Field, Fields, Warn } from "./fields.ts";
+import type { Json } from "../core/values/json.ts";
+import { entriesOf, type Field, type Fields, type Warn } from "./fields.ts";
 
 interface PlainKeys {
   readonly model?: string;
@@ -8,12 +9,15 @@ interface PlainKeys {
   readonly maxIterations?: number;
   readonly timeoutSeconds?: number;
   readonly say?: boolean;
+  readonly runner?: string;
+  /** What its runner needs. */
+  readonly settings?: { readonly [name: string]: Json };
 }
 
 /** Read here or elsewhere in this folder. */
 const READ = (
   "name description prompt developerinstructions tools allowedtools disallowedtools excludetools model reporting say " +
-  "skills disable disabled kind readonly sandboxmode permission permissionmode"
+  "skills runner settings disable disabled kind readonly sandboxmode permission permissionmode"
 ).split(" ");
 /** Values by the factor that makes them iterations or seconds. */
 const ITERATIONS = { maxiterations: 1, maxturns: 1, steps: 1, maxsteps: 1 } as const;
@@ -50,13 +54,42 @@ export function readKeys(fields: Fields, warn: Warn): PlainKeys {
   const say = byKey.get("say");
   if (say !== undefined && typeof say.value !== "boolean") warn("`say` is true or false, and was left out", say);
   warnOfOthers(fields, warn);
+  const runner = runnerOf(byKey, warn);
   return {
     ...(model === null ? {} : { model }),
     ...(maxIterations === null ? {} : { maxIterations }),
     ...(timeoutSeconds === null ? {} : { timeoutSeconds }),
-    ...(reporting?.value === "tool" || reporting?.value === "tag" ? { reporting: reporting.value } : {}),
-    ...(typeof say?.value === "boolean" ? { say: say.value } : {}),
+    ...(runner.runner === undefined && (reporting?.value === "tool" || reporting?.value === "tag")
+      ? { reporting: reporting.value }
+      : {}),
+    ...(runner.runner === undefined && typeof say?.value === "boolean" ? { say: say.value } : {}),
+    ...runner,
   };
+}
+
+/** The runner and its settings. Settings without a runner are left out. */
+function runnerOf(byKey: Fields["byKey"], warn: Warn): Pick<PlainKeys, "runner" | "settings"> {
+  const runner = byKey.get("runner");
+  const settings = byKey.get("settings");
+  if (runner === undefined || typeof runner.value !== "string" || runner.value.trim() === "") {
+    if (runner !== undefined) warn("`runner` is the name of a runner, and was left out", runner);
+    if (settings !== undefined) warn("`settings` are for a runner, and were left out", settings);
+    return {};
+  }
+  const entries = settings === undefined ? [] : entriesOf(settings.value);
+  if (entries === null) warn("`settings` is a list of keys with values, and was left out", settings);
+  const plain = Object.fromEntries((entries ?? []).map(([name, value]) => [name, jsonOf(value)]));
+  return { runner: runner.value.trim(), settings: plain };
+}
+
+/** A value of a file as plain JSON. Files nest to a limited depth. */
+function jsonOf(value: unknown): Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (Array.isArray(value)) return value.map(jsonOf);
+  const entries = entriesOf(value);
+  // Other kinds of YAML values, such as dates, are no JSON.
+  return entries === null ? null : Object.fromEntries(entries.map(([name, inner]) => [name, jsonOf(inner)]));
 }
 
 function modelOf(field: Field | undefined, warn: Warn): string | null {

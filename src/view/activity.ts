@@ -1,6 +1,7 @@
 /** In few words, what an agent is doing or how it ended. Text of models and tools is in it unchanged. */
 
 import { codePointsPrefix } from "../core/text/index.ts";
+import { CHILD_QUESTION } from "../core/text/prompts/question-text.ts";
 import { countLabel, elapsedLabel } from "./amounts.ts";
 import type { AgentModel, TreeModel } from "./tree-model.ts";
 
@@ -30,7 +31,7 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
   if (run?.state === "ended") return endedLabel(agent);
   if (run?.state === "queued") return "queued";
   const asks = asksFor(agent, model);
-  if (asks !== null) return `may it? ${asks}`;
+  if (asks !== null) return asks;
   if (run?.state === "needs_input") return "needs input";
   if (agent.retry !== null) {
     const wait = elapsedLabel(Math.max(0, agent.retry.at - now));
@@ -43,6 +44,7 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
     return `${tool.name} ${more}${tool.about}`.trim();
   }
   if (agent.thinking) return "thinking";
+  if (agent.doing !== null) return agent.doing;
   const waiting = waitsFor(agent, model);
   if (waiting > 0) return `waits for ${countLabel(waiting, "run")}`;
   if (run !== null || agent.turn) return "working";
@@ -56,7 +58,7 @@ export function agentActivity(agent: AgentModel, model: TreeModel, now: number):
 /** The call of the agent that waits for the user, if there is one. */
 function asksFor(agent: AgentModel, model: TreeModel): string | null {
   for (const { agent: asker, tool, about } of model.questions.values())
-    if (asker === agent.number) return `${tool} ${about}`.trim();
+    if (asker === agent.number) return tool === CHILD_QUESTION ? `asks: ${about}` : `may it? ${tool} ${about}`.trim();
   return null;
 }
 

@@ -3,6 +3,7 @@
 import { modelCost } from "../core/values/definition.ts";
 import { MODEL_CALLS, modelCallsInput } from "../core/text/prompts/question-text.ts";
 import { type StepKey, stepKey } from "../core/values/ids.ts";
+import { jsonObjectIs } from "../core/values/json.ts";
 import type { Usage } from "../core/values/message.ts";
 import { callAbout, callArguments } from "./call-about.ts";
 import type { ReadableEvent } from "./readable-event.ts";
@@ -92,7 +93,8 @@ export function effectRepeated(model: TreeModel, key: StepKey): ReadableEvent[] 
   if (open === null) return [];
   const { effect, agent } = open;
   agent.retry = null;
-  if (effect.call === null) agent.thinking = true;
+  if (effect.session !== undefined) effect.session = { input: 0, output: 0, cost: 0 };
+  else if (effect.call === null) agent.thinking = true;
   return [];
 }
 
@@ -127,9 +129,11 @@ export function questionAsked(model: TreeModel, fact: FactOf<"question-asked">, 
   const agent = model.agents.get(fact.agent);
   if (agent === undefined) return [];
   const { seq, texts, tree, at } = event;
-  const { name: tool, call } = fact;
+  const { name: tool, call, ask } = fact;
   const key = stepKey(seq, fact.n);
-  const input = call === undefined ? modelCallsInput(fact.calls ?? 0) : callArguments(texts, call);
+  const [own = null] = texts;
+  const ofCall = call === undefined ? modelCallsInput(fact.calls ?? 0) : callArguments(texts, call);
+  const input = ask !== undefined && jsonObjectIs(own) ? own : ofCall;
   model.questions.set(key, { agent: fact.agent, tool, input, about: callAbout(input) });
   return [{ type: "question-asked", at, ...agentNamed(agent), id: `${tree}/${key}`, tool, input }];
 }

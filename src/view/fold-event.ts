@@ -27,6 +27,7 @@ import {
   usageEstimated,
   usageLearnt,
 } from "./fold-calls.ts";
+import { sessionSaid, sessionStarted } from "./fold-outside.ts";
 import type { ReadableEvent } from "./readable-event.ts";
 import { type FactOf, textAt, type TreeEvent } from "./tree-event.ts";
 import { agentNamed, endAgentWork, newAgent, offlineIs, runNamed, type TreeModel } from "./tree-model.ts";
@@ -89,6 +90,13 @@ function foldFact(model: TreeModel, fact: Fact, event: TreeEvent): ReadableEvent
       return toolCalled(model, fact, event);
     case "tool-finished":
       return toolFinished(model, fact, at);
+    case "runner-started":
+      return sessionStarted(model, fact, event.seq);
+    case "runner-progressed":
+    case "runner-asked":
+    case "runner-reported":
+    case "runner-ended":
+      return sessionSaid(model, fact, event);
     case "question-asked":
       return questionAsked(model, fact, event);
     case "answer-given":

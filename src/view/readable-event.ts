@@ -57,6 +57,12 @@ export interface RunStateChanged extends RunNamed {
 }
 
 /** The child handed in a report. The last one before the end is the run's result. */
+export interface RunProgress extends RunNamed {
+  readonly type: "run-progress";
+  /** What a child that is executed outside says that it does now. */
+  readonly text: string;
+}
+
 export interface RunReported extends RunNamed {
   readonly type: "run-reported";
 }
@@ -156,6 +162,7 @@ export type ReadableEvent = { readonly at: number } & (
   | RunCreated
   | RunStarted
   | RunStateChanged
+  | RunProgress
   | RunReported
   | RunEnded
   | TurnStarted

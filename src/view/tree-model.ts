@@ -49,6 +49,8 @@ export interface AgentModel {
   /** The provider's message about the last failed call; null after a successful call. */
   failure: string | null;
   tools: Map<StepKey, ToolUnderWay>;
+  /** What an outside child says that it does now; null if it has said nothing. */
+  doing: string | null;
   startedAt: number | null;
   endedAt: number | null;
   tokens: number;
@@ -73,6 +75,8 @@ export interface EffectModel {
   readonly agent: AgentNumber;
   readonly call: string | null;
   failures: number;
+  /** What the session of an outside child has used so far; absent for a call. */
+  session?: { readonly input: number; readonly output: number; readonly cost: number };
 }
 
 /** A call that waits for the user's answer. */
@@ -133,6 +137,7 @@ export function newAgent(given: NewAgent): AgentModel {
     retry: null,
     failure: null,
     tools: new Map(),
+    doing: null,
     startedAt: null,
     endedAt: null,
     tokens: 0,
@@ -147,6 +152,7 @@ export function endAgentWork(model: TreeModel, agent: AgentModel): void {
   agent.thinking = false;
   agent.retry = null;
   agent.tools.clear();
+  agent.doing = null;
   for (const [key, effect] of model.effects) if (effect.agent === agent.number) model.effects.delete(key);
   for (const [key, question] of model.questions) if (question.agent === agent.number) model.questions.delete(key);
 }

@@ -4,6 +4,7 @@
  */
 
 import { join, relative } from "node:path";
+import type { Runner } from "../../contracts/runner.ts";
 import type { Tool } from "../../contracts/tool.ts";
 import { builtInDefinitions } from "../../definitions/built-in.ts";
 import type { FoundDefinition } from "../../definitions/agent-file.ts";
@@ -34,7 +35,7 @@ export interface FolderDefinitions {
 export type ModelOf = (definition: FoundDefinition) => string | undefined;
 
 export async function folderDefinitions(
-  { host, models, settings }: Pick<CommandCall, "host" | "models" | "settings">,
+  { host, models, runners, settings }: Pick<CommandCall, "host" | "models" | "runners" | "settings">,
   tools: readonly Tool[],
   modelOf: ModelOf,
 ): Promise<FolderDefinitions> {
@@ -48,6 +49,8 @@ export async function folderDefinitions(
     toolNames: tools.map(({ name }) => name),
     trusted: ({ path, hash }) => isTrusted(trust, folder, { name: relative(host.folder, path), hash }),
     modelProblem(definition) {
+      const lacked = runnerProblem(definition, runners);
+      if (lacked !== null) return lacked;
       const model = modelOf(definition);
       const found = model === undefined ? null : providers.resolve(model);
       return found !== null && "unavailable" in found ? found.unavailable : null;
@@ -67,6 +70,23 @@ export async function folderDefinitions(
       ...(context === null ? {} : { projectContext: contextText(context, host) }),
     },
   };
+}
+
+/** The agents of files that are executed outside: what a command needs to go on with their runs. */
+export async function outsideAgents(call: CommandCall): Promise<NonNullable<ErrandOptions["agents"]>> {
+  const { agents } = await folderDefinitions(call, [], ({ model }) => model);
+  return Object.fromEntries(
+    agents.flatMap(({ name, ...agent }) => (agent.runner === undefined ? [] : [[name, agent]])),
+  );
+}
+
+/** Why the definition cannot be executed outside, as it asks for; null if it can, or asks for no runner. */
+function runnerProblem({ runner: name, settings = {} }: FoundDefinition, runners: readonly Runner[]): string | null {
+  if (name === undefined) return null;
+  const known = runners.map((runner) => runner.name).join(", ") || "none";
+  const runner = runners.find((one) => one.name === name);
+  if (runner === undefined) return `There is no runner "${name}" here (known: ${known}).`;
+  return runner.check({ origin: "trusted-file", value: settings });
 }
 
 /** The items of a folder that need trust, in their current state. */
@@ -92,7 +112,8 @@ function agentOf(
   const own = skills.filter(({ name }) => wanted.includes(name));
   const list = own.map(({ name, description }) => `\n- ${name}: ${description}`).join("");
   const prompt = own.length === 0 ? definition.prompt : `${definition.prompt}\n\n${SKILLS}${list}`;
-  return { ...definition, prompt, ...(model === undefined ? {} : { model }) };
+  const origin = definition.runner === undefined ? {} : ({ settingsFrom: "trusted-file" } as const);
+  return { ...definition, prompt, ...origin, ...(model === undefined ? {} : { model }) };
 }
 
 const SKILLS = "Skills for your work, to be used with use_skill:";

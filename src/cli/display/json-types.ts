@@ -12,6 +12,7 @@ export const JSON_TYPES = {
     "run-created",
     "run-started",
     "run-state-changed",
+    "run-progress",
     "run-reported",
     "run-ended",
     "turn-started",

@@ -4,6 +4,7 @@
  */
 
 import { createColours } from "../text/colours.ts";
+import { CHILD_QUESTION, questionWords } from "../../core/text/prompts/question-text.ts";
 import { answerOf } from "../../view/channel-message.ts";
 import type { Host } from "../host.ts";
 import { elapsedLabel, countLabel, tokensLabel } from "../../view/amounts.ts";
@@ -113,7 +114,10 @@ function changeLine(change: ReadableEvent): string | null {
       const why = change.error === null ? "" : `: ${errorWords(change.error)}`;
       return `${change.name}: the model failed, attempt ${change.attempt} in ${wait}${why}`;
     }
+    case "run-progress":
+      return `${change.name}: ${change.text}`;
     case "question-asked":
+      if (change.tool === CHILD_QUESTION) return questionWords(change.name, change.tool, change.input);
       return `${change.name} asks: ${change.tool} ${JSON.stringify(change.input)}?`;
     case "question-answered":
       return `${change.name}: ${change.allow ? "allowed" : "refused"}`;

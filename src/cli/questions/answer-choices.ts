@@ -4,13 +4,16 @@ import { type QuestionView, viewIsLong } from "./question-view.ts";
 
 export type Choice =
   | { readonly type: "once" | "conversation" | "project" | "details" }
-  | { readonly type: "no"; readonly note: string };
+  | { readonly type: "no"; readonly note: string }
+  /** Words for the child that asks. */
+  | { readonly type: "text"; readonly text: string };
 
 /** An answer that decides the question. */
 export type Answer = Exclude<Choice, { readonly type: "details" }>;
 
 /** Null: the line does not answer this question. */
 export function readChoice(line: string, view: QuestionView): Choice | null {
+  if (view.words === true) return line.trim() === "" ? null : { type: "text", text: line.trim() };
   const [, typed = "", note = ""] = /^([a-z]+)\b[\s,.:]*(.*)$/is.exec(line.trim()) ?? [];
   const word = typed.toLowerCase();
   if (word === "n" || word === "no") return { type: "no", note };
@@ -24,6 +27,7 @@ export function readChoice(line: string, view: QuestionView): Choice | null {
 
 /** The possible answers, in lines that fit a narrow window. */
 export function choiceLines(view: QuestionView): readonly string[] {
+  if (view.words === true) return ["your answer; then Enter"];
   const more = [
     ...(view.rule === null ? [] : ["c always in this conversation", "p always in this project"]),
     ...(viewIsLong(view) ? ["d shows all of it"] : []),

@@ -123,7 +123,8 @@ export function createQuestionQueue({ host, answer, allowInProject, asking }: Qu
       answered.add(id);
       dismiss();
       if (choice.type === "project" && view.rule !== null) allowInProject(view.rule, display);
-      if (choice.type === "no") answer(id, { allow: false, note: choice.note });
+      if (choice.type === "text") answer(id, { text: choice.text });
+      else if (choice.type === "no") answer(id, { allow: false, note: choice.note });
       else answer(id, { allow: true, seen: view.seen, ...(choice.type === "once" ? {} : { always: true }) });
       next();
       return true;

@@ -11,7 +11,7 @@
 import { type Json, jsonObjectIs } from "../../core/values/json.ts";
 import { exactRule } from "../../core/permissions/grants.ts";
 import type { FileFacts, PermissionRule } from "../../core/permissions/permissions.ts";
-import { MODEL_CALLS, questionWords } from "../../core/text/prompts/question-text.ts";
+import { CHILD_QUESTION, MODEL_CALLS, questionWords } from "../../core/text/prompts/question-text.ts";
 import { type ChangePreview, previewChange } from "../../tools/preview-change.ts";
 import { countLabel } from "../../view/amounts.ts";
 import type { Colours } from "../text/colours.ts";
@@ -27,6 +27,8 @@ export interface QuestionView {
   readonly seen: string | undefined;
   /** The rule that "always" allows; null if no rule names exactly this call. */
   readonly rule: PermissionRule | null;
+  /** True if the answer is words, and not yes or no. */
+  readonly words?: true;
 }
 
 type Preview = ChangePreview | { readonly refused: string };
@@ -46,6 +48,10 @@ const FIELD_WIDTH = 8;
 
 /** `folder`: where the call would be made; null if that is on another machine. */
 export async function viewQuestion({ who, tool, input }: Asked, folder: string | null): Promise<QuestionView> {
+  if (tool === CHILD_QUESTION) {
+    const head = [visibleText(questionWords(who, tool, input))];
+    return { head, body: [], seen: undefined, rule: null, words: true };
+  }
   if (tool === MODEL_CALLS) return { head: [questionWords(who, tool, input)], body: [], seen: undefined, rule: null };
   const args = jsonObjectIs(input) ? input : {};
   const path = typeof args["path"] === "string" ? args["path"] : null;

@@ -13,6 +13,7 @@ import { didYouMean } from "../text/did-you-mean.ts";
 type AgentOptions = Pick<
   ErrandOptions,
   | "models"
+  | "runners"
   | "world"
   | "permissions"
   | "recover"
@@ -24,7 +25,7 @@ type AgentOptions = Pick<
   | "subagentEnabled"
 > & { readonly tools: readonly Tool[] };
 
-export function agentOptions({ options, scope, host, models, settings }: CommandCall): AgentOptions {
+export function agentOptions({ options, scope, host, models, runners, settings }: CommandCall): AgentOptions {
   const { limits, retentionDays, permissions, subagentEnabled } = settings;
   const tools = workspaceTools({
     world: host.world,
@@ -33,6 +34,7 @@ export function agentOptions({ options, scope, host, models, settings }: Command
   });
   return {
     models,
+    runners,
     world: host.world,
     tools,
     permissions: [...allowedCalls(options.allow, tools), ...permissions],

@@ -23,14 +23,14 @@ export interface DefinedProject {
 /** The real program with a model that shows what agents are sent. */
 const SHOWING = fileURLToPath(new URL("./showing-errand.ts", import.meta.url));
 
-export function definedProject(files: Files = {}, homeFiles: Files = {}): DefinedProject {
+export function definedProject(files: Files = {}, homeFiles: Files = {}, entry = SHOWING): DefinedProject {
   const parent = realpathSync(mkdtempSync(join(tmpdir(), "errand-defined-")));
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
   const [folder, home] = [join(parent, "project"), join(parent, "home")];
   writeAll(folder, { "README.md": "# Sample\n", ...files });
   writeAll(home, homeFiles);
   const errandWith = (env: Readonly<Record<string, string>>, ...args: string[]): Promise<Finished> =>
-    runErrand(args, { folder, home, entry: SHOWING, env });
+    runErrand(args, { folder, home, entry, env });
   return {
     folder,
     home,

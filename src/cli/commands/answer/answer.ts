@@ -1,8 +1,9 @@
 /**
- * `errand answer [QUESTION] [yes|no] [NOTE]`: lists the open questions, or answers one. `seen` is the mark of the file
- * that a call would change. An answer contains it, so that it allows only the change that was shown.
+ * `errand answer [QUESTION] [yes|no|WORDS] [NOTE]`: lists the open questions, or answers one. `seen` is the mark of the
+ * file that a call would change. An answer contains it, so that it allows only the change that was shown.
  */
 
+import { choicesOf } from "../../../core/context/outside-texts.ts";
 import { asStepKey, asTreeId } from "../../../core/values/ids.ts";
 import { ErrandError } from "../../../errors.ts";
 import { sha256 } from "../../../runtime/create-runtime.ts";
@@ -122,9 +123,12 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
   const allow = choice.type !== "no";
   const always = choice.type === "conversation" || choice.type === "project" ? ({ always: true } as const) : {};
   const seen = allow && shown.seen !== undefined ? { seen: shown.seen } : {};
+  const text = choice.type === "text" ? ({ text: true } as const) : {};
   const id = newPostId(host.world);
-  const input: PostInput = { type: "answer-given", id, question: key, allow, ...seen, ...always };
-  const note = choice.type === "no" ? choice.note : "";
+  const input: PostInput = { type: "answer-given", id, question: key, allow, ...seen, ...always, ...text };
+  const words = choice.type === "text" ? choice.text : null;
+  const note = choice.type === "no" ? choice.note : (words ?? "");
+  requireChoice(question, words);
   const given = { tree, input, texts: [host.redactor.text(note)] };
   if (await differentAnswerPending(file.store, given)) throw answeredAlready(question);
   const { taken, rejected } = await deliverAsMail(file, given, host.world);
@@ -136,9 +140,18 @@ async function answer(view: View, question: OpenQuestion, call: CommandCall): Pr
   print(
     call,
     { type: "answered", id: question.id, tree, allow, taken },
-    () => `${allow ? "allowed" : "refused"}; ${next}`,
+    () => `${words === null ? (allow ? "allowed" : "refused") : "answered"}; ${next}`,
   );
   return EXIT.done;
+}
+
+/** What a child asks may have a list of answers. */
+function requireChoice({ id, input }: OpenQuestion, words: string | null): void {
+  const choices = words === null ? [] : choicesOf(input);
+  if (words === null || choices.length === 0 || choices.includes(words)) return;
+  throw new ErrandError("answer-unfit", `"${words}" is none of the answers that the question takes`, {
+    remedy: `errand answer ${id} ${choices.map((choice) => JSON.stringify(choice)).join(" | ")}`,
+  });
 }
 
 function answeredAlready({ id }: OpenQuestion): ErrandError {
@@ -153,8 +166,10 @@ function choiceOf(question: OpenQuestion, shown: QuestionView, call: CommandCall
   const [given = "", word, note = ""] = call.args;
   if (word === undefined && options.json !== true && host.keys !== null && host.screen !== null)
     return askInTerminal(host, host.keys, shown);
-  const allow = allowOf(word, given);
+  const words = shown.words === true && word !== undefined ? { type: "text" as const, text: word } : null;
+  const allow = words === null ? allowOf(word, given) : true;
   if (allow && options.seen !== undefined) requireSeen(question, shown, options.seen);
   if (options.json !== true) host.out(`${viewLines(shown, createColours(host.colours.out)).join("\n")}\n`);
+  if (words !== null) return Promise.resolve(words);
   return Promise.resolve(allow ? { type: "once" } : { type: "no", note });
 }

@@ -5,7 +5,7 @@ export const ANSWER: Command = {
   description: "list the calls that wait for your permission, or allow or refuse one",
   args: [
     ["[question]", "a question by its id, or the tree that asks it; without one, those that are open are listed"],
-    ["[answer]", "yes or no; without it, a terminal asks"],
+    ["[answer]", "yes or no; to what a child asks, your words; without it, a terminal asks"],
     ["[note]", "what the agent should know about your refusal"],
   ],
   options: [["--seen <mark>", "allow it only if its file is as it was when this mark was shown"]],
@@ -16,6 +16,7 @@ Examples:
   errand answer 3f9c21 yes
   errand answer 3f9c21 yes --seen 4be19c02a77d
   errand answer 3f9c21 no "use the staging database"
+  errand answer 3f9c21 "the third floor"
 
 Each question is shown with the change that it would make to its file as it is now. An allowed change is made only if
 the file is still as this command saw it.

@@ -1,7 +1,7 @@
 /** One fact of a journal in a line for people. Needs the tree as it is after the fact's step, for names. */
 
 import type { Fact } from "../../../core/event.ts";
-import type { Json } from "../../../core/values/json.ts";
+import { type Json, jsonObjectIs } from "../../../core/values/json.ts";
 import { replyPartsOf, replyText } from "../../../core/values/message.ts";
 import type { EffectModel, TreeModel } from "../../../view/tree-model.ts";
 import { errorWords, terminalLine } from "../../text/terminal-text.ts";
@@ -41,6 +41,12 @@ function details(fact: Fact, { model, texts, effect }: FactPlace): string {
       return `${fact.kind} message to ${name(fact.to)}: ${preview(texts[0])}`;
     case "run-asked":
       return `of ${name(fact.parent)}`;
+    case "runner-progressed":
+    case "runner-asked":
+    case "runner-reported":
+      return `${name(effect?.agent)}: ${preview(said(texts))}`;
+    case "runner-ended":
+      return `${name(effect?.agent)}: ${fact.status}${why(fact.code)}`;
     case "model-replied":
       return `${name(effect?.agent)}: ${replied(texts)}${tokens(fact.usage)}`;
     case "model-failed":
@@ -101,6 +107,11 @@ function replied(texts: readonly Json[]): string {
   return [text === "" ? "" : preview(text), calls.length === 0 ? "" : `calls ${calls.join(", ")}`]
     .filter((part) => part !== "")
     .join(" · ");
+}
+
+/** Words of an outside child: a line, or the text of its question or report. */
+function said([first]: readonly Json[]): Json | undefined {
+  return first !== undefined && jsonObjectIs(first) ? first["text"] : first;
 }
 
 function tokens(usage: { readonly input: number; readonly output: number } | null): string {

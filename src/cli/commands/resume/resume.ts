@@ -8,6 +8,7 @@ import { treeUnplaced } from "../../../runtime/trees/tree-errors.ts";
 import type { Errand } from "../../../runtime/errand.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { outsideAgents } from "../../definitions/folder-definitions.ts";
 import { agentOptions } from "../../running/agent-options.ts";
 import { explainModel, modelRefusal, RECORDED, requireBaseUrlFits } from "../../running/choose-model.ts";
 import { type RuntimeHandlers, workOnTrees, type WorkRequest } from "../../running/work-on-trees.ts";
@@ -124,10 +125,11 @@ async function openReleased(
   released: readonly TreeId[],
   how: { readonly model: string } & RuntimeHandlers,
 ): Promise<Errand> {
+  const agents = await outsideAgents(call);
   const store = await openStoreAt(path, "own");
   try {
     for (const tree of released) await store.release(tree);
-    return await createErrand({ ...agentOptions(call), recover: true, store, ...how });
+    return await createErrand({ ...agentOptions(call), agents, recover: true, store, ...how });
   } catch (thrown) {
     await store.close();
     throw thrown;
