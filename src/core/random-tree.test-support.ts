@@ -125,7 +125,7 @@ function chooseInput(tree: Tree, next: () => number, count: number): Choice {
       id: asPostId(`answer-${count}`),
       question,
       allow: said % 2 === 0,
-      ...(said % 3 === 0 ? { text: true } : {}),
+      ...(said % 3 === 1 ? { text: true } : {}),
       ...(said % 6 === 0 ? { always: true, seen: "mark" } : {}),
     };
     const texts = [["", "yes", "no", "something else"][next() % 4] ?? ""];
