@@ -1,6 +1,7 @@
 /** Writes what was measured into the table of faults in docs/reliability.md, between its marks. */
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { FaultName } from "./faults.ts";
 import type { Measured } from "./measure.ts";
@@ -63,8 +64,9 @@ function summary(measured: readonly MeasuredFault[]): string {
   const descriptors = most(measured.map((one) => one.descriptors));
   const findings = measured.flatMap((one) => one.findings).length;
   const day = new Date().toISOString().slice(0, 10);
+  const load = Math.round(loadavg()[0] ?? 0);
   return (
-    `Measured on ${day} by \`npm run faults -- --record\`. Afterwards the heap was at most ${heap} and the number of descriptors at most ` +
+    `Measured on ${day} by \`npm run faults -- --record\`, on ${availableParallelism()} cores with a load average of ${load}. Afterwards the heap was at most ${heap} and the number of descriptors at most ` +
     `${descriptors} above the level before. Results that were lost or doubled: ${findings}.`
   );
 }
