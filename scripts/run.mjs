@@ -6,6 +6,7 @@ import { runSources } from "./run-sources.mjs";
 
 /** @type {Readonly<Record<string, string>>} */
 const FILES = {
+  agents: "test/agents/run.ts",
   eval: "evals/run.ts",
   faults: "test/faults/main.ts",
   fuzz: "test/security/fuzz.ts",
