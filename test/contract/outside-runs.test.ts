@@ -192,7 +192,7 @@ test("a deadline stops the session; a result that comes later is recorded and ch
   (late as (() => void) | null)?.();
   await world.advance(1_000);
   const events = await eventsNow(errand, agent.id);
-  expect(events.at(-1)).toMatchObject({ late: "no such session is open", facts: [{ type: "runner-ended" }] });
+  expect(events.at(-1)).toMatchObject({ rejected: "no such session is open", facts: [{ type: "runner-ended" }] });
   expect(JSON.stringify(events)).not.toContain("too late");
   expect(JSON.stringify(parentRequests(models))).not.toContain("too late");
   expect(await errand.replay(agent.id)).toMatchObject({ difference: null });
