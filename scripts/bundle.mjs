@@ -25,7 +25,10 @@ const TOGETHER = [
   { name: null, roots: ["cli/start"] },
   { name: "text", roots: ["core/text/index"] },
   // Every command loads this.
-  { name: "command-line", roots: ["cli/program", "cli/process-host", "models/registry/model-registry"] },
+  {
+    name: "command-line",
+    roots: ["cli/program", "cli/process-host", "models/registry/model-registry", "runners/subprocess"],
+  },
   { name: "library", roots: ["index"] },
   // Commands that run trees load this.
   { name: "work", roots: ["cli/commands/run/run"] },

@@ -13,16 +13,21 @@ export async function start(): Promise<void> {
   }
   // Node.js keeps the compiled code of the modules loaded from here on. That halves the time to start.
   enableCompileCache(compiledFolder());
-  const [{ createProcessHost }, { runProgram }, { createModelRegistry }] = await Promise.all([
-    import("./process-host.ts"),
-    import("./program.ts"),
-    import("../models/registry/model-registry.ts"),
-  ]);
+  const [{ createProcessHost }, { runProgram }, { createModelRegistry }, { createSubprocessRunner }, { dataFolder }] =
+    await Promise.all([
+      import("./process-host.ts"),
+      import("./program.ts"),
+      import("../models/registry/model-registry.ts"),
+      import("../runners/subprocess.ts"),
+      import("../stores/user-data.ts"),
+    ]);
   const host = createProcessHost();
   const { env, world } = host;
+  const logs = join(dataFolder(host), "runner-logs");
   host.end(
     await runProgram(args, host, {
       models: (baseUrl) => [createModelRegistry({ env, world, ...(baseUrl === undefined ? {} : { baseUrl }) })],
+      runners: [createSubprocessRunner({ world, environment: process.env, logs })],
     }),
   );
 }

@@ -63,6 +63,7 @@ export interface RunProgress extends RunNamed {
   readonly text: string;
 }
 
+/** A run handed its result to its parent. */
 export interface RunReported extends RunNamed {
   readonly type: "run-reported";
 }
