@@ -86,7 +86,7 @@ export function inlineSpans(text: string, styles: Styles = [], depth = 0): Span[
     const end = places.at(-1) ?? -1;
     // The whole run is text, or shorter runs of it would be looked for.
     if (end === -1) plain += ticks;
-    else add({ text: text.slice(from, end).replace(/^ (.*\S.*) $/, "$1"), styles: [...styles, "cyan"] });
+    else add({ text: withoutPadding(text.slice(from, end)), styles: [...styles, "cyan"] });
     at = end === -1 ? from : end + ticks.length;
     return true;
   }
@@ -139,4 +139,9 @@ export function inlineSpans(text: string, styles: Styles = [], depth = 0): Span[
   }
   add();
   return spans;
+}
+
+/** One space on each side keeps backticks in the code apart from its marks. */
+function withoutPadding(code: string): string {
+  return code.startsWith(" ") && code.endsWith(" ") && code.trim() !== "" ? code.slice(1, -1) : code;
 }

@@ -178,6 +178,10 @@ describe("hostile text", () => {
     [">".repeat(long)],
     ["世".repeat(long)],
     [`a|b\n${":-".repeat(long / 2)}`],
+    [`|${"a".repeat(long)}\n${" ".repeat(long)}-x`],
+    [`${"~".repeat(long)}\``],
+    [`~~~${" ".repeat(long)}\``],
+    [`x \` ${"a".repeat(long)}\``],
   ])("%.20j… takes no longer than its length demands", (text) => {
     const began = performance.now();
     const rows = markdownRows(text, { width: 80, colours });

@@ -29,7 +29,8 @@ interface State {
   table: string[];
 }
 
-const FENCE = /^\s{0,12}(`{3,}|~{3,})\s*([^`]*)$/;
+/** The lookaheads keep it from trying shorter marks, which would take quadratic time. */
+const FENCE = /^\s{0,12}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})\s+(?=\S)/;
 const RULE = /^ {0,3}(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/;
 const QUOTE = /^ {0,3}(>[> ]{0,9})/;
