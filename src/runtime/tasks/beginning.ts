@@ -37,14 +37,11 @@ export function createBeginning({ runtime, store, redactor }: BeginningParts): B
   async function requireSame({ tree, definition, kind, data }: Opening): Promise<void> {
     const known = await store.tree(tree);
     if (known === null) return;
-    if (known.agent !== definition || known.kind !== kind) throw reused(`for an agent "${known.agent}"`);
-    if (known.status === "expired")
-      throw new ErrandError("tree-unknown", "The work under this key has expired; only its record is left.", {
-        remedy: "Use a new key to do it again; `retentionDays` says how long work is kept.",
-      });
+    if (known.agent !== definition || known.kind !== kind) throw keyReused(`for an agent "${known.agent}"`);
+    if (known.status === "expired") throw keyExpired();
     const [row] = await store.rows(tree, 0, 1);
     const recorded = bodyRead(row?.body ?? null).texts[0] ?? null;
-    if (canonicalJson(recorded) !== canonicalJson(redactor.json(data))) throw reused("with other data");
+    if (canonicalJson(recorded) !== canonicalJson(redactor.json(data))) throw keyReused("with other data");
   }
 
   return async ({ keyed, first, data: given, ...rest }) => {
@@ -85,6 +82,12 @@ function dataOf(given: unknown): Json {
   return plain.json;
 }
 
-function reused(how: string): ErrandError {
+export function keyExpired(): ErrandError {
+  return new ErrandError("tree-unknown", "The work under this key has expired; only its record is left.", {
+    remedy: "Use a new key to do it again; `retentionDays` says how long work is kept.",
+  });
+}
+
+export function keyReused(how: string): ErrandError {
   return new ErrandError("id-reused", `The key was used before, ${how}.`, { remedy: "Use a new key for other work." });
 }

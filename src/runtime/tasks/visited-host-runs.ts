@@ -17,6 +17,7 @@ import { storedRows } from "../journals/stored-rows.ts";
 import { deliverAsMail, type MailRequest, newPostId, type Recipient } from "../messages/deliver.ts";
 import { mailOf } from "../messages/mail.ts";
 import { openQuestions, questionNamed } from "../messages/open-questions.ts";
+import { keyExpired, keyReused } from "./beginning.ts";
 import type { FeedSource } from "./event-feed.ts";
 import { createHostRuns } from "./host-runs.ts";
 
@@ -48,11 +49,11 @@ export function visitHostRuns(recipient: Recipient, { world, models, agents, onF
     newId: () => newPostId(world),
     post,
     async begin({ tree, first }) {
-      if ((await store.tree(tree)) === null || first === undefined)
+      if ((await store.tree(tree))?.status === "expired") throw keyExpired();
+      const known = first === undefined ? null : await store.post(tree, first.input.id);
+      if (first === undefined || known === null)
         throw new ErrandError("run-unknown", "There is no run under this key.");
-      const { status } = await store.putMail(mailOf(tree, first.input, [first.text], sha256));
-      if (status === "id-reused")
-        throw new ErrandError("id-reused", "The key was used before, for other work.", { remedy: "Use a new key." });
+      if (known.hash !== mailOf(tree, first.input, [first.text], sha256).hash) throw keyReused("for other work");
     },
     questions: (tree) => openQuestions(store, sha256, tree),
     async answer(question, { allow, note }) {
@@ -81,8 +82,13 @@ function pollingSource({ store }: Recipient, world: World): FeedSource {
           from = row.seq + 1;
         }
         await new Promise<void>((resolve) => {
-          const cancel = world.after(POLL_MS, resolve);
-          signal.addEventListener("abort", () => (cancel(), resolve()), { once: true });
+          const done = (): void => {
+            cancel();
+            signal.removeEventListener("abort", done);
+            resolve();
+          };
+          const cancel = world.after(POLL_MS, done);
+          signal.addEventListener("abort", done);
         });
       }
     },
