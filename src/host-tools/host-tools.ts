@@ -10,6 +10,7 @@
 
 import { type Arguments, argumentsProblem } from "../core/delegation/arguments.ts";
 import { withSchemaText } from "../core/delegation/typed-data.ts";
+import type { Json } from "../core/values/json.ts";
 import { ErrandError, errorText } from "../errors.ts";
 import { plainJson } from "../plain-json.ts";
 import type { FollowOptions, HostAgent, HostQuestion, HostRun, HostRuntime } from "./host-runtime.ts";
@@ -91,8 +92,8 @@ export interface HostTools {
   readonly tools: readonly HostTool[];
   /** Carries out a call. Never rejects. */
   call(name: string, input: unknown, options?: HostCallOptions): Promise<HostCallResult>;
-  /** The newest runs. */
-  list(): Promise<HostListOutput>;
+  /** The newest runs. Default: open and ended ones. */
+  list(state?: "open" | "ended"): Promise<HostListOutput>;
   /** True if `subagent_start` was called with this key. */
   known(key: string): Promise<boolean>;
   /** How a run stands. Rejects with `run-unknown` for another id. */
@@ -149,7 +150,8 @@ export function createHostTools(
             count += 1;
             onProgress({ run_id: id, count, text });
           };
-    if ((await find(id)).state === "quarantined") return outputOf(id, null);
+    const { state } = await find(id);
+    if (state === "quarantined" || (state === "ended" && !how.fromStart)) return outputOf(id, null, how.offset);
     let activity: string | null = null;
     try {
       activity = await runtime.follow(id, { ...how, stopsAtQuestion: background, signal, onLine });
@@ -198,7 +200,8 @@ export function createHostTools(
     return outputOf(id, null);
   }
 
-  async function list(open: boolean | undefined): Promise<HostListOutput> {
+  async function list(state?: Json): Promise<HostListOutput> {
+    const open = state === undefined ? undefined : state === "open";
     const { runs, more } = await runtime.list({ agents: allowed, open, limit: LISTED });
     return { runs: runs.map(listedRun), ...(more ? { more } : {}) };
   }
@@ -219,7 +222,7 @@ export function createHostTools(
       await runtime.cancel(id);
       return outputOf(id, null);
     },
-    subagent_list: (args) => list(args["state"] === undefined ? undefined : args["state"] === "open"),
+    subagent_list: (args) => list(args["state"]),
   };
 
   async function outcomeOf(name: string, input: unknown, options: HostCallOptions): Promise<HostToolOutput> {
@@ -250,7 +253,7 @@ export function createHostTools(
       execute: async (input, options) => (await call(spec.name, input, options)).output,
     })),
     call,
-    list: () => list(undefined),
+    list,
     known: (key) => runtime.known(key),
     async look(id) {
       const { createdAt, endedAt } = await find(id);

@@ -59,8 +59,8 @@ export function joinHostTools(own: HostTools, elsewhere: () => Promise<readonly 
       execute: async (input, options) => (await call(tool.name, input, options)).output,
     })),
     call,
-    async list() {
-      return merged([await own.list(), ...(await Promise.all((await elsewhere()).map((other) => other.list())))]);
+    async list(state) {
+      return merged(await Promise.all([own, ...(await elsewhere())].map((tools) => tools.list(state))));
     },
     async known(key) {
       if (await own.known(key)) return true;

@@ -42,11 +42,14 @@ interface OtherStore {
 export function createProjectHosts(parts: ProjectParts): ProjectHosts {
   const { scope, own, host, open, tools, agents } = parts;
   const others = new Map<string, OtherStore>();
+  /** Stores that were read before this process owned them: a call may still follow a run there. */
+  const replaced: OtherStore[] = [];
+  let closed = false;
   /** One look at the folder after the other. */
   let last: Promise<unknown> = Promise.resolve();
 
   async function look(): Promise<readonly HostTools[]> {
-    if (scope.kind !== "project") return [];
+    if (scope.kind !== "project" || closed) return [];
     for (const path of projectFiles(scope.folder)) {
       if (path === own || others.get(path)?.isOwned === true) continue;
       try {
@@ -65,12 +68,12 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
     const visited = known ?? (await visitor(path));
     others.set(path, visited);
     if (ownerOf(path) !== null) return;
-    const { runs = [] } = await visited.hosts.list();
+    const { runs = [] } = await visited.hosts.list("open");
     if (!runs.some(({ status }) => OPEN.has(status))) return;
     const adopted = await adopt(path);
     if (adopted === null) return;
     others.set(path, adopted);
-    await visited.close(0);
+    replaced.push(visited);
   }
 
   async function visitor(path: string): Promise<OtherStore> {
@@ -104,8 +107,9 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
     },
     owned: () => [...others].filter(([, { isOwned }]) => isOwned).map(([path]) => path),
     async close(withinMs) {
+      closed = true;
       await last;
-      await Promise.all([...others.values()].map((other) => other.close(withinMs)));
+      await Promise.all([...others.values(), ...replaced].map((other) => other.close(withinMs)));
     },
   };
 }
