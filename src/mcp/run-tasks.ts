@@ -6,7 +6,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { ErrandError } from "../errors.ts";
-import type { HostLook, HostTools } from "../host-tools/host-tools.ts";
+import type { HostCallResult, HostLook, HostTools } from "../host-tools/host-tools.ts";
 import type { AskedQuestion, HostStatus } from "../host-tools/output-schemas.ts";
 import { toolResult } from "./tool-result.ts";
 
@@ -61,7 +61,7 @@ export function serveTasks(server: Server, hosts: HostTools): void {
   server.setRequestHandler("tasks/cancel", { params: TaskParams }, async ({ taskId: id }, context) => {
     requireDeclared(context);
     await known(() => hosts.look(id));
-    await hosts.call("subagent_cancel", { run_id: id });
+    await done(hosts.call("subagent_cancel", { run_id: id }));
     return {};
   });
 }
@@ -117,13 +117,23 @@ function inputRequest({ question_id: id, asked_by: who, question }: AskedQuestio
   return [id, { method: "elicitation/create", params }] as const;
 }
 
-/** An answer that is not an answer to an open question changes nothing. */
+/** The answer to a question that is not open changes nothing, as the extension demands. */
 async function answer(hosts: HostTools, run: string, question: string, response: unknown): Promise<void> {
   const read = Answer.safeParse(response);
   if (!read.success) throw noElicitation(question);
   const { action, content } = read.data;
   const allow = action === "accept" && content?.allow === true;
-  await hosts.call("subagent_send", { run_id: run, question_id: question, allow, text: content?.note ?? "" });
+  const input = { run_id: run, question_id: question, allow, text: content?.note ?? "" };
+  await done(hosts.call("subagent_send", input), "question-closed");
+}
+
+/** Rejects if the call failed, but for this reason. */
+async function done(call: Promise<HostCallResult>, except?: string): Promise<void> {
+  const { failed, output } = await call;
+  const { reason, error = "The call failed." } = output;
+  if (!failed || (except !== undefined && reason === except)) return;
+  const { InvalidParams, InternalError } = ProtocolErrorCode;
+  throw new ProtocolError(reason === "invalid-arguments" ? InvalidParams : InternalError, error);
 }
 
 function noElicitation(question: string): ProtocolError {

@@ -32,6 +32,9 @@ it("gives tasks to a client that declares them: create, get, answer, cancel, ref
   expect(JSON.stringify(asked)).toContain("note.txt");
   const wrong = await client.request("tasks/update", { taskId, inputResponses: { [question]: "yes" } }, DECLARED);
   expect(wrong.error).toMatchObject({ code: -32_602 });
+  const long = { [question]: { action: "accept", content: { allow: true, note: "x".repeat(300_000) } } };
+  const tooLong = await client.request("tasks/update", { taskId, inputResponses: long }, DECLARED);
+  expect(tooLong.error).toMatchObject({ code: -32_602, message: expect.stringContaining("text") as string });
   expect(await get(client, taskId)).toMatchObject({ status: "input_required" });
   const inputResponses = { [question]: { action: "accept", content: { allow: true } } };
   expect((await client.request("tasks/update", { taskId, inputResponses }, DECLARED)).error).toBeUndefined();
