@@ -187,6 +187,7 @@ test("a delegation that is refused without the hook does not reach it", async ()
     {
       parent: byContext([
         callTool("subagent", {}),
+        callTool("subagent", { task: " " }),
         callTool("start_background_agent", { task: "x", model: "nowhere/none" }),
         callTool("list_runs", {}),
         say("done"),

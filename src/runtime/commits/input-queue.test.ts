@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asTreeId } from "../../core/values/ids.ts";
+import { asPostId, asTreeId } from "../../core/values/ids.ts";
 import type { Input } from "../../core/event.ts";
 import { createInputQueue, type InputQueue } from "./input-queue.ts";
 
@@ -64,4 +64,12 @@ test("a listener that waits for a wake-up already is not added again: an hour wi
     queue.add({ tree, input: { type: "slots-offered" }, texts: [] }, { resolve: () => {}, reject });
   queue.rejectQueued("closed");
   expect(told).toEqual(["closed"]);
+});
+
+test("definitions of this process come before inputs that waited when the tree was loaded for something else", () => {
+  const queue = createInputQueue();
+  add(queue, { type: "close-asked", id: asPostId("a") });
+  add(queue, { type: "catalog-changed", catalog: [] });
+  add(queue, { type: "timers-due" });
+  expect(types(queue)).toEqual(["catalog-changed", "close-asked", "timers-due"]);
 });

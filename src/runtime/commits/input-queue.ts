@@ -100,7 +100,9 @@ export function createInputQueue(): InputQueue {
       const mine = open.get(submission.tree);
       if (mine === undefined) open.set(submission.tree, [input]);
       else mine.push(input);
-      queue.push(input);
+      // The tree was loaded just now. Inputs that came before it must find the definitions of this process.
+      if (submission.input.type === "catalog-changed") queue.unshift(input);
+      else queue.push(input);
     },
     size: () => queue.length,
     takeAll() {

@@ -145,7 +145,7 @@ export function createDelegationHook(hook: BeforeDelegation | undefined, world: 
       const args = jsonObjectIs(given) ? given : {};
       const asked = { input, texts: [given] };
       if (hook === undefined || input.facts.problem !== undefined) return asked;
-      if (argumentsProblem(SPAWN_SCHEMA, withSchemaText(args)) !== null) return asked;
+      if (argumentsProblem(SPAWN_SCHEMA, withSchemaText(args)) !== null || blank(args["task"])) return asked;
       const change = await checked({ tool: "spawn", ...childOf(args), ...place }, args, SPAWN_SCHEMA);
       const { facts } = input;
       if (change.problem !== undefined)
@@ -179,7 +179,7 @@ function delegationAsked(
   if (name !== "subagent" && name !== "start_background_agent" && name !== "use_skill") return null;
   if (facts?.problem !== undefined || !jsonObjectIs(input)) return null;
   const schema = delegationSchema(name, agent);
-  if (argumentsProblem(schema, withSchemaText(input)) !== null) return null;
+  if (argumentsProblem(schema, withSchemaText(input)) !== null || blank(input["task"])) return null;
   if (name !== "use_skill") return { call: { tool: name, ...childOf(input) }, args: input, schema };
   const skill = catalog.get(text(input["name"]) ?? "");
   if (skill?.skill === undefined || skill.skill === "inline") return null;
@@ -193,6 +193,11 @@ function childOf(args: JsonObject): Pick<DelegationCall, "task" | "agent" | "con
     agent: text(args["agent"]) ?? DEFAULT_AGENT,
     context: text(args["context"]) ?? null,
   };
+}
+
+/** The kernel refuses an empty task, whatever the hook would make of it. */
+function blank(task: Json | undefined): boolean {
+  return typeof task === "string" && task.trim() === "";
 }
 
 function text(value: Json | undefined): string | undefined {
