@@ -4,7 +4,7 @@
  * store.
  */
 
-import { createErrand, type Errand, ErrandError, type Store } from "../../src/index.ts";
+import { type BeforeDelegation, createErrand, type Errand, ErrandError, type Store } from "../../src/index.ts";
 import { errorText, passesByItself } from "../../src/errors.ts";
 import { type CallsUnderWay, createCallsUnderWay, type OnStray } from "./calls.ts";
 import { createFaultyStore, type Fault } from "./faulty-store.ts";
@@ -46,6 +46,8 @@ interface MachineParts {
   readonly watch: Watch;
   readonly models: SimulatedModels;
   readonly tools: SimulatedTools;
+  /** The hook of this life's program, if it has one. */
+  readonly hook: (life: Life) => BeforeDelegation | undefined;
   readonly fault: () => Fault | null;
   readonly count: (what: string) => void;
   /** The process has started and continues its trees. */
@@ -227,6 +229,7 @@ export function createMachine(parts: MachineParts): Machine {
       die,
       onStrayWrite: strayWrite,
     });
+    const beforeDelegation = parts.hook(own);
     return createErrand({
       store: walled,
       world: own,
@@ -239,6 +242,7 @@ export function createMachine(parts: MachineParts): Machine {
       model: "sim/child",
       limits: plan.limits,
       slots: plan.slots,
+      ...(beforeDelegation === undefined ? {} : { beforeDelegation }),
       retentionDays: RETENTION_DAYS,
       workspace: "/",
       onFailure: (error) => (own.ended ? undefined : failed(error)),

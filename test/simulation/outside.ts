@@ -40,6 +40,8 @@ export interface Outside {
   readonly authors: Map<string, string>;
   /** Definitions of the trees that are opened with a message. */
   readonly speaking: Set<string>;
+  /** Tasks that `beforeDelegation` let through. */
+  readonly allowed: Set<string>;
 }
 
 export function createOutside(): Outside {
@@ -50,5 +52,6 @@ export function createOutside(): Outside {
     strikes: new Map(),
     authors: new Map(),
     speaking: new Set(),
+    allowed: new Set(),
   };
 }

@@ -179,7 +179,7 @@ export function createPeople(parts: PeopleParts): People {
       if (agent === undefined) return;
       opened += 1;
       const kind = random.percent(10) ? "background" : "foreground";
-      const options = { agent, kind, channel: channelFor(life) } as const;
+      const options = { agent, kind, channel: channelFor(life), data: { root: agent } } as const;
       if (parts.startsSpeaking()) void start(errand, life, options);
       else errand.openAgent(options).then(hold, refused("openAgent", life));
     },

@@ -10,8 +10,10 @@ import { createIdleSlots } from "./invariants/idle-slots.ts";
 import { checkAtRest, checkShutdown, heal, isOwed, runToRest } from "./final-checks.ts";
 import { checkCall, checkStrike } from "./invariants/outside-checks.ts";
 import { checkOverdue, checkRate, createProgress } from "./invariants/progress.ts";
-import { Violation } from "./invariants/violation.ts";
+import { checkDelegated } from "./invariants/delegated-tasks.ts";
+import { demand, Violation } from "./invariants/violation.ts";
 import { createAnswers } from "./answers.ts";
+import { createDelegationHook } from "./delegation-hook.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import { createOutages } from "./outages.ts";
 import { createOutside, type Outside } from "./outside.ts";
@@ -49,6 +51,8 @@ const STOPPED = 25;
 const MOST_SLEEP = 20;
 /** Percentage of trees that are opened with their first message. */
 const SPEAKING = 25;
+/** Percentage of seeds whose program has a `beforeDelegation`. */
+const HOOKED = 30;
 /** One seed in this many replays every journal of the store once more. */
 const REPLAY_EVERY = 25;
 /** Notices that a process may report in any seed: channels fail, and disks are full. */
@@ -106,6 +110,12 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
       };
     },
   });
+  /** I30: the data with which its people opened a tree reach all of its tools. */
+  const onData = (tree: string, data: unknown): void =>
+    watch.check(() => {
+      const root = watch.trees.get(tree)?.definition;
+      demand("I30", JSON.stringify(data) === JSON.stringify({ root }), () => `${tree} has ${JSON.stringify(data)}`);
+    });
   const onAnswered = (agent: string, life: Life): void => {
     const tree = [...watch.trees.values()].find((one) => agentById(one, agent) !== undefined);
     if (tree === undefined) return;
@@ -143,11 +153,14 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
         watch.check(() => checkStrike(outside, called));
         return outside.authors.get(called) ?? "";
       },
+      onData,
       onStray,
       count,
       troubles: () => troubles,
       onAnswered,
     },
+    hook: (life) =>
+      hooked ? createDelegationHook({ random: hooks, world, outside, count, onData, onWait }, life) : undefined,
     fault() {
       if (ending || faults === 0 || !chance.percent(plan.faultShare)) return null;
       faults -= 1;
@@ -201,6 +214,9 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
     die: () => machine.die(),
   });
   const troubles = drawTroubles(random.fork(), forced);
+  const hooks = random.fork();
+  const hooked = hooks.percent(HOOKED);
+  const onWait = (until: number): void => void (machine.troubledAt = Math.max(machine.troubledAt, until));
   const progress = createProgress();
   const duties = createDuties({
     world,
@@ -250,6 +266,7 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
   do await world.drain();
   while (watch.failure === null && readers.take());
   for (const one of heard) watch.check(() => checkHeard(one));
+  for (const tree of hooked ? watch.trees.values() : []) watch.check(() => checkDelegated(tree, outside.allowed));
   const poisoned = locks.poisoned;
   if (watch.failure === null) await checkAtRest(machine, watch, outside, readers, poisoned, seed % REPLAY_EVERY === 0);
   over = true;

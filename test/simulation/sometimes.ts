@@ -91,6 +91,13 @@ export const SOMETIMES = [
   "parked root",
   "parked over a crash",
   "model calls asked",
+  // The program's word about delegations
+  "hook allows",
+  "hook refuses",
+  "hook rewrites",
+  "hook throws",
+  "hook is slow",
+  "hook hangs",
   // Rights and money
   "fact rights-changed",
   "fact catalog-changed",

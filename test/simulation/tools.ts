@@ -16,6 +16,8 @@ export interface SimulatedTools {
   readonly world: SimulatedWorld;
   /** Called when a tool starts, with the token of the call. Returns the id of the calling agent. */
   readonly onRun: (name: string, token: string) => string;
+  /** Called with the caller's data that a call was given. */
+  readonly onData: (tree: string, data: unknown) => void;
   readonly onStray: OnStray;
   readonly count: (what: string) => void;
   readonly troubles: () => Troubles;
@@ -65,9 +67,10 @@ function tool(parts: SimulatedTools, under: CallsUnderWay, life: Life, name: str
     description: `Does ${name}.`,
     schema: { type: "object", properties: { token: { type: "string" } } },
     safe,
-    run(input, { signal }) {
+    run(input, { signal, tree, data }) {
       const { promise, resolve, reject } = Promise.withResolvers<{ text: string; failed: boolean }>();
       if (unheard(life, `runs the tool ${name}`, onStray)) return promise;
+      parts.onData(tree, data);
       const given = jsonObjectIs(input) ? input["token"] : undefined;
       const token = typeof given === "string" ? given : "";
       const agent = onRun(name, token);
