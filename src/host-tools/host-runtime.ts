@@ -69,6 +69,9 @@ export interface FollowOptions {
   readonly onLine: ((line: string) => void) | undefined;
 }
 
+/** `text`: the words for a question that a child outside Errand asks by itself. A call is allowed or refused. */
+export type HostAnswer = { readonly allow: boolean; readonly note: string } | { readonly text: string };
+
 export interface HostRuntime {
   /** All definitions that can be named, or these. Throws if one of these cannot be used. */
   agents(names: readonly string[] | undefined): readonly HostAgent[];
@@ -93,8 +96,8 @@ export interface HostRuntime {
   questions(run: string): Promise<readonly HostQuestion[]>;
   /** Resolves when the message is durable. Rejects if the run has ended. */
   send(run: string, text: string): Promise<void>;
-  /** Rejects if the question is not open, or is not one of this run's tree. */
-  answer(run: string, question: string, answer: { readonly allow: boolean; readonly note: string }): Promise<void>;
+  /** Rejects if the question is not open, is not one of this run's tree, or takes another kind of answer. */
+  answer(run: string, question: string, answer: HostAnswer): Promise<void>;
   /** Cancels the run and everything below it. False if it had ended. */
   cancel(run: string): Promise<boolean>;
   /** What its agent was told and said. */

@@ -190,8 +190,9 @@ export function createHostTools(
     const { question_id: question, allow } = args;
     const text = textOf(args["text"]) ?? "";
     if (typeof question === "string") {
-      if (typeof allow !== "boolean") throw usage("`allow` is missing; give true or false with `question_id`");
-      await runtime.answer(id, question, { allow, note: text });
+      if (typeof allow === "boolean") await runtime.answer(id, question, { allow, note: text });
+      else if (text !== "") await runtime.answer(id, question, { text });
+      else throw usage("`allow` is missing; give true or false, or to a `child_question` the answer as `text`");
     } else {
       if (allow !== undefined) throw usage("`question_id` is missing; give it with `allow`");
       if (text === "") throw usage("`text` is missing; give the message as a string that is not empty");

@@ -120,12 +120,12 @@ export function toolSpecs(agents: readonly HostAgent[], background: boolean): re
       name: "subagent_send",
       title: "Send a message or an answer",
       description:
-        "Send a message to a running agent, or answer its question with question_id and allow. " +
-        "Allow only what your user wants.",
+        "Send a message to a running agent, or answer its question with question_id and allow; " +
+        "a child_question with question_id and text. Allow only what your user wants.",
       inputSchema: object(
         {
           run_id: runId,
-          text: { type: "string", maxLength: 262_144, description: "The message, or the reason why you refuse." },
+          text: { type: "string", maxLength: 262_144, description: "The message, the answer, or why you refuse." },
           question_id: { type: "string", minLength: 1, maxLength: 128 },
           allow: { type: "boolean", description: "Whether the agent may do what it asks." },
         },

@@ -5,6 +5,7 @@
 
 import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { CHILD_QUESTION } from "../core/text/prompts/question-text.ts";
 import { ErrandError } from "../errors.ts";
 import type { HostCallResult, HostLook, HostTools } from "../host-tools/host-tools.ts";
 import type { AskedQuestion, HostStatus } from "../host-tools/output-schemas.ts";
@@ -21,7 +22,9 @@ const TaskParams = z.looseObject({ taskId });
 /** The answer to a question: an elicitation form. */
 const Answer = z.looseObject({
   action: z.enum(["accept", "decline", "cancel"]),
-  content: z.looseObject({ allow: z.boolean().optional(), note: z.string().optional() }).optional(),
+  content: z
+    .looseObject({ allow: z.boolean().optional(), note: z.string().optional(), answer: z.string().optional() })
+    .optional(),
 });
 
 /** What a request must carry for a task: clients declare their capabilities with each request. */
@@ -101,30 +104,34 @@ function stateOf(status: HostStatus, questions: readonly AskedQuestion[], { outp
   }
 }
 
-function inputRequest({ question_id: id, asked_by: who, question }: AskedQuestion) {
-  const params = {
-    mode: "form",
-    message: `${who} asks: ${question}`,
-    requestedSchema: {
-      type: "object",
-      properties: {
-        allow: { type: "boolean", title: "Allow it" },
-        note: { type: "string", title: "What the agent should know" },
-      },
-      required: ["allow"],
-    },
-  };
+function inputRequest({ question_id: id, asked_by: who, tool, question }: AskedQuestion) {
+  const requestedSchema = tool === CHILD_QUESTION ? WORDS_FORM : ALLOW_FORM;
+  const params = { mode: "form", message: `${who} asks: ${question}`, requestedSchema };
   return [id, { method: "elicitation/create", params }] as const;
 }
+
+const ALLOW_FORM = {
+  type: "object",
+  properties: {
+    allow: { type: "boolean", title: "Allow it" },
+    note: { type: "string", title: "What the agent should know" },
+  },
+  required: ["allow"],
+};
+const WORDS_FORM = {
+  type: "object",
+  properties: { answer: { type: "string", title: "Your answer" } },
+  required: ["answer"],
+};
 
 /** The answer to a question that is not open changes nothing, as the extension demands. */
 async function answer(hosts: HostTools, run: string, question: string, response: unknown): Promise<void> {
   const read = Answer.safeParse(response);
   if (!read.success) throw noElicitation(question);
   const { action, content } = read.data;
-  const allow = action === "accept" && content?.allow === true;
-  const input = { run_id: run, question_id: question, allow, text: content?.note ?? "" };
-  await done(hosts.call("subagent_send", input), "question-closed");
+  const { allow = false, note = "", answer: text = "" } = action === "accept" ? (content ?? {}) : {};
+  const given = text === "" ? { allow, text: note } : { text };
+  await done(hosts.call("subagent_send", { run_id: run, question_id: question, ...given }), "question-closed");
 }
 
 /** Rejects if the call failed, but for this reason. */
@@ -133,7 +140,8 @@ async function done(call: Promise<HostCallResult>, except?: string): Promise<voi
   const { reason, error = "The call failed." } = output;
   if (!failed || (except !== undefined && reason === except)) return;
   const { InvalidParams, InternalError } = ProtocolErrorCode;
-  throw new ProtocolError(reason === "invalid-arguments" ? InvalidParams : InternalError, error);
+  const isInput = reason === "invalid-arguments" || reason === "answer-unfit";
+  throw new ProtocolError(isInput ? InvalidParams : InternalError, error);
 }
 
 function noElicitation(question: string): ProtocolError {

@@ -14,7 +14,7 @@ import type { Sha256 } from "../../core/journal/journal.ts";
 import { asPostId, asTreeId, type TreeId, uuidIs } from "../../core/values/ids.ts";
 import type { Json } from "../../core/values/json.ts";
 import { ErrandError } from "../../errors.ts";
-import type { HostRun, HostRuntime } from "../../host-tools/host-runtime.ts";
+import type { HostAnswer, HostRun, HostRuntime } from "../../host-tools/host-runtime.ts";
 import { treeIdle, type TreeModel } from "../../view/tree-model.ts";
 import type { HistoryItem } from "../../view/history.ts";
 import { runResult } from "../journals/run-result.ts";
@@ -41,7 +41,7 @@ export interface HostRunsParts {
   readonly post: (tree: TreeId, input: PostInput, texts: readonly Json[]) => Promise<string | null>;
   readonly begin: Begin;
   readonly questions: (tree: TreeId) => Promise<readonly OpenQuestion[]>;
-  readonly answer: (question: string, answer: { readonly allow: boolean; readonly note: string }) => Promise<void>;
+  readonly answer: (question: string, answer: HostAnswer) => Promise<void>;
   readonly history: (tree: TreeId, agent: StoredRun["number"]) => Promise<readonly HistoryItem[]>;
   readonly onFailure: (error: ErrandError) => void;
 }

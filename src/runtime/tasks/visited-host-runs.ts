@@ -8,12 +8,14 @@
 
 import type { ModelProvider } from "../../contracts/model.ts";
 import type { World } from "../../contracts/world.ts";
+import { ANSWER_UNFIT } from "../../core/questions/questions.ts";
 import { asTreeId } from "../../core/values/ids.ts";
 import { ErrandError } from "../../errors.ts";
 import type { HostAgent, HostRuntime } from "../../host-tools/host-runtime.ts";
 import { sha256 } from "../create-runtime.ts";
 import { readHistory } from "../journals/read-history.ts";
 import { storedRows } from "../journals/stored-rows.ts";
+import { answerInput, answerUnfit, questionClosed } from "../messages/answers.ts";
 import { deliverAsMail, type MailRequest, newPostId, type Recipient } from "../messages/deliver.ts";
 import { mailOf } from "../messages/mail.ts";
 import { openQuestions, questionNamed } from "../messages/open-questions.ts";
@@ -56,20 +58,17 @@ export function visitHostRuns(recipient: Recipient, { world, models, agents, onF
       if (known.hash !== mailOf(tree, first.input, [first.text], sha256).hash) throw keyReused("for other work");
     },
     questions: (tree) => openQuestions(store, sha256, tree),
-    async answer(question, { allow, note }) {
+    async answer(question, given) {
       const named = questionNamed(question);
       if (named === null) throw questionClosed(question);
-      const input = { type: "answer-given", id: newPostId(world), question: named.key, allow } as const;
-      const rejected = await post(named.tree, input, [note]);
+      const { input, words } = answerInput(newPostId(world), named.key, given);
+      const rejected = await post(named.tree, input, [words]);
+      if (rejected === ANSWER_UNFIT) throw answerUnfit(question);
       if (rejected !== null) throw questionClosed(question);
     },
     history: (tree, agent) => readHistory(store, tree, agent, sha256),
     onFailure,
   });
-}
-
-function questionClosed(question: string): ErrandError {
-  return new ErrandError("question-closed", `No question ${question} is open.`);
 }
 
 /** Rows as they come, read again and again. There is no live text. */
