@@ -11,12 +11,12 @@
 import { type Arguments, argumentsProblem } from "../core/delegation/arguments.ts";
 import { withSchemaText } from "../core/delegation/typed-data.ts";
 import type { Json } from "../core/values/json.ts";
-import { ErrandError, errorText } from "../errors.ts";
+import { ErrandError } from "../errors.ts";
 import { plainJson } from "../plain-json.ts";
 import type { FollowOptions, HostAgent, HostQuestion, HostRun, HostRuntime } from "./host-runtime.ts";
 import { numberOf, requestOf, textOf } from "./request.ts";
 import type { HostListOutput, HostRunOutput, HostToolOutput } from "./output-schemas.ts";
-import { endedOutput, listedRun, openOutput, type TextPart, textPiece } from "./run-output.ts";
+import { endedOutput, listedRun, openOutput, problemOf, type TextPart, textPiece } from "./run-output.ts";
 import {
   defaultAgent,
   type HostToolName,
@@ -285,10 +285,4 @@ function refused(error: string, reason: string): HostRunOutput {
 
 function usage(problem: string): ErrandError {
   return new ErrandError("usage", `${problem}.`);
-}
-
-function problemOf(error: unknown): { readonly error: string; readonly reason: string } {
-  if (!(error instanceof ErrandError)) return { error: errorText(error), reason: "internal-error" };
-  const { message, remedy, code } = error;
-  return { error: remedy === undefined ? message : `${message} ${remedy}`, reason: code };
 }

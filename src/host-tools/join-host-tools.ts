@@ -8,15 +8,36 @@ import { ErrandError } from "../errors.ts";
 import { plainJson } from "../plain-json.ts";
 import type { HostCallOptions, HostCallResult, HostTools } from "./host-tools.ts";
 import type { HostListOutput } from "./output-schemas.ts";
+import { problemOf } from "./run-output.ts";
 import { LISTED } from "./tool-specs.ts";
 
+/** Does work while no other process of the project does such work. */
+export type Alone = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
 /** `elsewhere` gives the host tools of the other stores as they are now. */
-export function joinHostTools(own: HostTools, elsewhere: () => Promise<readonly HostTools[]>): HostTools {
+export function joinHostTools(own: HostTools, elsewhere: () => Promise<readonly HostTools[]>, alone: Alone): HostTools {
+  /** Between the look at the other stores and the start, no other process may start work under the key. */
+  function startKeyed(key: string, input: unknown, options: HostCallOptions): Promise<HostCallResult> {
+    return alone(async () => {
+      for (const other of await elsewhere())
+        if (await other.known(key)) return other.call("subagent_start", input, options);
+      return own.call("subagent_start", input, options);
+    });
+  }
+
   async function call(name: string, input: unknown, options: HostCallOptions = {}): Promise<HostCallResult> {
+    try {
+      return await callAnywhere(name, input, options);
+    } catch (error) {
+      const output = { status: "refused", ...problemOf(error) } as const;
+      return { failed: true, output, text: JSON.stringify(output) };
+    }
+  }
+
+  async function callAnywhere(name: string, input: unknown, options: HostCallOptions): Promise<HostCallResult> {
     if (name === "subagent_list") return listCall(input, options);
     const key = name === "subagent_start" ? (fieldOf(input, "key") ?? options.key) : undefined;
-    if (key !== undefined && !(await own.known(key)))
-      for (const other of await elsewhere()) if (await other.known(key)) return other.call(name, input, options);
+    if (key !== undefined && !(await own.known(key))) return startKeyed(key, input, options);
     const result = await own.call(name, input, options);
     if (!isUnknown(result)) return result;
     for (const other of await elsewhere()) {
@@ -30,7 +51,12 @@ export function joinHostTools(own: HostTools, elsewhere: () => Promise<readonly 
     const result = await own.call("subagent_list", input, options);
     if (result.failed) return result;
     const others: HostCallResult[] = [];
-    for (const other of await elsewhere()) others.push(await other.call("subagent_list", input, options));
+    for (const other of await elsewhere()) {
+      const listed = await other.call("subagent_list", input, options);
+      // A list that lacks runs would look like all of them.
+      if (listed.failed) return listed;
+      others.push(listed);
+    }
     const output = merged([result, ...others].map((one) => one.output as HostListOutput));
     return { failed: false, output, text: JSON.stringify(output) };
   }

@@ -7,6 +7,7 @@
  */
 
 import type { RunStatus } from "../core/journal/journal.ts";
+import { ErrandError, errorText } from "../errors.ts";
 import { cutToBytes, utf8Length } from "../core/text/index.ts";
 import type { HostQuestion, HostResult, HostRun } from "./host-runtime.ts";
 import type { CutResult, HostRunOutput, HostStatus, ListedRun } from "./output-schemas.ts";
@@ -110,4 +111,11 @@ export function textPiece(whole: string, offset: number, most: number): TextPart
 export function listedRun(run: HostRun): ListedRun {
   const { id, agent, name, createdAt } = run;
   return { run_id: id, status: statusOf(run), agent, name, created_at: new Date(createdAt).toISOString() };
+}
+
+/** Why a call could not be done, for a model and for a program. */
+export function problemOf(error: unknown): { readonly error: string; readonly reason: string } {
+  if (!(error instanceof ErrandError)) return { error: errorText(error), reason: "internal-error" };
+  const { message, remedy, code } = error;
+  return { error: remedy === undefined ? message : `${message} ${remedy}`, reason: code };
 }

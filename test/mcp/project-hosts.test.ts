@@ -1,12 +1,13 @@
 /** Which stores of a project `errand mcp` reads, owns and lets go. */
 
 import { getEventListeners } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createProjectHosts } from "../../src/cli/commands/mcp/project-hosts.ts";
 import { projectFile } from "../../src/cli/store/scope.ts";
+import { joinHostTools } from "../../src/host-tools/join-host-tools.ts";
 import { createErrand, type Errand, type HostRunOutput, type HostTools } from "../../src/index.ts";
 import { openStoreAt } from "../../src/runtime/create-runtime.ts";
 import { createSystemWorld } from "../../src/runtime/world.ts";
@@ -20,7 +21,7 @@ function openProject() {
   const root = temporaryFolder();
   const folder = join(root, "stores");
   mkdirSync(folder);
-  const said: string[] = [];
+  const notices: string[] = [];
 
   async function open(store: string, script: Script): Promise<Errand> {
     const models = createScriptedModels({ "scripted/child": script });
@@ -29,21 +30,19 @@ function openProject() {
     return errand;
   }
 
-  async function hostsOf(script: Script) {
-    const own = projectFile(folder, 9);
-    const errand = await open(own, script);
+  async function hostsOf(script: Script, own = projectFile(folder, 9)) {
     const hosts = createProjectHosts({
       scope: { kind: "project", project: root, folder },
       own,
-      host: { world: createSystemWorld(), err: (text) => void said.push(text) },
+      host: { world: createSystemWorld(), err: (text) => void notices.push(text) },
       open: (store) => open(store, script),
       tools: TOOLS,
-      agents: errand.hostTools(TOOLS).agents,
+      agents: [{ name: "worker", description: "" }],
     });
     onTestFinished(() => hosts.close(0));
     return hosts;
   }
-  return { other: projectFile(folder, 1), open, hostsOf, said };
+  return { other: projectFile(folder, 1), folder, open, hostsOf, notices };
 }
 
 async function ask(tools: HostTools | undefined, name: string, input: unknown): Promise<HostRunOutput> {
@@ -149,4 +148,34 @@ test("a long wait for a run of another server keeps no listener for each look", 
   expect(counts).toHaveLength(3);
   expect(Math.max(...counts)).toBeLessThanOrEqual(2);
   expect(await waiting).toMatchObject({ status: "working" });
+});
+
+test("two servers that start work under one key at the same time start one run", async () => {
+  const { open, folder, hostsOf } = openProject();
+  const servers = await Promise.all(
+    [1, 2].map(async (number) => {
+      const own = projectFile(folder, number);
+      const errand = await open(own, () => hang());
+      const project = await hostsOf(() => hang(), own);
+      return { errand, tools: joinHostTools(errand.hostTools(TOOLS), project.hosts, project.alone) };
+    }),
+  );
+  for (const key of ["one", "two", "three"]) {
+    const starts = servers.map(({ tools }) => ask(tools, "subagent_start", { task: "Slow.", key }));
+    const [first, second] = await Promise.all(starts);
+    expect(first).toMatchObject({ run_id: expect.any(String) as string });
+    expect(second?.run_id).toBe(first?.run_id);
+  }
+  const runs = await Promise.all(servers.map(({ errand }) => errand.listRuns()));
+  expect(runs.flat()).toHaveLength(3);
+});
+
+test("a file that cannot be opened is named once, and not at each call", async () => {
+  const { other, open, hostsOf, notices } = openProject();
+  await (await open(other, () => hang())).close();
+  writeFileSync(`${other}-owner`, "This is no lock. ".repeat(1_000));
+  const project = await hostsOf(() => hang());
+  await project.hosts();
+  await project.hosts();
+  expect(notices).toEqual([expect.stringContaining(`${other}-owner`)]);
 });

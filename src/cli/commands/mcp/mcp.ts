@@ -48,7 +48,7 @@ async function serve(call: CommandCall): Promise<ExitCode> {
       await project.hosts();
       const { serveMcpOverStdio } = await import("../../../mcp/stdio.ts");
       const server = serveMcpOverStdio({
-        hosts: joinHostTools(own, project.hosts),
+        hosts: joinHostTools(own, project.hosts, project.alone),
         version: readVersion(),
         onError: (error) => host.err(`${terminalLine(`mcp: ${error.message}`)}\n`),
       });

@@ -6,6 +6,7 @@
 
 import type { ModelProvider } from "../../../contracts/model.ts";
 import { createHostTools, type HostTools, type HostToolsOptions } from "../../../host-tools/host-tools.ts";
+import type { Alone } from "../../../host-tools/join-host-tools.ts";
 import { ErrandError } from "../../../errors.ts";
 import type { Errand } from "../../../runtime/errand.ts";
 import { visitHostRuns } from "../../../runtime/tasks/visited-host-runs.ts";
@@ -15,6 +16,7 @@ import type { Host } from "../../host.ts";
 import { noticeLines } from "../../problem.ts";
 import { openView } from "../../store/open-view.ts";
 import { projectFiles, type StoreScope } from "../../store/scope.ts";
+import { createStartLock } from "./start-lock.ts";
 
 interface ProjectParts {
   readonly scope: StoreScope;
@@ -28,6 +30,8 @@ interface ProjectParts {
 
 interface ProjectHosts {
   hosts(): Promise<readonly HostTools[]>;
+  /** For starts under a key, so that two servers do not start the same work. */
+  readonly alone: Alone;
   /** The other files that this process owns. */
   owned(): readonly string[];
   close(withinMs: number): Promise<void>;
@@ -44,6 +48,8 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
   const others = new Map<string, OtherStore>();
   /** Stores that were read before this process owned them: a call may still follow a run there. */
   const replaced: OtherStore[] = [];
+  /** What was said of stores that could not be read: each call looks at them again. */
+  const told = new Set<string>();
   let closed = false;
   /** One look at the folder after the other. */
   let last: Promise<unknown> = Promise.resolve();
@@ -56,7 +62,8 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
         await visit(path);
       } catch (error) {
         if (!(error instanceof ErrandError)) throw error;
-        host.err(noticeLines(error));
+        if (!told.has(error.message)) host.err(noticeLines(error));
+        told.add(error.message);
       }
     }
     return [...others.values()].map((other) => other.hosts);
@@ -105,6 +112,8 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
       last = looked.catch(() => undefined);
       return looked;
     },
+    // A file or a database that was named is the one store of all servers, and keeps a key unique.
+    alone: scope.kind === "project" ? createStartLock(scope.folder, host.world) : (work) => work(),
     owned: () => [...others].filter(([, { isOwned }]) => isOwned).map(([path]) => path),
     async close(withinMs) {
       closed = true;
