@@ -13,26 +13,31 @@ export const AGENT_PACKAGES = {
 
 export type AgentName = keyof typeof AGENT_PACKAGES;
 
+interface Package {
+  readonly package: string;
+  readonly version: string;
+}
+
 /** The path of each agent's program. Installs what is missing into the folder, which may be kept for the next time. */
 export function installAgents(folder: string, names: readonly AgentName[]): Readonly<Record<AgentName, string>> {
+  installPackages(
+    folder,
+    names.map((name) => AGENT_PACKAGES[name]),
+  );
+  return { claude: program(folder, "claude"), codex: program(folder, "codex"), gemini: program(folder, "gemini") };
+}
+
+export function installPackages(folder: string, packages: readonly Package[]): void {
   mkdirSync(folder, { recursive: true });
   const manifest = join(folder, "package.json");
   if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n');
-  const missing = names.filter((name) => installedVersion(folder, name) !== AGENT_PACKAGES[name].version);
-  if (missing.length > 0) {
-    process.stderr.write(`Installing ${missing.map((name) => AGENT_PACKAGES[name].title).join(", ")} …\n`);
-    const wanted = missing.map((name) => `${AGENT_PACKAGES[name].package}@${AGENT_PACKAGES[name].version}`);
-    const npm = spawnSync(
-      "npm",
-      ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", ...wanted],
-      {
-        cwd: folder,
-        encoding: "utf8",
-      },
-    );
-    if (npm.status !== 0) throw new Error(`npm could not install ${wanted.join(", ")}:\n${npm.stderr}`);
-  }
-  return { claude: program(folder, "claude"), codex: program(folder, "codex"), gemini: program(folder, "gemini") };
+  const missing = packages.filter((one) => installedVersion(folder, one.package) !== one.version);
+  if (missing.length === 0) return;
+  const wanted = missing.map((one) => `${one.package}@${one.version}`);
+  process.stderr.write(`Installing ${wanted.join(", ")} …\n`);
+  const words = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", ...wanted];
+  const npm = spawnSync("npm", words, { cwd: folder, encoding: "utf8" });
+  if (npm.status !== 0) throw new Error(`npm could not install ${wanted.join(", ")}:\n${npm.stderr}`);
 }
 
 /** Claude Code ships its program in a package for each platform, which its install script would move. */
@@ -44,8 +49,8 @@ function program(folder: string, name: AgentName): string {
   return join(folder, "node_modules", ".bin", AGENT_PACKAGES[name].bin);
 }
 
-function installedVersion(folder: string, name: AgentName): string | null {
-  const file = join(folder, "node_modules", AGENT_PACKAGES[name].package, "package.json");
+function installedVersion(folder: string, name: string): string | null {
+  const file = join(folder, "node_modules", name, "package.json");
   if (!existsSync(file)) return null;
   return (JSON.parse(readFileSync(file, "utf8")) as { readonly version: string }).version;
 }
