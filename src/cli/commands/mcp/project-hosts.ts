@@ -88,7 +88,32 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
     const recipient = { path, store, owner: async () => ownerOf(path) };
     const onFailure = (error: ErrandError): void => host.err(noticeLines(error));
     const runs = visitHostRuns(recipient, { world: host.world, models: NO_MODELS, agents, onFailure });
-    return { hosts: createHostTools(runs, tools), isOwned: false, close: () => store.close() };
+    const read = createHostTools(runs, tools);
+    const call: HostTools["call"] = async (name, input, options) => {
+      const stopWatching = watchOwner(path);
+      try {
+        return await read.call(name, input, options);
+      } finally {
+        stopWatching();
+      }
+    };
+    return { hosts: { ...read, call }, isOwned: false, close: () => store.close() };
+  }
+
+  /** Looks again and again while a call waits: if the owner dies, this process goes on with the run. */
+  function watchOwner(path: string): () => void {
+    let over = false;
+    let cancel = (): void => undefined;
+    const later = (): void => {
+      if (over || closed || others.get(path)?.isOwned === true) return;
+      // A look that fails is told to the next call.
+      cancel = host.world.after(LOOK_MS, () => void hosts().then(later, later));
+    };
+    later();
+    return () => {
+      over = true;
+      cancel();
+    };
   }
 
   /** Null if another process was faster. */
@@ -106,12 +131,14 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
     }
   }
 
+  function hosts(): Promise<readonly HostTools[]> {
+    const looked = last.then(look);
+    last = looked.catch(() => undefined);
+    return looked;
+  }
+
   return {
-    hosts() {
-      const looked = last.then(look);
-      last = looked.catch(() => undefined);
-      return looked;
-    },
+    hosts,
     // A file or a database that was named is the one store of all servers, and keeps a key unique.
     alone: scope.kind === "project" ? createStartLock(scope.folder, host.world) : (work) => work(),
     owned: () => [...others].filter(([, { isOwned }]) => isOwned).map(([path]) => path),
@@ -122,6 +149,9 @@ export function createProjectHosts(parts: ProjectParts): ProjectHosts {
     },
   };
 }
+
+/** How often the owner of a store is looked for while a call waits for one of its runs. */
+const LOOK_MS = 1_000;
 
 const OPEN: ReadonlySet<string> = new Set(["queued", "working", "input_required"]);
 
