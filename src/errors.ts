@@ -86,17 +86,22 @@ export interface ErrandErrorOptions {
 /** The only class of errors that Errand throws to its users. Any other thrown value is a bug. */
 export class ErrandError extends Error {
   readonly code: ErrorCode;
-  readonly remedy: string | undefined;
-  readonly details: Readonly<Record<string, string | number | boolean | null>>;
+  declare readonly remedy: string | undefined;
+  declare readonly details: Readonly<Record<string, string | number | boolean | null>>;
 
   constructor(code: ErrorCode, message: string, options: ErrandErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ErrandError";
     this.code = code;
-    this.remedy = options.remedy;
-    this.details = options.details ?? {};
+    const { remedy, details } = options;
+    // What is printed of an error that nothing catches should be short: no empty fields, no frames of Node.js.
+    if (remedy !== undefined) this.remedy = remedy;
+    Object.defineProperty(this, "details", { value: details ?? {}, enumerable: details !== undefined });
+    this.stack = this.stack?.replaceAll(INTERNAL_FRAME, "") ?? "";
   }
 }
+
+const INTERNAL_FRAME = /\n {4}at [^\n]*\bnode:internal\/[^\n]*/g;
 
 /** Temporary failures of a store, which end by themselves or after a person has made room. The work is tried again. */
 const PASSING: ReadonlySet<string> = new Set<ErrorCode>([

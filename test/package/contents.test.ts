@@ -1,7 +1,7 @@
 /** What the packed package holds, as a user installs it. */
 
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
@@ -97,4 +97,20 @@ test(`the import takes at most ${MOST_IMPORT_MS} ms, and loads no package`, asyn
     times.push(Number((await nodeIn(folder, "--input-type=module", "-e", program)).stdout));
   expect(Math.min(...times)).toBeGreaterThan(0);
   expect(times.toSorted((a, b) => a - b)[2]).toBeLessThan(MOST_IMPORT_MS);
+});
+
+test("an error that nothing catches is printed in ten lines: what, why, and where in the user's program", async () => {
+  const program = freshFolder(await packedProject());
+  writeFileSync(
+    join(program, "main.mjs"),
+    'import { createErrand } from "errand";\nawait createErrand({ store: "memory", model: "nobody/none" });\n',
+  );
+  const { code, stderr } = await nodeIn(program, "main.mjs");
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("Node.js v"));
+  expect(code).toBe(1);
+  expect(lines.length).toBeLessThanOrEqual(10);
+  expect(stderr).toContain("ErrandError: ");
+  expect(stderr).toContain("main.mjs:2:");
+  expect(stderr).toContain("code: 'model-unknown'");
+  expect(stderr).not.toContain("details: {}");
 });
