@@ -4,12 +4,13 @@ import { createErrand } from "../../../runtime/create-runtime.ts";
 import type { HostToolsOptions } from "../../../host-tools/host-tools.ts";
 import { joinHostTools } from "../../../host-tools/join-host-tools.ts";
 import { ErrandError } from "../../../errors.ts";
+import type { World } from "../../../contracts/world.ts";
 import type { CommandAction, CommandCall } from "../../command.ts";
 import { printDefinitionNotices } from "../../definitions/definition-notices.ts";
 import { EXIT, type ExitCode } from "../../exit-code.ts";
 import { problemOf, reportProblem } from "../../problem.ts";
 import { newRoot } from "../../running/new-root.ts";
-import { watchStops } from "../../running/stops.ts";
+import { type Stop, type Stops, watchStops } from "../../running/stops.ts";
 import { ownStore } from "../../store/own-store.ts";
 import { offlineIs } from "../../../view/tree-model.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
@@ -56,9 +57,7 @@ async function serve(call: CommandCall): Promise<ExitCode> {
       const ended = server.ended.then(() => null);
       const stop = await Promise.race([stops.first, ended]);
       await server.close();
-      // The agent has gone, and nobody stopped this process: what it asked for is finished first.
-      const idle = Promise.all([path, ...project.owned()].map((store) => storeDone(store, host.world)));
-      const later = stop ?? (await Promise.race([stops.first, idle.then(() => null)]));
+      const later = stop ?? (await finishing([path, ...project.owned()], stops, host.world));
       return later?.type === "signal" && later.signal === "SIGINT" ? EXIT.interrupted : EXIT.done;
     } finally {
       await project.close(CLOSE_WITHIN_MS);
@@ -67,6 +66,14 @@ async function serve(call: CommandCall): Promise<ExitCode> {
   } finally {
     stops.close();
   }
+}
+
+/** The agent has gone: what it asked for is finished, unless this process is stopped first. */
+async function finishing(paths: readonly string[], stops: Stops, world: World): Promise<Stop | null> {
+  const idle = Promise.all(paths.map((path) => storeDone(path, world))).then(() => null);
+  // When a stop comes first, the stores are closed under it.
+  void stops.first.then(() => idle.catch(() => undefined));
+  return Promise.race([stops.first, idle]);
 }
 
 /** The agent that started this process would take the offline model's words for results, and see no warning. */
