@@ -13,7 +13,7 @@ import {
 } from "./invariants/outside-checks.ts";
 import { checkSeen } from "./invariants/reading.ts";
 import { demand, Violation } from "./invariants/violation.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "./machine-parts.ts";
 import type { Outside } from "./outside.ts";
 import type { Readers } from "./readers.ts";
 import { POLL_LATE_MS, type SimulatedWorld } from "./simulated-world.ts";

@@ -1,6 +1,6 @@
 /** The tools and rights of one process of a simulation. */
 
-import type { Tool } from "../../src/index.ts";
+import type { Runner, Tool } from "../../src/index.ts";
 import type { ProcessRights } from "../../src/core/permissions/process-rights.ts";
 import { judge } from "./invariants/question-facts.ts";
 import { Violation } from "./invariants/violation.ts";
@@ -28,10 +28,15 @@ function neverRun(tool: Tool, watch: Watch): Tool {
   };
 }
 
-export function rightsOf(given: LifeRights | undefined, tools: readonly Tool[]): ProcessRights {
+export function rightsOf(
+  given: LifeRights | undefined,
+  tools: readonly Tool[],
+  runners: readonly Runner[],
+): ProcessRights {
   const permissions = given?.permissions;
   return {
     tools: tools.map((tool) => tool.name),
+    ...(runners.length === 0 ? {} : { runners: runners.map(({ name }) => name) }),
     ...(permissions === undefined ? {} : { permissions }),
     ...(given?.asks === true ? { asks: true } : {}),
   };

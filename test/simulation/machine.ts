@@ -4,75 +4,17 @@
  * store.
  */
 
-import { type BeforeDelegation, createErrand, type Errand, ErrandError, type Store } from "../../src/index.ts";
+import { createErrand, type Errand, ErrandError, type Store } from "../../src/index.ts";
 import { errorText, passesByItself } from "../../src/errors.ts";
-import { type CallsUnderWay, createCallsUnderWay, type OnStray } from "./calls.ts";
-import { createFaultyStore, type Fault } from "./faulty-store.ts";
+import { createCallsUnderWay } from "./calls.ts";
+import { createFaultyStore } from "./faulty-store.ts";
 import { demand, Violation } from "./invariants/violation.ts";
 import { rightsOf, toolsOf } from "./life-rights.ts";
-import { createSimulatedModels, type SimulatedModels } from "./models.ts";
-import type { Disk } from "./place.ts";
-import { commitOf, type Power, type Write } from "./power.ts";
-import type { Life, SimulatedWorld } from "./simulated-world.ts";
-import type { Plan } from "./plan.ts";
-import type { Random } from "./random.ts";
-import { createSimulatedTools, type SimulatedTools } from "./tools.ts";
-import type { Locks } from "./troubles/locks.ts";
-import type { Watch } from "./watch.ts";
-
-export interface Machine {
-  /** The running Errand; null while the process is down or starting. */
-  readonly errand: Errand | null;
-  readonly life: Life | null;
-  readonly store: Store | null;
-  readonly under: CallsUnderWay;
-  /** The last true time at which the process was down or its disk full. */
-  troubledAt: number;
-  readonly lives: number;
-  start(): void;
-  die(): void;
-  /** Lets the paused process continue for a while, although another has replaced it. */
-  wakeStopped(): Promise<void>;
-  /** The paused process never continues. */
-  forgetStopped(): void;
-  /** Closes the process cleanly and returns what it left open; null if it died before it was closed. */
-  close(withinMs: number): Promise<{ readonly timers: number; readonly calls: number } | null>;
-}
-
-interface MachineParts {
-  readonly disk: Disk;
-  readonly plan: Plan;
-  readonly world: SimulatedWorld;
-  readonly watch: Watch;
-  readonly models: SimulatedModels;
-  readonly tools: SimulatedTools;
-  /** The hook of this life's program, if it has one. */
-  readonly hook: (life: Life) => BeforeDelegation | undefined;
-  readonly fault: () => Fault | null;
-  readonly count: (what: string) => void;
-  /** The process has started and continues its trees. */
-  readonly onUp: (errand: Errand, life: Life) => void;
-  /** The process has died. */
-  readonly onDown: () => void;
-  /**
-   * Asked when it dies: a source of randomness if it is only paused and continues after its replacement has started.
-   */
-  readonly stops: () => Random | null;
-  readonly onStray: OnStray;
-  readonly power: Power;
-  /** Asked when it dies: a source of randomness if the machine lost its power. */
-  readonly cuts: () => Random | null;
-  /** Waits until the disk has all writes. Resolves with false if it refuses. */
-  readonly waitForDisk: (life: Life) => Promise<boolean>;
-  /** Called after a commit that is not durable yet. */
-  readonly onDeferred: () => void;
-  /** Asked before every call of the store: the error if it is refused, or a promise if it has to wait. */
-  readonly locked: Locks["locked"];
-  /** Called for every call of the store that is not refused. */
-  readonly onCall: (name: string) => void;
-  /** True for a failure or a notice that this seed causes on purpose. */
-  readonly foreseen: (error: ErrandError) => boolean;
-}
+import type { Machine, MachineParts } from "./machine-parts.ts";
+import { createSimulatedModels } from "./models.ts";
+import { commitOf, type Write } from "./power.ts";
+import type { Life } from "./simulated-world.ts";
+import { createSimulatedTools } from "./tools.ts";
 
 interface Stopped {
   readonly life: Life;
@@ -99,6 +41,7 @@ export function createMachine(parts: MachineParts): Machine {
 
   function gone(): void {
     machine.life?.end();
+    if (machine.life !== null) parts.children().left(machine.life);
     under.open.clear();
     machine.life = null;
     machine.store = null;
@@ -123,6 +66,7 @@ export function createMachine(parts: MachineParts): Machine {
    */
   function losePower(left: readonly Write[]): void {
     count("power cut");
+    parts.children().killAll();
     machine.forgetStopped();
     watch.rewind(new Set(left.map(commitOf).filter((commit) => commit !== null)));
     Promise.resolve(machine.store?.close())
@@ -200,7 +144,8 @@ export function createMachine(parts: MachineParts): Machine {
     const given = plan.rights[(machine.lives - 1) % plan.rights.length];
     const permissions = given?.permissions;
     const tools = toolsOf(given, createSimulatedTools(parts.tools, under, own), watch);
-    const rights = rightsOf(given, tools);
+    const runners = plan.outside ? parts.children().runners(own, under) : [];
+    const rights = rightsOf(given, tools, runners);
     /** When the newest commit was begun. Its content was decided then, however long the store took. */
     let begun = world.now;
     const raw = parts.disk.own();
@@ -235,6 +180,7 @@ export function createMachine(parts: MachineParts): Machine {
       world: own,
       models: [createSimulatedModels(parts.models, under, own)],
       tools,
+      runners,
       agents: plan.agents,
       skills: plan.skills,
       ...(permissions === undefined ? {} : { permissions }),
@@ -294,7 +240,7 @@ export function createMachine(parts: MachineParts): Machine {
       machine.troubledAt = Math.max(machine.troubledAt, world.now + withinMs);
       await machine.errand?.close({ withinMs }).catch(() => count("close without room"));
       if (closing === null || closing !== machine.life) return null;
-      const left = { timers: closing.waiting(), calls: under.open.size };
+      const left = { timers: closing.waiting(), calls: under.open.size + parts.children().alive(closing) };
       gone();
       return left;
     },

@@ -27,6 +27,8 @@ export interface SimulatedModels {
   readonly world: SimulatedWorld;
   /** Model calls after which agents only finish. */
   readonly budget: number;
+  /** True if there are agents with a runner. */
+  readonly outside: boolean;
   readonly window: number | null;
   /** Gets every request, and its messages as JSON. Returns the id of the agent. */
   readonly onRequest: (request: ModelRequest, messages: string, situation: Situation) => string;
@@ -208,7 +210,7 @@ function replyOf(
 ): ModelReply {
   const { random, count } = parts;
   const token: Token = () => parts.token(speaker);
-  const words = wordsOf({ random, situation, token, tired });
+  const words = wordsOf({ random, situation, token, tired, outside: parts.outside });
   count(`habit-${words.habit}`);
   // Some providers repeat ids in every reply, some even within one reply.
   const ids = random.pick(["fresh", "fresh", "again", "same"]);

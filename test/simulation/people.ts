@@ -126,7 +126,9 @@ export function createPeople(parts: PeopleParts): People {
   }
 
   async function spawn(agent: Agent, life: Life, post: OutsidePost, taken: () => void): Promise<void> {
-    const run = await agent.spawn({ id: post.id, task: post.text, timeoutSeconds: 30, announce: announceOf(post) });
+    const to = plan.outside && post.id.endsWith("0") ? { agent: "outer" } : {};
+    const asked = { id: post.id, task: post.text, timeoutSeconds: 30, announce: announceOf(post), ...to };
+    const run = await agent.spawn(asked);
     taken();
     if (life.ended) return;
     post.acknowledged = true;

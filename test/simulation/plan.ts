@@ -16,6 +16,8 @@ export interface Plan {
   /** Percentage of failing deliveries. */
   readonly deaf: number;
   readonly mail: boolean;
+  /** True if some agents have a runner. */
+  readonly outside: boolean;
   /** The rights of each life of the process; after the last one the list starts again. */
   readonly rights: readonly LifeRights[];
 }
@@ -51,10 +53,32 @@ export function planOf(random: Random): Plan {
   // Drawn last, so that the regression seeds draw everything else as before.
   const cut = random.percent(10) ? { toolResultBytes: 4, toolResultKeptBytes: 6 } : {};
   const short = random.percent(10) ? { turnSeconds: random.pick([5, 60]) } : {};
-  return { ...plan, limits: { ...plan.limits, ...cut, ...short } };
+  const inside = { ...plan, outside: false, limits: { ...plan.limits, ...cut, ...short } };
+  return random.percent(50) ? withOutside(inside, random) : inside;
 }
 
-function mainPlan(random: Random): Plan {
+/** Agents that are executed outside, and processes that may not start some of them. */
+function withOutside(plan: Plan, random: Random): Plan {
+  const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+  const rights = plan.rights.map((given) =>
+    given.permissions === undefined || random.percent(70)
+      ? given
+      : { ...given, permissions: [...given.permissions, { decision: "deny", tool: "runner:able" } as const] },
+  );
+  return {
+    ...plan,
+    outside: true,
+    rights,
+    agents: {
+      ...plan.agents,
+      outer: { description: "works outside", prompt: PROMPT, runner: "able" },
+      typer: { description: "gives data", prompt: PROMPT, runner: "able", output },
+      mute: { description: "takes nothing", prompt: "", runner: "mute", ...(random.percent(50) ? { output } : {}) },
+    },
+  };
+}
+
+function mainPlan(random: Random): Omit<Plan, "outside"> {
   const faulty = random.percent(60);
   return {
     limits: {

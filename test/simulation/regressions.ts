@@ -24,6 +24,10 @@ export const REGRESSIONS: readonly Regression[] = [
   { seed: 181, found: "a process that was replaced sent the user a message that was the other's to send" },
   { seed: 319, found: "what a commit of unknown outcome had ended was executed on, though the commit became durable" },
   { seed: 569, found: "mail that a full disk refused was not tried again" },
+  {
+    seed: 3_708,
+    found: "an answer that waited while its tree was loaded was decided under the definitions of the process before",
+  },
   { seed: 5_176, found: "closing with a full disk left the store open" },
   {
     seed: 5_447,

@@ -1,6 +1,6 @@
 /** The happenings of the first minutes: what people do, and the accidents of the machine. */
 
-import type { Machine } from "./machine.ts";
+import type { Machine } from "./machine-parts.ts";
 import type { People } from "./people.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
@@ -59,6 +59,7 @@ export function scheduleHappenings(parts: ScheduleParts): void {
     if (troubles.kinds.size > 0) world.at(100 + troubles.random.below(60_000), lock);
   }
   if (plan.faults > 0 && chance.percent(30)) world.at(chance.below(20_000), () => machine.die());
+  if (plan.outside && chance.percent(40)) world.at(chance.below(15_000), () => machine.die());
   if (chance.percent(10)) {
     world.at(
       5_000 + chance.below(20_000),

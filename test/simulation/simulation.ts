@@ -14,9 +14,11 @@ import { checkDelegated } from "./invariants/delegated-tasks.ts";
 import { demand, Violation } from "./invariants/violation.ts";
 import { createAnswers } from "./answers.ts";
 import { createDelegationHook } from "./delegation-hook.ts";
-import { createMachine, type Machine } from "./machine.ts";
+import { createMachine } from "./machine.ts";
+import type { Machine } from "./machine-parts.ts";
+import { createOutsideChildren } from "./outside-children.ts";
 import { createOutages } from "./outages.ts";
-import { createOutside, type Outside } from "./outside.ts";
+import { createOutside } from "./outside.ts";
 import { createPeople } from "./people.ts";
 import type { Disk } from "./place.ts";
 import { planOf } from "./plan.ts";
@@ -24,6 +26,7 @@ import { createPower, withDurableMail } from "./power.ts";
 import { createRandom } from "./random.ts";
 import { createReaders } from "./readers.ts";
 import { scheduleHappenings } from "./schedule.ts";
+import type { SimulationResult } from "./simulation-result.ts";
 import { createSimulatedWorld, type Life } from "./simulated-world.ts";
 import { watchUnhandled } from "./troubles/unhandled.ts";
 import { createDuties } from "./troubles/duties.ts";
@@ -31,20 +34,7 @@ import { checkHeard, type Heard, listenBadly } from "./troubles/listeners.ts";
 import { createLocks } from "./troubles/locks.ts";
 import { drawTroubles, type Trouble } from "./troubles/troubles.ts";
 import { agentById } from "./invariants/watched-tree.ts";
-import { CALM_MS, createWatch, type Watch } from "./watch.ts";
-
-export interface SimulationResult {
-  readonly seed: number;
-  readonly failure: { readonly invariant: string; readonly message: string } | null;
-  readonly commits: number;
-  readonly rows: number;
-  readonly lives: number;
-  /** Hash over all journals. The same seed gives the same hash. */
-  readonly digest: string;
-  readonly counts: ReadonlyMap<string, number>;
-  readonly watch: Watch;
-  readonly outside: Outside;
-}
+import { CALM_MS, createWatch } from "./watch.ts";
 
 /** Percentage of dying processes that are only paused, and the most happenings before they continue. */
 const STOPPED = 25;
@@ -127,40 +117,34 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
   let faults = plan.faults;
   let ending = false;
 
+  const adapters = { world, count, token, onStray, onAnswered, troubles: () => troubles };
   const machine: Machine = createMachine({
     disk,
     plan,
     world,
     watch,
     models: {
+      ...adapters,
       random: random.fork(),
-      world,
       budget: plan.budget,
+      outside: plan.outside,
       window: plan.window,
       onRequest: (request, messages, situation) => watch.onRequest(request, messages, situation),
-      token,
-      count,
-      onStray,
-      troubles: () => troubles,
-      onAnswered,
       check: watch.check,
     },
     tools: {
+      ...adapters,
       random: random.fork(),
-      world,
       onRun(name, called) {
         if (name === "strike") outside.strikes.set(called, (outside.strikes.get(called) ?? 0) + 1);
         watch.check(() => checkStrike(outside, called));
         return outside.authors.get(called) ?? "";
       },
       onData,
-      onStray,
-      count,
-      troubles: () => troubles,
-      onAnswered,
     },
     hook: (life) =>
       hooked ? createDelegationHook({ random: hooks, world, outside, count, onData, onWait }, life) : undefined,
+    children: () => children,
     fault() {
       if (ending || faults === 0 || !chance.percent(plan.faultShare)) return null;
       faults -= 1;
@@ -192,6 +176,7 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
         if (chance.percent(10)) {
           count("rebooted");
           world.reboot();
+          children.killAll();
           machine.forgetStopped();
         }
         machine.start();
@@ -231,6 +216,7 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
     watch.check(() => checkRate(refusals, milliseconds));
     duties.probe();
   });
+  const children = createOutsideChildren({ ...adapters, random: random.fork(), watch });
   const heard: Heard[] = [];
   world.onAdvance = (to) => watch.check(() => advance(to));
   const readers = createReaders(reading, outages.slowDisk, watch, count);
@@ -269,6 +255,7 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
   for (const tree of hooked ? watch.trees.values() : []) watch.check(() => checkDelegated(tree, outside.allowed));
   const poisoned = locks.poisoned;
   if (watch.failure === null) await checkAtRest(machine, watch, outside, readers, poisoned, seed % REPLAY_EVERY === 0);
+  if (watch.failure === null) watch.check(() => children.checkAtRest());
   over = true;
   await checkShutdown(machine, world, watch, outside, poisoned);
   await (second as Store | null)?.close();
@@ -302,6 +289,7 @@ export async function simulate(seed: number, disk: Disk, forced?: readonly Troub
     const calm = world.now > machine.troubledAt + CALM_MS;
     const others = [...watch.trees.values()].filter((tree) => tree.id !== locks.poisoned);
     watch.check(() => idleSlots.look(others, world.now, calm && machine.errand !== null));
+    watch.check(() => children.look(machine.troubledAt));
     if (calm) {
       for (const call of machine.under.open) watch.check(() => checkCall(call, watch.trees.values()));
     }

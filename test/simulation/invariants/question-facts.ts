@@ -13,13 +13,15 @@ type Rules = NonNullable<DefinitionFacts["permissions"]>;
 export function takeQuestionFact(tree: WatchedTree, fact: Fact, { seq, now }: Moment): void {
   switch (fact.type) {
     case "question-asked": {
+      if (fact.to !== undefined) tree.sent.add(`${seq}.${fact.n}`);
+      // What an outside child asks is checked with its session.
+      if (fact.ask !== undefined) return;
       if (fact.call === undefined) return callsAsked(tree, fact, seq);
       const agent = liveAgent(tree, fact.agent);
       demand("I19", agent?.turn !== null && agent !== undefined, () => `row ${seq} asks for an agent without a turn`);
       const judged = judge(rulesOf(tree, fact.agent), fact.name);
       demand("I18", judged === "ask", () => `row ${seq} asks about ${fact.name}, which is to be ${judged}`);
       tree.questions.set(`${seq}.${fact.n}`, { agent: fact.agent, call: fact.call });
-      if (fact.to !== undefined) tree.sent.add(`${seq}.${fact.n}`);
       return;
     }
     case "answer-given":
@@ -60,7 +62,6 @@ export function takeQuestionFact(tree: WatchedTree, fact: Fact, { seq, now }: Mo
 /** The question whether the request may use more model calls. */
 function callsAsked(tree: WatchedTree, fact: Extract<Fact, { type: "question-asked" }>, seq: number): void {
   tree.questions.set(`${seq}.${fact.n}`, { agent: fact.agent, call: null });
-  if (fact.to !== undefined) tree.sent.add(`${seq}.${fact.n}`);
 }
 
 function close(tree: WatchedTree, agent: number): void {
@@ -68,7 +69,7 @@ function close(tree: WatchedTree, agent: number): void {
 }
 
 /** The rules of the process, of the agent's definition and of its ancestors: a call needs the consent of all. */
-function rulesOf(tree: WatchedTree, number: number): Rules {
+export function rulesOf(tree: WatchedTree, number: number): Rules {
   const lists: Rules[number][] = tree.rights?.permissions === undefined ? [] : [tree.rights.permissions];
   for (let at: number | null = number; at !== null; at = tree.agents.get(at)?.parent ?? null) {
     const definition = at === 0 ? tree.definition : (tree.runs.get(at)?.definition ?? "");

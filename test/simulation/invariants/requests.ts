@@ -74,7 +74,10 @@ export function checkRoles(messages: readonly ContextMessage[]): void {
 const TOKEN = /tk\d+k/g;
 const FRAME = /<(findings|system_message|message_for_user) origin="([^"]+)">\n[^]*?\n<\/\1>/g;
 
-/** I26: text of another agent is in a frame with its author, or in a JSON string of a result. */
+/** What an outside child says about its failure: a JSON string in the line about how its run ended. */
+const QUOTED_ERROR = /(?<= failed: )"(?:[^"\\\n]|\\.)*"/g;
+
+/** I26: text of another agent is in a frame with its author, or in a JSON string of a result or of a failure. */
 function checkFrames({ tree, agent, author }: SeenRequest, message: ContextMessage): void {
   if (message.role === "assistant") return;
   const foreign = (text: string): { at: number; by: number; token: string }[] =>
@@ -99,9 +102,15 @@ function checkFrames({ tree, agent, author }: SeenRequest, message: ContextMessa
   }));
   for (const { at, by, token } of words) {
     const frame = frames.find(({ from, to }) => from < at && at < to);
+    if (quotedAt(message.text, at)) continue;
     const framed = frame !== undefined && frame.origin === tree.agents.get(by)?.id;
     demand("I26", framed, () => `${token} of agent ${by} stands outside its frame: ${message.text}`);
   }
+}
+
+function quotedAt(text: string, at: number): boolean {
+  const found = [...text.matchAll(QUOTED_ERROR)].find(({ index, 0: { length } }) => index < at && at < index + length);
+  return found !== undefined && jsonIs(found[0]);
 }
 
 function jsonIs(text: string): boolean {

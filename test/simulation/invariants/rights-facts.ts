@@ -6,7 +6,7 @@
 import type { Fact } from "../../../src/core/event.ts";
 import type { ProcessRights } from "../../../src/core/permissions/process-rights.ts";
 import { demand } from "./violation.ts";
-import type { Moment, WatchedTree } from "./watched-tree.ts";
+import type { Moment, WatchedQuestion, WatchedTree } from "./watched-tree.ts";
 
 export function takeRightsFact(tree: WatchedTree, fact: Fact, { seq }: Moment): void {
   switch (fact.type) {
@@ -37,13 +37,13 @@ export function takeRightsFact(tree: WatchedTree, fact: Fact, { seq }: Moment): 
       if (fact.call === null) begin(tree);
       return;
     case "question-asked": {
-      if (fact.call !== undefined) return;
+      if (fact.call !== undefined || fact.ask !== undefined) return;
       demand("I17", tree.calls >= callsMost(tree), () => `row ${seq} asks for more model calls after ${tree.calls}`);
       demand("I18", tree.rights?.asks === true, () => `row ${seq} asks where nobody is to be asked`);
       return;
     }
     case "answer-given":
-      if (tree.answered?.question?.call === null && fact.allow) tree.calls = 0;
+      if (isAboutCalls(tree.answered?.question) && fact.allow) tree.calls = 0;
       return;
     case "model-called":
       demand("I17", tree.calls < callsMost(tree), () => `row ${seq} is model call ${tree.calls + 1} of its request`);
@@ -70,7 +70,11 @@ function definedTools(tree: WatchedTree, run: number): string[] {
 /** A new request: its calls are counted from here, and questions about earlier calls are closed. */
 function begin(tree: WatchedTree): void {
   tree.calls = 0;
-  for (const [key, { call }] of tree.questions) if (call === null) tree.questions.delete(key);
+  for (const [key, question] of tree.questions) if (isAboutCalls(question)) tree.questions.delete(key);
+}
+
+function isAboutCalls(question: WatchedQuestion | null | undefined): boolean {
+  return question?.call === null && question.ask === undefined;
 }
 
 function callsMost(tree: WatchedTree): number {

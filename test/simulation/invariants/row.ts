@@ -8,6 +8,7 @@ import type { JournalRow } from "../../../src/core/journal/journal.ts";
 import { bodyRead, type RowHead } from "../../../src/core/journal/row.ts";
 import { checkChain } from "./chain.ts";
 import { takeMessageFact } from "./message-facts.ts";
+import { takeOutsideFact } from "./outside-child-facts.ts";
 import { takeQuestionFact } from "./question-facts.ts";
 import { takeRightsFact } from "./rights-facts.ts";
 import { takeRunFact } from "./run-facts.ts";
@@ -37,6 +38,7 @@ export function checkRow(
   const facts: readonly Fact[] = [input, ...events];
   const moment: Moment = { seq: row.seq, now, facts, texts: bodyRead(row.body).texts };
   for (const fact of facts) {
+    takeOutsideFact(tree, fact, moment);
     takeQuestionFact(tree, fact, moment);
     takeRightsFact(tree, fact, moment);
     takeRunFact(tree, fact, moment);

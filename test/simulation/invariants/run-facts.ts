@@ -107,6 +107,7 @@ function created(tree: WatchedTree, fact: Extract<Fact, { type: "run-created" }>
     nudges: 0,
     queued: 0,
     told: [],
+    token: null,
   });
   const held = new Set(parent.tools);
   const granted = (tree.catalog.get(fact.definition)?.tools ?? [])

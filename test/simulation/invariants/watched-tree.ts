@@ -76,21 +76,30 @@ export interface WatchedRun {
   nudges: number;
   queued: number;
   told: string[];
+  /** The newest token of its session outside. */
+  token: string | null;
 }
 
 export interface WatchedEffect {
   readonly agent: number;
-  readonly kind: "model" | "tool" | "erase";
+  readonly kind: "model" | "tool" | "erase" | "runner" | "tell";
   readonly safe: boolean;
   retries: number;
+  attempt: number;
+  /** Tokens of the session in this attempt. */
+  used: number;
+  /** True if the session is over, or the message was told. */
+  over: boolean;
   /** Tokens charged for an abandoned call until its real usage is known. */
   aborted?: number;
 }
 
 export interface WatchedQuestion {
   readonly agent: number;
-  /** Null if the question is about model calls. */
+  /** Null if the question is about model calls or of an outside child. */
   readonly call: string | null;
+  /** Set for a question of an outside child. */
+  readonly ask?: { readonly name: string; readonly choices: readonly string[] };
 }
 
 export interface WatchedTree {

@@ -137,7 +137,7 @@ function worker(tree: WatchedTree, number: number, seq: number): WatchedAgent {
 }
 
 function effect(tree: WatchedTree, key: string, agent: number, kind: "model" | "tool" | "erase", safe: boolean): void {
-  tree.effects.set(key, { agent, kind, safe, retries: 0 });
+  tree.effects.set(key, { agent, kind, safe, retries: 0, attempt: 1, used: 0, over: false });
 }
 
 function modelCalled(tree: WatchedTree, fact: Extract<Fact, { type: "model-called" }>, { seq }: Moment): void {
