@@ -30,7 +30,16 @@ export type {
   RunnerSettings,
   RunnerUsage,
 } from "./contracts/runner.ts";
-export type { Store, StoredRun as StoreRun, TreeRecord, RunQuery, TreeQuery, TreeStatus } from "./contracts/store.ts";
+export type {
+  Store,
+  StoredRun as StoreRun,
+  StoreReads,
+  StoreWrites,
+  TreeRecord,
+  RunQuery,
+  TreeQuery,
+  TreeStatus,
+} from "./contracts/store.ts";
 export type { CallRules, Recovered, Tool, ToolContext, ToolOutput } from "./contracts/tool.ts";
 export type { AiSdkTool, ToolRecord } from "./runtime/definitions/ai-sdk-tool.ts";
 export { type InputOf, type RecoveredCall, tool, type ToolOptions } from "./runtime/definitions/define-tool.ts";
@@ -92,6 +101,7 @@ export type {
   QuestionAnswered,
   QuestionAsked,
   ReadableEvent,
+  RunProgress,
   Rest,
   RunCreated,
   RunEnded,
@@ -120,6 +130,7 @@ export type {
   HostCallResult,
   HostProgress,
   HostTool,
+  HostLook,
   HostTools,
   HostToolsOptions,
 } from "./host-tools/host-tools.ts";
@@ -137,7 +148,15 @@ export type { HostToolAnnotations, HostToolName } from "./host-tools/tool-specs.
 export type { BeforeDelegation, DelegationCall, DelegationDecision } from "./runtime/effects/before-delegation.ts";
 export { createErrand } from "./runtime/create-runtime.ts";
 export type { ErrandOptions } from "./runtime/errand-options.ts";
-export type { Errand, GivenAnswer, OpenAgentOptions, Started, TextDelta } from "./runtime/errand.ts";
+export type {
+  CallAnswer,
+  Errand,
+  GivenAnswer,
+  OpenAgentOptions,
+  TextAnswer,
+  Started,
+  TextDelta,
+} from "./runtime/errand.ts";
 export type { OpenQuestion } from "./runtime/messages/open-questions.ts";
 export type { ChannelState } from "./runtime/messages/channel-line.ts";
 export type { OutputSchema, StandardSchema } from "./runtime/definitions/output-schema.ts";
@@ -163,17 +182,37 @@ export type { Mail as StoreMail, MailPut as StoreMailPut, OutboxMessage } from "
 
 export type { ArgumentSchema, Property as ArgumentProperty } from "./core/delegation/arguments.ts";
 export type { Decisions as DecidedFacts, FactOf, Facts, FactType, TextIndex } from "./core/event.ts";
-export type { AgentKind, CallFacts, ErasedRow, FailureCode, Inputs as InputFacts, WholeResult } from "./core/input.ts";
+export type {
+  AgentKind,
+  CallFacts,
+  ErasedRow,
+  FailureCode,
+  Inputs as InputFacts,
+  SessionInput,
+  WholeResult,
+} from "./core/input.ts";
 export type { DeliveryState, JournalRow, ReportKind, RunMode, RunPatch, RunRecord } from "./core/journal/journal.ts";
 
 export type { FileFacts, FileJudge, Permissions } from "./core/permissions/permissions.ts";
 export type { Judgement, ProcessRights } from "./core/permissions/process-rights.ts";
 export type { Artifact } from "./core/reports/report.ts";
-export type { DefinitionFacts, ModelPrice, ToolFacts } from "./core/values/definition.ts";
+export type {
+  DefinitionFacts,
+  ModelPrice,
+  RunnerFacts,
+  RunnerMessageKind,
+  ToolFacts,
+} from "./core/values/definition.ts";
 export type { AgentNumber, PostId, RunNumber, StepKey, TreeId } from "./core/values/ids.ts";
 
 export type { Limit, Limits, Settings } from "./core/values/limits.ts";
-export type { ReasoningPart, TextPart as ReplyTextPart, ToolCallPart, ToolResult } from "./core/values/message.ts";
+export type {
+  ReasoningPart,
+  TextPart as ReplyTextPart,
+  ToolCallPart,
+  ToolResult,
+  SessionUsage,
+} from "./core/values/message.ts";
 export type { Skill } from "./definitions/skill.ts";
 export type { ErrandErrorOptions } from "./errors.ts";
 export { HOST_STATUSES } from "./host-tools/output-schemas.ts";
@@ -185,3 +224,5 @@ export type { AgentDefinition } from "./runtime/definitions/catalog.ts";
 export type { StandardResult } from "./runtime/definitions/output-schema.ts";
 
 export type { AgentNamed, RunNamed } from "./view/readable-event.ts";
+export type { HostAgent } from "./host-tools/host-runtime.ts";
+export type { ChildEnvelope } from "./runners/envelope-types.ts";

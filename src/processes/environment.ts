@@ -3,6 +3,7 @@
  * custom, and those that a trusted definition or the host names. No other variable of this process is passed on.
  */
 
+/** Variables of an environment by their names. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 const USUAL_NAMES =

@@ -18,7 +18,7 @@ import type { Runner, RunnerEvents, RunnerRequest, RunnerSession, RunnerSettings
 import type { World } from "../contracts/world.ts";
 import { type Enclosure, findEnclosure } from "../processes/enclosure.ts";
 import { endProcesses } from "../processes/end-processes.ts";
-import { allowedVariables, DEFAULT_PATH, type Variables } from "../processes/environment.ts";
+import { allowedVariables, DEFAULT_PATH } from "../processes/environment.ts";
 import { findProgram } from "../processes/find-program.ts";
 import { startSubprocess, type Preparation } from "./subprocess-session.ts";
 import { parseSubprocessSettings } from "./subprocess-settings.ts";
@@ -27,7 +27,7 @@ import { parseSubprocessSettings } from "./subprocess-settings.ts";
 export interface SubprocessRunnerOptions {
   readonly world: Pick<World, "after">;
   /** Usually `process.env`. Children get the usual variables without secrets, and those that their definitions name. */
-  readonly environment: Variables;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** The name that definitions use. Default: `subprocess`. */
   readonly name?: string;
   /** A folder of the user's for the logs of children (their error output). Without it only the last words are kept. */

@@ -59,14 +59,15 @@ export interface Started {
 }
 
 /** A user's answer to what an outside child asks: words, one of its choices if it gave any. */
-interface TextAnswer {
+export interface TextAnswer {
   readonly text: string;
 }
 
 /** A user's answer to a question. A question of an outside child is refused with `allow: false`. */
 export type GivenAnswer = CallAnswer | TextAnswer;
 
-interface CallAnswer {
+/** A user's answer to the question whether a call may run. */
+export interface CallAnswer {
   readonly allow: boolean;
   /** What the agent reads when it is refused. */
   readonly note?: string | undefined;

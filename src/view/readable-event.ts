@@ -56,14 +56,14 @@ export interface RunStateChanged extends RunNamed {
   readonly state: RunState;
 }
 
-/** The child handed in a report. The last one before the end is the run's result. */
+/** What an outside child is doing, in its own words. */
 export interface RunProgress extends RunNamed {
   readonly type: "run-progress";
   /** What a child that is executed outside says that it does now. */
   readonly text: string;
 }
 
-/** A run handed its result to its parent. */
+/** The child handed in a report. The last one before the end is the run's result. */
 export interface RunReported extends RunNamed {
   readonly type: "run-reported";
 }

@@ -14,6 +14,8 @@ import { freshFolder, INSTALLED_BESIDE, packedProject } from "./packed-project.t
 
 const LIBRARY = "docs/guide/library.md";
 const TESTING = "docs/guide/testing.md";
+/** Its program serves without an end. It is compiled with the others (test/docs), and test/mcp/http.test.ts serves. */
+const MCP = "docs/guide/mcp.md";
 const ANSWER = "One file: store.ts.";
 
 /** What the programs below these headings print. The others say nothing, or the words of the model. */
@@ -102,7 +104,7 @@ async function site() {
 }
 
 const programs = ["README.md", ...guides()]
-  .filter((page) => page !== TESTING)
+  .filter((page) => page !== TESTING && page !== MCP)
   .flatMap((page) => programsOf(page).map((program, index) => ({ page, number: index + 1, program })));
 
 test("the headings of the programs are known", () => {

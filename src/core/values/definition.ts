@@ -38,6 +38,7 @@ export interface RunnerFacts {
   readonly takes: readonly RunnerMessageKind[];
 }
 
+/** What the session of an outside child can be told. */
 export type RunnerMessageKind = "answer" | "steer" | "report-accepted" | "report-refused";
 
 /** What the kernel knows of a definition. */
